@@ -68,7 +68,7 @@ function judgeBytes(bytes: Uint8Array): AddressVerdict {
   if (found?.[1].bits === 128) return refused(name, found[0]); // ::1 is the loopback address, not an embedded 0.0.0.1
   const wrapped = wrappingOf(bytes);
   if (wrapped) {
-    const verdict = holding(wrapped.inner, `${name} (${wrapped.wrap.name})`);
+    const verdict = verdictOfInner(wrapped.inner, `${name} (${wrapped.wrap.name})`);
     return verdict.kind !== "public" || wrapped.wrap.reachesPublic ? verdict : refused(name, "reserved");
   }
   if (found) return refused(name, found[0]);
@@ -76,10 +76,10 @@ function judgeBytes(bytes: Uint8Array): AddressVerdict {
   if (!isInside(bytes, tables().public6)) return refused(name, "reserved");
   // ISATAP embeds an IPv4 address in the last four bytes, under any prefix.
   const isIsatap = (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
-  return isIsatap ? holding(bytes.slice(12), `${name} (ISATAP)`) : { kind: "public" };
+  return isIsatap ? verdictOfInner(bytes.slice(12), `${name} (ISATAP)`) : { kind: "public" };
 }
 
-function holding(inner: Uint8Array, name: string): AddressVerdict {
+function verdictOfInner(inner: Uint8Array, name: string): AddressVerdict {
   const verdict = judgeBytes(inner);
   return verdict.kind === "public" ? verdict : { ...verdict, why: `${name} contains ${verdict.why}` };
 }

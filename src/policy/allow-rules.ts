@@ -1,5 +1,5 @@
 // Checks whether allow rules cover a program start. Anything that cannot be resolved is not covered.
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import type { ShellSituation } from "./files/shell-paths.ts";
@@ -7,7 +7,7 @@ import { isInside, realOrSame } from "./paths.ts";
 import { dangerousArguments, hasDangerousOptions, namesOption } from "./programs/dangerous-options.ts";
 import { controlFlow, stateChangers } from "./programs/shell-builtins.ts";
 import { allowsCommand, programIn } from "./rules.ts";
-import { show } from "./show.ts";
+import { showText } from "./show.ts";
 import { mayBeOption, unsetReading } from "./starts/expand-words.ts";
 import { baseName, isInterpreter, isShell, type ProgramStart } from "./starts/wrappers.ts";
 
@@ -19,24 +19,24 @@ export function uncoveredRun(
 ): string | undefined {
   const { name, args } = run;
   if (name.dynamic || name.glob || run.inOption || run.ifUnset) return undefined;
-  if (!run.certain) return `An option before ${show(name.text)} is unknown.`;
+  if (!run.certain) return `An option before ${showText(name.text)} is unknown.`;
   const bare = programName(name.value, situation);
   if (bare === undefined && !name.value.includes("/"))
-    return `${show(name.value)} is a file of the workspace that this run changed.`;
-  if (bare === undefined) return `${show(name.value)} is a path, and rules name programs.`;
+    return `${showText(name.value)} is a file of the workspace that this run changed.`;
+  if (bare === undefined) return `${showText(name.value)} is a path, and rules name programs.`;
   if (controlFlow.has(bare)) return undefined;
   if (stateChangers.has(bare)) return `${bare} changes the shell itself.`;
   const rules = coveringRules(run, bare, allowing);
   if (rules.length === 0 && !run.transparent)
-    return `No allow rule covers ${show([bare, ...args.map((arg) => arg.text)].join(" "))}.`;
+    return `No allow rule covers ${showText([bare, ...args.map((arg) => arg.text)].join(" "))}.`;
   const unset = unsetReading(args);
   const danger = [...dangerousArguments(run), ...(unset ? dangerousArguments({ name, args: unset }) : [])].find(
     (found) => !rules.some((rule) => namesOption(rule.pattern, found)),
   );
-  if (danger) return `${bare} ${show(danger.text)} can run or write more than the rule says.`;
+  if (danger) return `${bare} ${showText(danger.text)} can run or write more than the rule says.`;
   const unknown =
     hasDangerousOptions(bare) || isShell(bare) || isInterpreter(bare) ? args.find(mayBeOption) : undefined;
-  return unknown ? `What ${bare} is given by ${show(unknown.text)} is not known in advance.` : undefined;
+  return unknown ? `What ${bare} is given by ${showText(unknown.text)} is not known in advance.` : undefined;
 }
 
 function coveringRules({ args }: ProgramStart, bare: string, allowing: readonly Rule[]): Rule[] {
@@ -54,8 +54,8 @@ const indexes = new WeakMap<readonly Rule[], RuleIndex>();
 
 /** Indexes rules by the program they name, for lists of hundreds. `open` holds the rules that may match any program. */
 function indexOf(allowing: readonly Rule[]): RuleIndex {
-  const known = indexes.get(allowing);
-  if (known) return known;
+  const existing = indexes.get(allowing);
+  if (existing) return existing;
   const index: RuleIndex = { named: new Map(), open: [] };
   for (const rule of allowing) {
     const name = programIn(rule);
@@ -89,7 +89,8 @@ export function programName(name: string, situation: ShellSituation): string | u
   if (!isAbsolute(name) || isInside(realOrSame(name), workspace) || isInside(name, workspace)) return undefined;
   const base = baseName(name);
   const meant = programAt(base, searchPath);
-  return meant !== undefined && sameFile(meant, name) ? base : undefined;
+  // `/bin/ls` and `/usr/bin/ls` are one file where one folder links to the other.
+  return meant !== undefined && realOrSame(meant) === realOrSame(name) ? base : undefined;
 }
 
 /** Returns whether a PATH folder inside the workspace holds this program, and whether it changed since the run started. */
@@ -116,13 +117,4 @@ function programAt(base: string, searchPath: string): string | undefined {
     } catch {}
   }
   return undefined;
-}
-
-/** `/bin/ls` and `/usr/bin/ls` are one file where one folder links to the other; the base names must be equal. */
-function sameFile(one: string, other: string): boolean {
-  try {
-    return realpathSync(one) === realpathSync(other);
-  } catch {
-    return false;
-  }
 }

@@ -27,9 +27,10 @@ import {
   namesPath,
   rulesFor,
 } from "./rules.ts";
-import { capital } from "./show.ts";
+import { capitalize } from "./show.ts";
 import { keptWhole, systemFloor } from "./system-folders.ts";
 
+/** What a decision depends on beside the call itself. */
 export type Situation = WorkspacePaths & {
   mode: "default" | "force" | "plan" | "ask";
   /** Whether the user can be asked. If not, `ask` means rejected; only the reasons differ. */
@@ -59,8 +60,11 @@ type NeedJudgement = Judgement & { path?: ResolvedPath };
 export const nobodyToAsk = "Nobody can be asked in print mode.";
 export const runsInSandbox = "It runs in the sandbox.";
 const changedFirst = "This chat has changed the workspace, so it runs in the sandbox, with the network open.";
+const changedBeside = "The workspace may change while it runs, so it runs in the sandbox, with the network open.";
 const onlyReading = "It only reads, and only in the workspace.";
 
+/** Properties that a decision has if one of the parts that decide it has them. */
+const marks = ["reading", "confined", "leaves", "changes", "ifKept", "forced", "personOnly"] as const;
 const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
 
 /** Changes nothing and never throws: an error on the way becomes a denial with its reason. */
@@ -86,13 +90,8 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
     verdict,
     reasons,
     ...(rule && { rule }),
-    ...(deciding.some((part) => part.reading) && { reading: true }),
-    ...(deciding.some((part) => part.confined) && { confined: true }),
+    ...Object.fromEntries(marks.filter((mark) => deciding.some((part) => part[mark])).map((mark) => [mark, true])),
     ...deciding.map(({ withNetwork }) => withNetwork && { withNetwork }).find(Boolean),
-    ...(deciding.some((part) => part.changes) && { changes: true }),
-    ...(deciding.some((part) => part.ifKept) && { ifKept: true }),
-    ...(deciding.some((part) => part.forced) && { forced: true }),
-    ...(deciding.some((part) => part.personOnly) && { personOnly: true }),
     approved,
     mayRead: (path) => !isHidden(path),
   };
@@ -106,19 +105,10 @@ function fewOf(reasons: string[]): string[] {
 }
 
 async function judge(need: Need, situation: Situation, ignored: IgnoreCheck): Promise<NeedJudgement> {
-  switch (need.kind) {
-    case "Read":
-    case "Write":
-    case "Delete":
-      return judgePath(need.kind, need, situation, ignored);
-    case "Shell":
-      return judgeShell(need, situation);
-    case "WebFetch":
-    case "WebSearch":
-      return judgeWeb(need, situation);
-    case "Mcp":
-      return judgeMcp(need, situation);
-  }
+  if (need.kind === "Shell") return judgeShell(need, situation);
+  if (need.kind === "Mcp") return judgeMcp(need, situation);
+  if (need.kind === "WebFetch" || need.kind === "WebSearch") return judgeWeb(need, situation);
+  return judgePath(need.kind, need, situation, ignored);
 }
 
 function judgePath(
@@ -128,7 +118,7 @@ function judgePath(
   ignored: IgnoreCheck,
 ): NeedJudgement {
   const path = resolvePath(need.target, situation, need.cwd);
-  if ("problem" in path) return deny(`${capital(path.problem)}.`);
+  if ("problem" in path) return deny(`${capitalize(path.problem)}.`);
   const ruleKind = kind === "Read" ? "Read" : "Write";
   const rules = situation.rules.filter((rule) => rule.kind === ruleKind);
   const isDenying = (rule: Rule) => rule.kind === ruleKind || (need.reads === true && rule.kind === "Read");
@@ -143,7 +133,7 @@ function judgePath(
   const special = kernelPath(path.given) ?? specialKind(path.real);
   if (special) return deny(`${path.given} is not opened: ${special}.`);
   if (kind !== "Read" && isReadOnly(situation))
-    return deny(`${capital(situation.mode)} mode only reads: ${path.given} is not changed.`);
+    return deny(`${capitalize(situation.mode)} mode only reads: ${path.given} is not changed.`);
   const answer = kind === "Read" ? judgeRead(path, rules, situation) : judgeWrite(kind, path, rules, situation);
   return { ...answer, path };
 }
@@ -152,7 +142,7 @@ function judgeRead(path: ResolvedPath, rules: readonly Rule[], situation: Situat
   if (rootOf(path.real, situation) !== undefined) return allow("It is inside the workspace.");
   const allowing = rules.find((rule) => rule.verdict === "allow" && coversPath(rule, path, situation));
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
-  if (situation.mode === "force") return forced();
+  if (situation.mode === "force") return allowedByForce();
   return ask(
     `${path.real} is outside the workspace, and no Read rule covers it; allow it with "Read(${path.real})" or --add-dir.`,
   );
@@ -166,15 +156,15 @@ function judgeWrite(
 ): NeedJudgement {
   const allowing = rules.filter((rule) => rule.verdict === "allow");
   const floor = floorOf(path, situation) ?? systemFloor(path);
-  if (floor?.level === "never") return deny(`${capital(floor.why)}.`);
+  if (floor?.level === "never") return deny(`${capitalize(floor.why)}.`);
   if (floor) {
     const lifting = allowing.find((rule) => rule.scope === "user" && namesPath(rule, path, situation));
     if (lifting && rootOf(path.real, situation) !== undefined) return allow(`${nameOf(lifting)} names it.`);
-    return onlyPerson(`${capital(floor.why)}. Only a rule of yours that names it exactly lifts this.`);
+    return onlyPerson(`${capitalize(floor.why)}. Only a rule of yours that names it exactly lifts this.`);
   }
   if (kind === "Delete") {
-    const kept = keptWhole(path.real, "remove", situation);
-    if (kept) return deny(`${kept}.`);
+    const wholeFolderReason = keptWhole(path.real, "remove", situation);
+    if (wholeFolderReason) return deny(`${wholeFolderReason}.`);
     if (holdsWorkspace(path.real, situation)) return onlyPerson(`${path.real} contains the workspace.`);
     const held = protectedBelow(path.real, situation);
     if (held) return onlyPerson(`${path.given} contains ${held}, which is protected.`);
@@ -182,9 +172,10 @@ function judgeWrite(
   const rule = allowing.find((each) => coversPath(each, path, situation));
   if (rule) return allow(`${nameOf(rule)} allows it.`);
   // A sandboxed command can create a symlink, and tools outside the sandbox must not follow it.
-  if (situation.sandbox === "all" && leadsOut(path, situation))
+  const leadsOut = () => rootOf(path.given, situation) !== undefined && rootOf(path.real, situation) === undefined;
+  if (situation.sandbox === "all" && leadsOut())
     return ask(`${path.given} is a link that leads out of the workspace, to ${path.real}.`);
-  if (situation.mode === "force") return forced();
+  if (situation.mode === "force") return allowedByForce();
   if (rootOf(path.real, situation) === undefined) {
     return ask(
       `${path.real} is outside the workspace, and no Write rule covers it; allow it with "Write(${path.real})".`,
@@ -201,13 +192,13 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
   if (need.target.includes("\0")) return deny("A command cannot contain a NUL character.");
   // The shell grammar is large, and most calls do not need it: load it lazily.
   const { inspectShell, judgeByRules, beyondSandbox, coveringTexts } = await import("./judge-shell.ts");
-  const { onlyReads } = await import("./only-reads.ts");
+  const { onlyReads, writesForAnother } = await import("./only-reads.ts");
   const { ownCommands } = await import("./own-commands.ts");
   const directory = resolvePath(need.cwd ?? situation.workspace, situation);
-  if ("problem" in directory) return deny(`${capital(directory.problem)}.`);
+  if ("problem" in directory) return deny(`${capitalize(directory.problem)}.`);
   const findings = inspectShell(need.target, directory.real, situation);
   if (findings.denied.length > 0) return { verdict: "deny", reasons: findings.denied };
-  if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: no commands are run.`);
+  if (isReadOnly(situation)) return deny(`${capitalize(situation.mode)} mode only reads: no commands are run.`);
   const floor = [...findings.floor, ...ownCommands(findings.runs.runs, findings.directories.paths)];
   if (floor.length > 0) return { verdict: "ask", reasons: floor, personOnly: true };
 
@@ -216,12 +207,14 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
   const hidden = denies ? findings.unseen : [];
   if (mode === "force" && findings.unread.length > 0)
     return { verdict: "ask", reasons: findings.unread, personOnly: true };
-  if (mode === "force" && sandbox !== "all" && hidden.length === 0) return forced();
+  if (mode === "force" && sandbox !== "all" && hidden.length === 0) return allowedByForce();
   const byRules = judgeByRules(need.target, findings, situation);
   if (byRules.verdict !== "ask") {
     const changes = findings.writes.length > 0 && { changes: true as const };
     const isKept = mode === "default" || sandbox === "all";
-    if (!situation.changed || situation.interactive || sandbox === "off" || !isKept) return { ...byRules, ...changes };
+    if (situation.interactive || sandbox === "off" || !isKept) return { ...byRules, ...changes };
+    const isAlone = !need.background && !writesForAnother(need.target, findings.runs);
+    if (!situation.changed && isAlone) return { ...byRules, ...changes, leaves: true };
     const unconfined = rules.flatMap((rule) => {
       if (rule.verdict === "unconfined") return [{ ...rule, verdict: "allow" as const }];
       return rule.kind === "Shell" && rule.verdict === "allow" ? [] : [rule];
@@ -229,10 +222,11 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
     const lifted = judgeByRules(need.target, findings, { ...situation, rules: unconfined });
     if (lifted.verdict === "allow") return { ...byRules, ...changes };
     const withNetwork = coveringTexts(findings, situation);
-    return { ...byRules, reasons: [...byRules.reasons, changedFirst], confined: true, withNetwork, changes: true };
+    const why = situation.changed ? changedFirst : changedBeside;
+    return { ...byRules, reasons: [...byRules.reasons, why], confined: true, withNetwork, changes: true };
   }
   if (hidden.length > 0) {
-    const parts = hidden.map((part) => `${capital(part)}.`);
+    const parts = hidden.map((part) => `${capitalize(part)}.`);
     const reasons = [...parts, "There are Shell deny rules, and they cannot be compared with it."];
     return { verdict: "ask", reasons, personOnly: true };
   }
@@ -271,14 +265,14 @@ function judgeMcp({ target, changed, consented }: Need, situation: Situation): N
   const rules = situation.rules.filter((rule) => rule.kind === "Mcp" && coversMcp(rule, target));
   const denying = rules.find((rule) => rule.verdict === "deny");
   if (denying) return deny(`${nameOf(denying)} denies it.`);
-  if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: MCP tools are not called.`);
+  if (isReadOnly(situation)) return deny(`${capitalize(situation.mode)} mode only reads: MCP tools are not called.`);
   if (changed)
     return onlyPerson(
       `The MCP tool ${target} is described differently than when it was approved. Review it with '${programName()} mcp list-tools', then approve it with '${programName()} mcp enable'.`,
     );
   const allowing = rules.find((rule) => rule.verdict === "allow");
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);
-  if (situation.mode === "force") return forced();
+  if (situation.mode === "force") return allowedByForce();
   if (consented) return allow("Its server was approved for this run, with its tools.");
   return ask(`It calls the MCP tool ${target}, and no Mcp rule covers that.`);
 }
@@ -292,15 +286,11 @@ function hidesFiles(situation: Situation): boolean {
   );
 }
 
-function leadsOut({ given, real }: ResolvedPath, situation: Situation): boolean {
-  return rootOf(given, situation) !== undefined && rootOf(real, situation) === undefined;
-}
-
 function isReadOnly({ mode }: Situation): boolean {
   return mode === "plan" || mode === "ask";
 }
 
-function forced(): NeedJudgement {
+function allowedByForce(): NeedJudgement {
   return { ...allow("--force allows it."), forced: true };
 }
 

@@ -3,7 +3,6 @@ import type { Rule } from "../protocol/permission-rule.ts";
 import { expandBraces, patternsMeet } from "../text/glob.ts";
 import type { ShellSituation, Touch } from "./files/shell-paths.ts";
 import { hasSecondName } from "./hard-links.ts";
-import type { ShellWord } from "./parse/shell.ts";
 import {
   absolutePattern,
   coversFile,
@@ -15,7 +14,7 @@ import {
   rulesFor,
   shellPattern,
 } from "./rules.ts";
-import { show } from "./show.ts";
+import { showText } from "./show.ts";
 import { type NamedProgram, programsInArguments, programsInCode } from "./starts/programs-in-arguments.ts";
 import type { ProgramStart, StartedPrograms } from "./starts/wrappers.ts";
 
@@ -42,7 +41,7 @@ export function deniedRuns(
     const line = { name: name.dynamic || name.glob ? "" : name.value, args: args.map((arg) => arg.value) };
     for (const rule of denying)
       if (deniesCommand(rule, line))
-        reasons.add(`${nameOf(rule)} denies ${show([name, ...args].map((word) => word.text).join(" "))}.`);
+        reasons.add(`${nameOf(rule)} denies ${showText([name, ...args].map((word) => word.text).join(" "))}.`);
   }
   // A line that cannot be parsed is still searched for denied names.
   const texts = lines.some((line) => line.errors.length > 0) ? [command, ...unreadable] : unreadable;
@@ -84,11 +83,10 @@ function mayMatch(rule: Rule, { name, args }: ProgramStart): boolean {
   const values = near.map((each) => each.value);
   const isDenied = (at: number, wanted: readonly string[]) =>
     deniesCommand(rule, { name: name.value, args: [...values.slice(0, at), ...wanted, ...values.slice(at + 1)] });
-  return near.some((arg, at) => isOpen(arg) && argumentsIn(rule.pattern).some((wanted) => isDenied(at, wanted)));
-}
-
-function isOpen({ dynamic, glob, others = [] }: ShellWord): boolean {
-  return dynamic || glob || others.length > 0;
+  return near.some(
+    ({ dynamic, glob, others = [] }, at) =>
+      (dynamic || glob || others.length > 0) && argumentsIn(rule.pattern).some((wanted) => isDenied(at, wanted)),
+  );
 }
 
 /** Returns the words after the program's name for each brace alternative. A star also stands for itself. */
@@ -112,14 +110,10 @@ export function deniedTouches(kind: "Read" | "Write", touches: readonly Touch[],
       const hit = paths.some(
         (path) =>
           (linked.has(path) ? coversFile(rule, path, situation, known) : coversPath(rule, path, situation)) ||
-          (mayBecome && isPattern(path.given) && patternsMeet(path.given, absolutePattern(rule.pattern, situation))),
+          (mayBecome && /[*?[]/.test(path.given) && patternsMeet(path.given, absolutePattern(rule.pattern, situation))),
       );
-      if (hit) reasons.add(`${nameOf(rule)} denies ${show(word.value || word.text)}.`);
+      if (hit) reasons.add(`${nameOf(rule)} denies ${showText(word.value || word.text)}.`);
     }
   }
   return [...reasons];
-}
-
-function isPattern(path: string): boolean {
-  return /[*?[]/.test(path);
 }

@@ -12,6 +12,7 @@ import { allowsCommand, coversMcp, coversPath, deniesCommand, type Rule } from "
 import { baseName, type ProgramStart } from "./starts/wrappers.ts";
 import { systemFloor } from "./system-folders.ts";
 
+/** What was decided about a call, and why. */
 export type Explanation = Pick<
   Decision,
   "verdict" | "reasons" | "reading" | "confined" | "forced" | "personOnly" | "withNetwork"
@@ -21,7 +22,7 @@ export type Explanation = Pick<
   rules: Rule[];
   /** Set if it runs in the sandbox once the chat has changed the workspace. */
   confinedLater?: true;
-  /** For files: the resolved path, and what protects it from writes in every mode. */
+  /** Set for files: the resolved path, and what protects it from writes in every mode. */
   path?: ExplainedPath;
   /** For commands: a tree of every program that would be started. */
   commands?: ExplainedCommand[];
@@ -31,6 +32,7 @@ export type Explanation = Pick<
   unseen?: string[];
 };
 
+/** A path of a call, and what was decided about it. */
 export type ExplainedPath = {
   given: string;
   /** The resolved path; missing if only the shell can resolve it. */
@@ -40,6 +42,7 @@ export type ExplainedPath = {
   rule?: Rule;
 };
 
+/** A command of a line, and what was decided about it. */
 export type ExplainedCommand = {
   command: string;
   /** The words as rules compare them; missing if it starts nothing or only the shell knows the program. */
@@ -62,17 +65,17 @@ export async function explain(need: Need, situation: Situation): Promise<Explana
   const answer = { need, ...decision, ...(later.withNetwork && { confinedLater: true as const }) };
   if (need.kind === "Shell") return { ...answer, ...explainShell(need, situation, decision) };
   if (need.kind === "WebFetch" || need.kind === "WebSearch" || need.kind === "Mcp")
-    return { ...answer, rules: ordered(await namedRules(need, situation)) };
+    return { ...answer, rules: sortRules(await namedRules(need, situation)) };
   const resolved = resolvePath(need.target, situation, need.cwd);
   if ("problem" in resolved) return { ...answer, rules: [] };
   const kind = need.kind === "Read" ? "Read" : "Write";
   const rules = situation.rules.filter((rule) => rule.kind === kind && coversPath(rule, resolved, situation));
   const floor = kind === "Write" ? (floorOf(resolved, situation) ?? systemFloor(resolved))?.why : undefined;
   const inWorkspace = rootOf(resolved.real, situation) !== undefined;
-  return { ...answer, rules: ordered(rules), path: { ...resolved, inWorkspace, ...(floor && { floor }) } };
+  return { ...answer, rules: sortRules(rules), path: { ...resolved, inWorkspace, ...(floor && { floor }) } };
 }
 
-function ordered(rules: readonly Rule[]): Rule[] {
+function sortRules(rules: readonly Rule[]): Rule[] {
   return [...rules.filter((rule) => rule.verdict === "deny"), ...rules.filter((rule) => rule.verdict === "allow")];
 }
 
@@ -99,7 +102,7 @@ function explainShell(need: Need, situation: Situation, { reading }: Pick<Decisi
   };
   commands.forEach(collect);
   for (const { rule } of writes) if (rule) rules.add(rule);
-  return { rules: ordered([...rules]), commands, writes, unseen: findings.unseen };
+  return { rules: sortRules([...rules]), commands, writes, unseen: findings.unseen };
 }
 
 type RunSituation = Situation & { reading: boolean };
@@ -142,7 +145,7 @@ function withNameless(
 ): ExplainedCommand[] {
   const outer = runs.lines[0]!.commands;
   const named = roots.filter((root) => !outer.some((command) => known.get(command) === root));
-  const shown = outer.flatMap((command) => {
+  const explainedCommands = outer.flatMap((command) => {
     const node = known.get(command);
     if (node) return roots.includes(node) ? [node] : [];
     if (command.substituted) return [];
@@ -154,7 +157,7 @@ function withNameless(
         : (["allow", "It starts nothing; its redirects count."] as const);
     return [{ command: [...assignments, ...redirects].join(" "), where: [], verdict, reason, redirects, runs: [] }];
   });
-  return [...named.map((root) => ({ ...root, where: ["named by a variable"] })), ...shown];
+  return [...named.map((root) => ({ ...root, where: ["named by a variable"] })), ...explainedCommands];
 }
 
 function programOf({ name, args }: ProgramStart): Pick<ExplainedCommand, "program"> {
@@ -212,7 +215,7 @@ function explainWrites({ writes }: ShellFindings, situation: Situation): Explain
     if (paths.length === 0) return [{ given: word.text }];
     return paths.map((path) => {
       const floor = (floorOf(path, situation) ?? systemFloor(path))?.why;
-      const rule = ordered(writing.filter((each) => coversPath(each, path, situation)))[0];
+      const rule = sortRules(writing.filter((each) => coversPath(each, path, situation)))[0];
       const inWorkspace = rootOf(path.real, situation) !== undefined;
       return { given: word.value, real: path.real, inWorkspace, ...(floor && { floor }), ...(rule && { rule }) };
     });

@@ -23,11 +23,8 @@ export function protectedLink(
     configDir,
   ];
   const seen = { entries: 0 };
-  for (const folder of folders) {
-    const found = sameFileIn(folder, { file, isWanted: isProtected, seen });
-    if (found) return found;
-  }
-  return undefined;
+  const look = (folder: string) => sameFileIn(folder, { file, isWanted: isProtected, seen });
+  return folders.reduce<string | undefined>((found, folder) => found ?? look(folder), undefined);
 }
 
 export function hasSecondName(path: string): boolean {

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { compileIgnoreList } from "../text/ignore-patterns.ts";
+import { compileIgnoreList, type IgnoreList } from "../text/ignore-patterns.ts";
 import { SecondNames } from "./hard-links.ts";
 import { isDirectory, isInside, type ResolvedPath, type WorkspacePaths } from "./paths.ts";
 import { coversPath, reachesInto, rulesFor, secondNamesOf } from "./rules.ts";
@@ -42,34 +42,34 @@ export async function loadIgnore(paths: WorkspacePaths): Promise<IgnoreCheck> {
   for (const { root, file } of ignoreFiles(paths)) {
     const patterns = read(file);
     if (patterns === undefined) continue;
-    // An ignore file that is unreadable or too long hides everything, because its patterns are unknown.
+    // An ignore file that is unreadable, too long or too slow hides everything, because its patterns are unknown.
     if (patterns === "unreadable") checks.push(({ real }) => (isInside(real, root) ? file : undefined));
     else if (/^\s*[^#\s]/m.test(patterns)) checks.push(checkOf(root, file, patterns));
   }
-  return (path) => {
-    for (const check of checks) {
-      const file = check(path);
-      if (file) return file;
-    }
-    return undefined;
-  };
+  return (path) => checks.reduce<string | undefined>((file, check) => file ?? check(path), undefined);
 }
+
+type IgnoreFile = { root: string; file: string };
+type Places = Pick<WorkspacePaths, "workspace" | "roots" | "standsFor">;
 
 /** Lists the ignore files that may exist, each with the folder it applies to. */
-export function ignoreFiles({
-  workspace,
-  roots,
-  standsFor,
-}: Pick<WorkspacePaths, "workspace" | "roots" | "standsFor">): { root: string; file: string }[] {
-  const own = [workspace, ...roots].map((root) => ({ root, file: join(root, ".cursorignore") }));
-  return standsFor === undefined ? own : [...own, { root: workspace, file: join(standsFor, ".cursorignore") }];
+export function ignoreFiles({ workspace, roots, standsFor = workspace }: Places): IgnoreFile[] {
+  const folders = [workspace, ...roots].map((root) => ({ root, folder: root }));
+  if (standsFor !== workspace) folders.push({ root: workspace, folder: standsFor });
+  return folders.map(({ root, folder }) => ({ root, file: join(folder, ".cursorignore") }));
 }
 
+/** Compiled ignore files, cached for the whole run because every call needs them. */
+const compiled = new Map<string, { patterns: string; list: IgnoreList }>();
+
 function checkOf(root: string, file: string, patterns: string): IgnoreCheck {
-  const list = compileIgnoreList(patterns, { fold: true });
+  const existing = compiled.get(file);
+  const list = existing?.patterns === patterns ? existing.list : compileIgnoreList(patterns, { fold: true });
+  compiled.set(file, { patterns, list });
   const isIgnored = (path: string): boolean => {
     if (!isInside(path, root) || path === root) return false;
-    return list(relative(root, path).split(sep).join("/"), () => isDirectory(path)) === true;
+    const ignored = list(relative(root, path).split(sep).join("/"), () => isDirectory(path));
+    return ignored === true || ignored === "unknown";
   };
   const linked = new SecondNames([root], isIgnored);
   return ({ given, real }) => (isIgnored(given) || isIgnored(real) || linked.include(real) ? file : undefined);
@@ -79,7 +79,8 @@ const longestList = 2 ** 18;
 
 function read(file: string): string | "unreadable" | undefined {
   try {
-    if (statSync(file).size > longestList) return "unreadable";
+    const stat = statSync(file);
+    if (!stat.isFile() || stat.size > longestList) return "unreadable";
     return readFileSync(file, "utf8");
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;

@@ -7,7 +7,7 @@ import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./d
 import { copiedPaths, takenByCode, takenFolders } from "./files/copies.ts";
 import { followFiles, generatedCode } from "./files/generated-code.ts";
 import { deniedFolders, deniedProcesses } from "./files/kept-from-reading.ts";
-import { mayLeadToRuled } from "./files/named-files.ts";
+import { guessedWrites, mayLeadToRuled } from "./files/named-files.ts";
 import {
   directoriesOf,
   isOutside,
@@ -32,7 +32,7 @@ import { reachesOut } from "./programs/program-kinds.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
 import { homeSettings } from "./protected-names.ts";
 import { allowsCommand, coversPath, deniedBelow, nameOf, namesPath, rulesFor } from "./rules.ts";
-import { capital, show } from "./show.ts";
+import { capitalize, showText } from "./show.ts";
 import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
 import { suspiciousText } from "./starts/suspicious-text.ts";
 import { baseName, type ProgramStart, type StartedPrograms, startedPrograms } from "./starts/wrappers.ts";
@@ -77,7 +77,10 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   const copyDirectories = { directories: directories.paths, makesFolders };
   const copies = runs.runs.flatMap((run) => copiedPaths(run, copyDirectories, situation));
   const named = namedFiles(runs, written).filter((word) => mayLeadToRuled(word, directories.paths, isRuled));
-  const others = [...copies.map(copyTouch), ...named.slice(0, maxFiles).map(touch)];
+  const others = [
+    ...copies.map((path) => ({ word: literalWord(path.given), paths: [path], isUnknown: false })),
+    ...named.slice(0, maxFiles).map(touch),
+  ];
   const namedPrograms = deniedArguments(runs, situation.rules);
   const whole = wholeFolders(runs, directories, situation);
   const denied = [
@@ -93,7 +96,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
       .flatMap((run) => takenFolders(run, directories.paths, situation))
       .concat(takenByCode(runs.code, directories.paths, situation))
       .flatMap(({ folder, isMeant }) => deniedBelow(folder, situation, isMeant) ?? []),
-    ...whole.flatMap(({ folder, change }) => sentence(keptWhole(folder, change, situation))),
+    ...whole.flatMap(({ folder, change }) => keptWhole(folder, change, situation) ?? []).map((text) => `${text}.`),
   ];
   const floor = floorReasons({ writes, others, directories }, situation, denied);
   for (const { folder, change, isEmptied } of whole) {
@@ -109,16 +112,16 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   for (const line of runs.lines) if (line.isMisread) floor.push(`It cannot be judged as a whole: ${line.errors[0]}.`);
   if (runs.isMisread) floor.push("It is written in a way that may be read as something else.");
   if (directories.paths.length > maxDirectories) floor.push("It changes directory too often.");
-  const made = writes.flatMap((write) => write.paths.map((path) => path.real));
+  const writtenPaths = writes.flatMap((write) => write.paths.map((path) => path.real));
   const unseen = [
-    ...unseenParts(runs, situation.rules),
+    ...uncheckedReasons(runs, situation.rules),
     ...namedPrograms.map(({ name, by }) => `${by} may start ${name}, which it gets as an argument`),
     ...absentPrograms(runs, directories),
-    ...generatedCode(runs, { made, directories: directories.paths }, situation),
+    ...generatedCode(runs, { made: writtenPaths, directories: directories.paths }, situation),
   ];
   const unread = readsMatter
     ? madeUpReads(runs).map(
-        (text) => `Only the shell knows which file ${show(text)} is, and there are Read deny rules.`,
+        (text) => `Only the shell knows which file ${showText(text)} is, and there are Read deny rules.`,
       )
     : [];
   return { denied, floor, unseen: [...new Set(unseen)], unread, runs, writes, reads, directories };
@@ -128,19 +131,10 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
 function absentPrograms({ runs, code }: StartedPrograms, { paths }: LineDirectories): string[] {
   const isAbsent = ({ name: { value, dynamic, glob } }: ProgramStart) =>
     !dynamic && !glob && value.includes("/") && !paths.some((folder) => existsSync(resolve(folder, value)));
-  return code.length === 0 ? [] : runs.filter(isAbsent).map(({ name }) => `${show(name.text)} is not there before`);
+  return code.length === 0 ? [] : runs.filter(isAbsent).map(({ name }) => `${showText(name.text)} is not there before`);
 }
 
-function sentence(text: string | undefined): string[] {
-  return text === undefined ? [] : [`${text}.`];
-}
-
-/** Describes a file that a copy creates in a folder under its old name. */
-function copyTouch(path: ResolvedPath): Touch {
-  return { word: literalWord(path.given), paths: [path], isUnknown: false };
-}
-
-/** `others` holds files that are created without being named, or named without a known write. */
+/** `others` are files that the command creates without naming them, or names without a known purpose. */
 type FloorInput = { writes: readonly FileWrite[]; others: readonly Touch[]; directories: LineDirectories };
 
 /** Protected paths are asked about in every mode; the agent's own configuration is refused. */
@@ -159,7 +153,7 @@ function floorReasons(
   for (const path of writes.flatMap((touch) => touch.paths)) judge(systemFloor(path), path);
   // A name that the line generates can be a protected path.
   for (const { word, isUnknown } of writes)
-    if (isUnknown && word.origin === "made") reasons.add(`Only the shell knows where ${show(word.text)} leads.`);
+    if (isUnknown && word.origin === "made") reasons.add(`Only the shell knows where ${showText(word.text)} leads.`);
   if (directories.made && writes.some(({ word }) => !word.value.startsWith("/")))
     reasons.add("It writes in a directory whose name it makes up.");
   return [...reasons];
@@ -173,11 +167,12 @@ function isLifted(path: ResolvedPath, situation: ShellSituation): boolean {
   );
 }
 
-function unseenParts(runs: StartedPrograms, rules: readonly Rule[]): string[] {
+function uncheckedReasons(runs: StartedPrograms, rules: readonly Rule[]): string[] {
   const parts = new Set(runs.opaque);
   for (const line of runs.lines) for (const error of line.errors) parts.add(`the line cannot be read: ${error}`);
   for (const run of runs.runs)
-    if (run.name.dynamic || run.name.glob) parts.add(`only the shell knows which program ${show(run.name.text)} is`);
+    if (run.name.dynamic || run.name.glob)
+      parts.add(`only the shell knows which program ${showText(run.name.text)} is`);
   for (const part of unseenArguments(runs, rules)) parts.add(part);
   for (const [index, line] of runs.lines.entries())
     for (const part of evaluatedParts(line, runs.scopes[index]!)) parts.add(part);
@@ -187,10 +182,10 @@ function unseenParts(runs: StartedPrograms, rules: readonly Rule[]): string[] {
 /** Finds data that is evaluated as code, so that no command of the line shows what it runs. */
 function evaluatedParts(line: ShellLine, scope: VariableScope): string[] {
   return [
-    ...line.evaluates.map((text) => `${show(text)} evaluates data as code`),
+    ...line.evaluates.map((text) => `${showText(text)} evaluates data as code`),
     ...line.computed
       .filter((word) => !isNumeric(word, scope))
-      .map((word) => `${show(word.text)} is computed, and may be more than a number`),
+      .map((word) => `${showText(word.text)} is computed, and may be more than a number`),
   ];
 }
 
@@ -208,18 +203,21 @@ export function judgeByRules(
   const allowing = rulesFor(situation.rules, "Shell", "allow");
   const everything = allowing.find((rule) => /^\*+(:\*+)?$/.test(rule.pattern));
   if (everything && unseen.length === 0) return { verdict: "allow", reasons: [`${nameOf(everything)} allows it.`] };
-  const open = new Set<string>(unseen.map((part) => `${capital(part)}.`));
+  const open = new Set<string>(unseen.map((part) => `${capitalize(part)}.`));
   const add = (reasons: Iterable<string>) => {
     for (const reason of reasons) open.add(reason);
   };
   add(suspiciousText(command, runs));
   for (const line of runs.lines) add(structureReasons(line));
   for (const { text, name, isKnown, by } of runs.assigned)
-    if (!harmlessVariables.test(name) || !isKnown) open.add(`${show(text)} changes what ${by} runs.`);
+    if (!harmlessVariables.test(name) || !isKnown) open.add(`${showText(text)} changes what ${by} runs.`);
   for (const name of runs.privileged) open.add(`${name} changes who runs the rest.`);
-  add(runs.inline.map((part) => `${capital(part)}.`));
+  add(runs.inline.map((part) => `${capitalize(part)}.`));
   add(isReading ? readingReasons(command, findings, situation) : runReasons(runs.runs, allowing, situation));
-  add(writeReasons(findings, situation));
+  const guessed = runs.runs.flatMap(guessedWrites).slice(0, maxFiles);
+  const touches = guessed.map((word) => touchOf(word, findings.directories.paths, situation));
+  const writes = [...findings.writes, ...touches.map((touch) => ({ ...touch, isPurpose: true }))];
+  add(writeReasons(writes, situation));
   add(readReasons(findings, situation));
   add(optionFiles(findings));
   add(directoryReasons(findings, situation));
@@ -242,7 +240,7 @@ function readingReasons(command: string, { runs, directories }: ShellFindings, s
   const isForeign = runs.runs.every(({ name }) => workspaceProgram(name.value, situation) === undefined);
   if (!isForeign || !onlyReads(command, runs)) return ["It may do more than read."];
   const word = looksOutside(runs, directories, situation);
-  return word ? [`${show(word.text)} may be outside the workspace.`] : [];
+  return word ? [`${showText(word.text)} may be outside the workspace.`] : [];
 }
 
 /** Returns why a command needs to reach beyond the sandbox, where it would only fail. */
@@ -250,10 +248,11 @@ export function beyondSandbox({ runs, writes, directories }: ShellFindings, situ
   const reasons = runs.privileged.map((name) => `${name} changes who runs the rest.`);
   for (const { name, args } of runs.runs) {
     if (reachesOut(name.value, args))
-      reasons.push(`${show([name, ...args].map(({ text }) => text).join(" "))} reaches beyond the sandbox.`);
+      reasons.push(`${showText([name, ...args].map(({ text }) => text).join(" "))} reaches beyond the sandbox.`);
   }
   for (const { word, paths } of writes)
-    if (paths.some((path) => isOutside(path, situation))) reasons.push(`${show(word.value)} is outside the workspace.`);
+    if (paths.some((path) => isOutside(path, situation)))
+      reasons.push(`${showText(word.value)} is outside the workspace.`);
   for (const path of directories.paths)
     if (rootOf(path, situation) === undefined) reasons.push(`${path} is outside the workspace.`);
   return [...new Set(reasons)];
@@ -273,13 +272,13 @@ function runReasons(runs: readonly ProgramStart[], allowing: readonly Rule[], si
 }
 
 function structureReasons(line: ShellLine): string[] {
-  const reasons = line.functions.map((name) => `It redefines ${show(name)}.`);
-  for (const text of line.assigns) reasons.push(`${show(text)} changes the shell itself.`);
+  const reasons = line.functions.map((name) => `It redefines ${showText(name)}.`);
+  for (const text of line.assigns) reasons.push(`${showText(text)} changes the shell itself.`);
   for (const { assignments, name } of line.commands) {
     for (const assignment of assignments) {
-      if (!name) reasons.push(`${show(assignment.text)} changes the shell itself.`);
+      if (!name) reasons.push(`${showText(assignment.text)} changes the shell itself.`);
       else if (!harmlessVariables.test(assignment.name) || assignment.value?.dynamic !== false) {
-        reasons.push(`${show(assignment.text)} changes what ${show(name.text)} does.`);
+        reasons.push(`${showText(assignment.text)} changes what ${showText(name.text)} does.`);
       }
     }
   }
@@ -287,18 +286,18 @@ function structureReasons(line: ShellLine): string[] {
 }
 
 /** Writes need a Write rule, unless they are inside the workspace and the command's purpose. */
-function writeReasons({ writes }: ShellFindings, situation: ShellSituation): string[] {
+function writeReasons(writes: readonly FileWrite[], situation: ShellSituation): string[] {
   const allowing = rulesFor(situation.rules, "Write", "allow");
   const reasons: string[] = [];
   for (const { word, paths, isUnknown, isPurpose } of writes) {
     // Names found on disk are where the line looked for them, and that folder is judged by its own name.
     const isFound = word.origin === "names" && !isPurpose;
     if ((isUnknown || paths.length === 0) && !isFound)
-      reasons.push(`Only the shell knows where ${show(word.text)} leads.`);
+      reasons.push(`Only the shell knows where ${showText(word.text)} leads.`);
     for (const path of paths) {
       if (allowing.some((rule) => coversPath(rule, path, situation))) continue;
-      if (!isPurpose) reasons.push(`No Write rule covers ${show(word.value)}.`);
-      else if (isOutside(path, situation)) reasons.push(`${show(word.value)} is outside the workspace.`);
+      if (!isPurpose) reasons.push(`No Write rule covers ${showText(word.value)}.`);
+      else if (isOutside(path, situation)) reasons.push(`${showText(word.value)} is outside the workspace.`);
     }
   }
   return reasons;
@@ -307,11 +306,11 @@ function writeReasons({ writes }: ShellFindings, situation: ShellSituation): str
 /** Read deny rules cannot be compared with a name that the line generates; a socket is not a file. */
 function readReasons({ reads }: ShellFindings, { rules }: ShellSituation): string[] {
   const socket = reads.find(({ word }) => /^\/dev\/(tcp|udp)\//.test(word.value));
-  if (socket) return [`${show(socket.word.value)} is a connection, not a file.`];
+  if (socket) return [`${showText(socket.word.value)} is a connection, not a file.`];
   if (rulesFor(rules, "Read", "deny").length === 0) return [];
   return reads
     .filter(({ word, isUnknown }) => isUnknown && word.origin === "made")
-    .map(({ word }) => `Only the shell knows which file ${show(word.text)} is, and there are Read deny rules.`);
+    .map(({ word }) => `Only the shell knows which file ${showText(word.text)} is, and there are Read deny rules.`);
 }
 
 /** A glob that begins with a wildcard may expand to an option if a file is named like one. */
@@ -322,7 +321,7 @@ function optionFiles({ runs, writes, directories }: ShellFindings): string[] {
   if (patterns.length === 0) return [];
   const isMade = writes.some(({ paths }) => paths.some((path) => basename(path.given).startsWith("-")));
   const isThere = directories.paths.some((folder) => namesIn(folder).some((name) => name.startsWith("-")));
-  return isMade || isThere ? [`${show(patterns[0]!.text)} may become an option.`] : [];
+  return isMade || isThere ? [`${showText(patterns[0]!.text)} may become an option.`] : [];
 }
 
 function directoryReasons({ directories, runs, writes }: ShellFindings, situation: ShellSituation): string[] {

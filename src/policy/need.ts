@@ -11,6 +11,8 @@ export type Need = {
   cwd?: string;
   /** For a write: it builds on the current contents and reveals them, so a file that may not be read is not changed either. */
   reads?: true;
+  /** Set for a command that runs in the background, beside what the chat does next. */
+  background?: true;
   /** For an MCP tool: its description has changed since it was approved, so rules for it no longer apply. */
   changed?: true;
   /** For an MCP server: the caller who started the run approved it, with its tools, for this run. */
@@ -24,6 +26,7 @@ export function onlyLooks({ kind }: Need): boolean {
   return onlyLooking.has(kind);
 }
 
+/** What is done with a call. */
 export type Verdict = "allow" | "ask" | "deny";
 
 /** The decision for a whole call: the strictest of its parts, with a sentence for each reason. */
@@ -39,6 +42,8 @@ export type Decision = {
    * rules, which the user can list as unconfined to run it without the sandbox.
    */
   withNetwork?: string[];
+  /** Rules allow it outside the sandbox, in a run where a change of the workspace would confine it. */
+  leaves?: true;
   /** Allowed only if a snapshot holds the files it deletes. */
   ifKept?: true;
   /** A command that may change the workspace, as far as that can be known. */
@@ -56,19 +61,11 @@ export type Decision = {
 };
 
 /** The decision for one need. */
-export type Judgement = Pick<
-  Decision,
-  "verdict" | "reasons" | "reading" | "confined" | "withNetwork" | "changes" | "ifKept" | "forced" | "personOnly"
->;
+export type Judgement = Omit<Decision, "approved" | "rule" | "mayRead">;
 
-export function allow(reason: string): Judgement {
-  return { verdict: "allow", reasons: [reason] };
-}
-
-export function ask(reason: string): Judgement {
-  return { verdict: "ask", reasons: [reason] };
-}
-
-export function deny(reason: string): Judgement {
-  return { verdict: "deny", reasons: [reason] };
-}
+const judged =
+  (verdict: Verdict) =>
+  (reason: string): Judgement => ({ verdict, reasons: [reason] });
+export const allow = judged("allow");
+export const ask = judged("ask");
+export const deny = judged("deny");

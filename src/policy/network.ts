@@ -68,7 +68,8 @@ export function judgeSearchUrl(
 export function judgeAddresses(url: URL, addresses: readonly string[], { rules }: NetworkSituation): Judgement {
   for (const address of addresses) {
     const denying = rules.find(
-      (rule) => rule.kind === "WebFetch" && rule.verdict === "deny" && coversHost(rule, plain(address), portOf(url)),
+      (rule) =>
+        rule.kind === "WebFetch" && rule.verdict === "deny" && coversHost(rule, normalizeAddress(address), portOf(url)),
     );
     if (denying) return deny(`${nameOf(denying)} denies ${address}, where ${url.hostname} leads.`);
     const verdict = judgeAddress(address);
@@ -90,11 +91,14 @@ function coversHost(rule: Rule, host: string, port: string): boolean {
     const end = wanted.host.slice(1);
     return host.endsWith(end) || (rule.verdict === "deny" && host === end.slice(1));
   }
-  return rule.verdict === "deny" && [host, plain(host)].some((each) => matchesText(plain(wanted.host), each));
+  return (
+    rule.verdict === "deny" &&
+    [host, normalizeAddress(host)].some((each) => matchesText(normalizeAddress(wanted.host), each))
+  );
 }
 
 /** Normalises an address in any notation: a rule that denies 1.2.3.4 also denies `[::ffff:1.2.3.4]`. */
-function plain(host: string): string {
+function normalizeAddress(host: string): string {
   return plainAddress(host) ?? host;
 }
 
@@ -109,14 +113,11 @@ function opens(rules: readonly Rule[], url: URL): boolean {
 
 /** Normalises hosts as the URL parser does: lower case, punycode, addresses as numbers. */
 export function hostPattern(pattern: string): { host: string; port: string | undefined } {
-  const [, text = "", port] = /^(.*?)(?::(\d+))?$/s.exec(isBareVersion6(pattern) ? `[${pattern}]` : pattern)!;
+  const isBareVersion6 = !pattern.startsWith("[") && pattern.split(":").length > 2;
+  const [, text = "", port] = /^(.*?)(?::(\d+))?$/s.exec(isBareVersion6 ? `[${pattern}]` : pattern)!;
   const [, wildcard = "", name = ""] = /^(\*\.)?(.*)$/s.exec(text)!;
   const url = /[*?@#%\\]/.test(name) ? undefined : parseUrl(`http://${name}/`);
   return { host: wildcard + (url ? hostOf(url) : name.toLowerCase()), port: port && String(Number(port)) };
-}
-
-function isBareVersion6(pattern: string): boolean {
-  return !pattern.startsWith("[") && pattern.split(":").length > 2;
 }
 
 /** Names that are always local, known without a lookup: a proxy would resolve them elsewhere. */

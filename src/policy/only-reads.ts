@@ -42,7 +42,7 @@ const gitListings: Record<string, RegExp> = {
 const versioned = words(`
   node npm npx pnpm yarn bun deno python python3 pip pip3 uv ruby go cargo rustc java javac gcc g++ clang make cmake tsc docker
   podman kubectl gh psql sqlite3 bash`);
-/** Of these, the programs for which the bare word asks for the version too. Others would run a file or a target of that name. */
+/** Programs that also print their version for the bare word `version`. Others would run a file or a target of that name. */
 const versionCommands = words("go cargo docker podman kubectl gh");
 
 /** Programs whose arguments are text, not file names. */
@@ -60,13 +60,19 @@ export function onlyReads(command: string, started = startedPrograms(command)): 
   return runs.every((run, index) => isReader(run) || feedsReader(run, runs[index + 1]));
 }
 
+/** Returns whether the line feeds text to a program that may write it, next to another program that may run it. */
+export function writesForAnother(command: string, { runs }: StartedPrograms): boolean {
+  const names = runs.filter((run) => !run.transparent && !isReader(run)).map((run) => run.name.value);
+  return /<<|\|/.test(command) && new Set(names).size > 1;
+}
+
 /** Returns the first word that may refer to something outside the workspace in a line that only reads. */
 export function looksOutside(
   started: StartedPrograms,
   directories: LineDirectories,
   situation: ShellSituation,
 ): ShellWord | undefined {
-  const words = [...readFiles(started, { withOperands: false }), ...started.runs.flatMap(lookedAt)];
+  const words = [...readFiles(started, { withOperands: false }), ...started.runs.flatMap(wordsReadBy)];
   return words.find((word) => {
     const { paths, isUnknown } = touchOf(word, directories.paths, situation);
     return (isUnknown && word.origin !== "names") || paths.some((path) => isOutside(path, situation));
@@ -76,14 +82,14 @@ export function looksOutside(
 /** Field separators: `-d/`, `-F:`. */
 const separator = /^-[dFt].$/;
 
-function lookedAt({ name, args }: ProgramStart): ShellWord[] {
+function wordsReadBy({ name, args }: ProgramStart): ShellWord[] {
   if (talkers.has(name.value)) return [];
   // These take the names of their files from elsewhere.
   const listed = /^(wc|sort|du)$/.test(name.value) ? args.find((arg) => /^--f(?!ie)/.test(arg.value)) : undefined;
   const elsewhere = name.value === "xargs" ? name : listed;
   if (elsewhere) return [{ ...elsewhere, dynamic: true }];
-  const told = args.filter((arg) => !separator.test(arg.value));
-  return showsNoContent(name.value) ? told.flatMap(pathsIn) : readsOf({ name, args: told });
+  const operands = args.filter((arg) => !separator.test(arg.value));
+  return showsNoContent(name.value) ? operands.flatMap(pathsIn) : readsOf({ name, args: operands });
 }
 
 function isHarmlessLine(line: ShellLine): boolean {
@@ -106,17 +112,16 @@ function isReader(run: ProgramStart): boolean {
   if (base.includes("/")) return false;
   // The programs that these start are judged separately.
   if (run.transparent || readers.has(base)) return true;
-  if (versioned.has(base)) return args.length === 1 && asksVersion(base, args[0]!.value);
+  if (versioned.has(base)) {
+    const word = args.length === 1 ? args[0]!.value : "";
+    return /^(--version|-v|-V)$/.test(word) || (word === "version" && versionCommands.has(base));
+  }
   if (!carefulReaders.has(base) || args.some(mayBeOption)) return false;
   if (dangerousArgument(run) !== undefined || writesOf(run).length > 0) return false;
   if (base === "uniq") return !args.some((arg) => arg.glob);
   // With -R, tree writes an HTML page into every folder.
   if (base === "tree") return !args.some((arg) => /^-\w*R/.test(arg.value));
   return base !== "git" || readsRepository(args);
-}
-
-function asksVersion(program: string, word: string): boolean {
-  return /^(--version|-v|-V)$/.test(word) || (word === "version" && versionCommands.has(program));
 }
 
 /** xargs adds unknown words, so it is allowed only for programs that write nothing whatever their arguments. */

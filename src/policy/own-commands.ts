@@ -1,7 +1,7 @@
 // Finds commands of Courser itself that change what the agent may do. Only the user may run them, never the agent on its own.
 
 import { resolve } from "node:path";
-import { joined } from "./files/named-files.ts";
+import { joinConcatenations } from "./files/named-files.ts";
 import type { ShellWord } from "./parse/shell.ts";
 import { literalWord } from "./parse/shell-word.ts";
 import { readTextUpTo, realOrSame } from "./paths.ts";
@@ -44,9 +44,9 @@ function ownArguments({ name, args }: ProgramStart, directories: readonly string
   const at = args.findIndex((arg) => isOwn(arg, directories));
   if (at !== -1) return args.slice(at + 1);
   // Code that loads Courser passes its arguments as quoted texts.
-  const told = args.flatMap((arg) => quotedTexts(joined(arg.value)).map(literalWord));
-  const isLoaded = told.some(({ value }) => /cour|curs/i.test(value) && isOwn(literalWord(value), []));
-  return isLoaded ? [...told, ...args.filter((arg) => !/["'`]/.test(arg.value))] : undefined;
+  const quoted = args.flatMap((arg) => quotedTexts(joinConcatenations(arg.value)).map(literalWord));
+  const isLoaded = quoted.some(({ value }) => /cour|curs/i.test(value) && isOwn(literalWord(value), []));
+  return isLoaded ? [...quoted, ...args.filter((arg) => !/["'`]/.test(arg.value))] : undefined;
 }
 
 /** Recognises Courser by its name, by a link to it, or by a copy of its file. */

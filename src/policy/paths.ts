@@ -1,7 +1,7 @@
 // Resolves paths, tests which folder they are in, and finds the protected ones that no wildcard covers.
 import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { fold } from "../text/glob.ts";
+import { foldText } from "../text/glob.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import { entriesIn, protectedLink } from "./hard-links.ts";
 import {
@@ -14,19 +14,21 @@ import {
   systemFiles,
 } from "./protected-names.ts";
 
+/** The directories that paths are judged by. */
 export type WorkspacePaths = {
   /** All of these are real paths. */
   workspace: string;
   roots: readonly string[];
   home: string;
   configDir: string;
-  /** The folder that the workspace is a copy of; what is hidden there is hidden here. */
+  /** The folder that the workspace is a copy of. What its ignore files hide is hidden in the copy too. */
   standsFor?: string;
 };
 
 /** `given`: absolute, as named. `real`: with every link followed, even if the end does not exist. `isNew`: nothing exists there yet. */
 export type ResolvedPath = { given: string; real: string; isNew?: true };
 
+/** Resolves a path as the system would, through links. */
 export function resolvePath(
   target: string,
   paths: Pick<WorkspacePaths, "workspace" | "home">,
@@ -35,14 +37,14 @@ export function resolvePath(
   if (target.includes("\0")) return { problem: "a path cannot contain a NUL character" };
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(target)) return { problem: `${target} is an address, not a path` };
   const walked = walkedPath(target, paths, cwd);
-  const given = resolve(walked);
+  const resolvedPath = resolve(walked);
   try {
     const isKnown = walked === paths.workspace || isThere(walked);
     const real = realTarget(walked, { real: paths.workspace, isKnown });
     // `new/../file` exists as soon as `new` does.
-    return !isKnown && real === walked ? { given, real, isNew: true } : { given, real };
+    return !isKnown && real === walked ? { given: resolvedPath, real, isNew: true } : { given: resolvedPath, real };
   } catch (error) {
-    return { problem: `${given} cannot be resolved (${systemErrorText(error)})` };
+    return { problem: `${resolvedPath} cannot be resolved (${systemErrorText(error)})` };
   }
 }
 
@@ -161,8 +163,8 @@ export function isInside(path: string, folder: string): boolean {
 
 /** Formats a path for display: relative with slashes inside the workspace, unchanged elsewhere. */
 export function shownPath(path: string, workspace: string): string {
-  const shown = isInside(path, workspace) ? relative(workspace, path) || "." : path;
-  return shown.split(sep).join("/");
+  const displayPath = isInside(path, workspace) ? relative(workspace, path) || "." : path;
+  return displayPath.split(sep).join("/");
 }
 
 export function rootOf(path: string, paths: WorkspacePaths): string | undefined {
@@ -201,11 +203,12 @@ const ownFolders = new WeakMap<WorkspacePaths, ReadonlySet<string>>();
 
 function isOwnConfiguration(path: string, paths: WorkspacePaths): boolean {
   const { workspace, home, configDir } = paths;
-  const own = join(home, ".cursor");
-  const folders = ownFolders.get(paths) ?? new Set([configDir, own, realOrSame(configDir), realOrSame(own)]);
+  const userFolder = join(home, ".cursor");
+  const folders =
+    ownFolders.get(paths) ?? new Set([configDir, userFolder, realOrSame(configDir), realOrSame(userFolder)]);
   ownFolders.set(paths, folders);
   for (const folder of folders) {
-    if (!isInside(fold(path), fold(folder))) continue;
+    if (!isInside(foldText(path), foldText(folder))) continue;
     // Worktrees are inside the configuration directory, but count as workspaces.
     const worktrees = join(folder, "worktrees");
     if (workspace !== worktrees && isInside(workspace, worktrees) && isInside(path, workspace)) continue;
@@ -231,7 +234,7 @@ function protectedName(path: string, paths: WorkspacePaths): string | undefined 
   // Components above the workspace do not matter.
   const root = rootOf(path, paths);
   const names = (root ? path.slice(root.length) : path).split(sep).filter(Boolean);
-  const folded = names.map((name) => component(name));
+  const folded = names.map((name) => normalizeName(name));
   for (const [index, name] of folded.entries()) {
     const rest = folded.slice(index + 1);
     const last = rest.length === 0;
@@ -244,16 +247,16 @@ function protectedName(path: string, paths: WorkspacePaths): string | undefined 
 }
 
 function homeName(path: string, home: string): string | undefined {
-  const plain = fold(path);
+  const plain = foldText(path);
   if (systemFiles.some((each) => isInside(plain, each))) return path;
-  const rest = relative(fold(home), plain);
+  const rest = relative(foldText(home), plain);
   const named = homeFileNames.has(rest) || homeFolders.some((folder) => isInside(rest, folder));
   return named ? `~/${rest}` : undefined;
 }
 
 /** Normalises a name as the most lenient file system would. */
-function component(name: string): string {
-  const plain = fold(name)
+function normalizeName(name: string): string {
+  const plain = foldText(name)
     .replace(/::?\$.*$/, "")
     .replace(/[. ]+$/, "");
   return /^git~\d$/.test(plain) ? ".git" : plain;

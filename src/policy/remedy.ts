@@ -21,12 +21,12 @@ export async function remedyFor(need: Need, situation: Situation, width: RemedyW
   const explanation = await explain(need, situation);
   if (explanation.personOnly || explanation.reading || (explanation.verdict !== "ask" && !explanation.confined))
     return [];
-  for (const texts of proposals(need, explanation, { situation, width }))
-    if (await isEnough([...new Set(texts)], need, situation)) return [...new Set(texts)];
+  for (const texts of listProposals(need, explanation, { situation, width }))
+    if (await wouldAllow([...new Set(texts)], need, situation)) return [...new Set(texts)];
   return [];
 }
 
-async function isEnough(texts: readonly string[], need: Need, situation: Situation): Promise<boolean> {
+async function wouldAllow(texts: readonly string[], need: Need, situation: Situation): Promise<boolean> {
   const rules: Rule[] = [];
   for (const text of texts) {
     const parsed = parseRule(text, { verdict: "allow", scope: "user", source: "proposed" });
@@ -40,7 +40,7 @@ async function isEnough(texts: readonly string[], need: Need, situation: Situati
 }
 
 /** Lists the proposals, narrower ones first. */
-function proposals(
+function listProposals(
   need: Need,
   { commands = [], writes = [], path }: Explanation,
   { situation, width }: { situation: Situation; width: RemedyWidth },
@@ -49,26 +49,16 @@ function proposals(
   const hasWrites =
     width === "any" || situation.rules.some((rule) => rule.kind === "Write" && rule.verdict === "allow");
   const file = path?.real ?? need.target;
-  switch (need.kind) {
-    case "Shell": {
-      const wide = commands.flatMap((command) => shellRules(command, programRule));
-      const narrow = commands.flatMap((command) => shellRules(command, exactRule));
-      const files = writes.flatMap(({ real, rule }) => (real && !rule ? [writeRule(real, situation)] : []));
-      return (width === "wide" ? [wide] : [narrow, wide]).flatMap((shell) =>
-        hasWrites ? [shell, [...shell, ...files]] : [shell],
-      );
-    }
-    case "Read":
-      return [[`Read(${file})`]];
-    case "Write":
-    case "Delete":
-      return hasWrites ? [[writeRule(file, situation)]] : [];
-    case "WebFetch":
-    case "WebSearch":
-      return [[`WebFetch(${new URL(need.target).host})`]];
-    case "Mcp":
-      return [[`Mcp(${need.target})`]];
-  }
+  if (need.kind === "Read") return [[`Read(${file})`]];
+  if (need.kind === "Mcp") return [[`Mcp(${need.target})`]];
+  if (need.kind === "WebFetch" || need.kind === "WebSearch") return [[`WebFetch(${new URL(need.target).host})`]];
+  if (need.kind !== "Shell") return hasWrites ? [[writeRule(file, situation)]] : [];
+  const wide = commands.flatMap((command) => shellRules(command, programRule));
+  const narrow = commands.flatMap((command) => shellRules(command, exactRule));
+  const files = writes.flatMap(({ real, rule }) => (real && !rule ? [writeRule(real, situation)] : []));
+  return (width === "wide" ? [wide] : [narrow, wide]).flatMap((shell) =>
+    hasWrites ? [shell, [...shell, ...files]] : [shell],
+  );
 }
 
 function shellRules(
@@ -92,7 +82,7 @@ function programRule([name, first]: readonly string[]): string {
 }
 
 function writeRule(path: string, { workspace, home }: Situation): string {
-  const shown = shownPath(path, workspace);
+  const displayPath = shownPath(path, workspace);
   // `~/x` below the workspace would be read as a path in the home directory.
-  return `Write(${absolutePath(shown, { workspace, home }) === path ? shown : path})`;
+  return `Write(${absolutePath(displayPath, { workspace, home }) === path ? displayPath : path})`;
 }

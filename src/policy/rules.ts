@@ -1,7 +1,7 @@
 // Matches rules. Deny rules match broadly, allow rules exactly.
 import { join, resolve } from "node:path";
 import type { Rule, RuleKind } from "../protocol/permission-rule.ts";
-import { compilePath, fold, hasWildcard, matchesText } from "../text/glob.ts";
+import { compilePath, foldText, hasWildcard, matchesText } from "../text/glob.ts";
 import { SecondNames } from "./hard-links.ts";
 import {
   firstBelow,
@@ -33,9 +33,9 @@ export type LinkedFiles = Map<Rule, SecondNames>;
 export function coversFile(rule: Rule, path: ResolvedPath, paths: RulePaths, linked: LinkedFiles = new Map()): boolean {
   if (coversPath(rule, path, paths)) return true;
   if (rule.verdict === "allow") return false;
-  const known = linked.get(rule) ?? secondNamesOf([rule], paths);
-  linked.set(rule, known);
-  return known.include(path.real);
+  const existing = linked.get(rule) ?? secondNamesOf([rule], paths);
+  linked.set(rule, existing);
+  return existing.include(path.real);
 }
 
 /** Collects the hard-linked files that the rules name. */
@@ -46,7 +46,7 @@ export function secondNamesOf(rules: readonly Rule[], paths: RulePaths): SecondN
 
 /** Returns whether the rule could match in this folder, at any depth, judging by its pattern up to the first wildcard. */
 export function reachesInto(rule: Rule, folder: string, paths: RulePaths): boolean {
-  const plain = fold(folder);
+  const plain = foldText(folder);
   return compiledRule(rule, paths).heads.some((head) => isInside(plain, head) || isInside(head, plain));
 }
 
@@ -59,18 +59,18 @@ type CompiledRule = { tests: PathTest[]; heads: string[] };
 const knownRules = new WeakMap<RulePaths, Map<string, CompiledRule>>();
 
 function compiledRule({ verdict, pattern }: Rule, paths: RulePaths): CompiledRule {
-  const known = knownRules.get(paths) ?? new Map<string, CompiledRule>();
-  knownRules.set(paths, known);
+  const existing = knownRules.get(paths) ?? new Map<string, CompiledRule>();
+  knownRules.set(paths, existing);
   const key = `${verdict} ${pattern}`;
-  const found = known.get(key);
+  const found = existing.get(key);
   if (found) return found;
   const absolute = absolutePattern(pattern, paths);
   const both = [...new Set([absolute, realPattern(absolute)])];
   const tests = verdict === "allow" ? both.map((each) => compilePath(each)) : both.flatMap(denyTests);
   // Braces and brackets are wildcards too, even across several components.
-  const heads = both.map((each) => splitPattern(fold(each).replace(/[[{].*/s, "*"))[0]);
+  const heads = both.map((each) => splitPattern(foldText(each).replace(/[[{].*/s, "*"))[0]);
   const compiled = { tests, heads };
-  known.set(key, compiled);
+  existing.set(key, compiled);
   return compiled;
 }
 
@@ -136,13 +136,13 @@ export function deniedBelow(
 /** Matches `server:tool`, with wildcards in either part. */
 export function coversMcp(rule: Rule, target: string): boolean {
   if (/^\*+$/.test(rule.pattern)) return true;
-  const [server, tool] = halves(rule.pattern);
-  const [wantedServer, wantedTool] = halves(target);
+  const [server, tool] = splitTarget(rule.pattern);
+  const [wantedServer, wantedTool] = splitTarget(target);
   const options = { fold: rule.verdict === "deny" || rule.fold === true };
   return matchesText(server, wantedServer, options) && matchesText(tool, wantedTool, options);
 }
 
-function halves(text: string): [string, string] {
+function splitTarget(text: string): [string, string] {
   const at = text.indexOf(":");
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
@@ -184,21 +184,13 @@ export function deniesCommand(rule: Rule, { name, args }: RuleCommand): boolean 
   if (pattern.form === "glob")
     return startsAfterOptions(args).some((from) => matchesText(pattern.glob, args.slice(from).join(" ")));
   const rest = pattern.tokens.slice(1);
-  return (
-    rest.filter(isOption).every((option) => hasOption(option, args)) &&
-    hasInOrder(
-      rest.filter((token) => !isOption(token)),
-      args,
-    )
-  );
+  const named = rest.filter((token) => !isOption(token));
+  return rest.filter(isOption).every((option) => hasOption(option, args)) && hasInOrder(named, args);
 }
 
 function sameProgram(wanted: string, name: string): boolean {
-  const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
-  return (
-    matchesText(wanted, name, { fold: true }) ||
-    matchesText(wanted.slice(wanted.lastIndexOf("/") + 1), base, { fold: true })
-  );
+  const [wantedBase, base] = [wanted, name.replace(/\.exe$/i, "")].map((each) => each.slice(each.lastIndexOf("/") + 1));
+  return matchesText(wanted, name, { fold: true }) || matchesText(wantedBase!, base!, { fold: true });
 }
 
 function isOption(token: string): boolean {
@@ -210,8 +202,8 @@ function hasOption(option: string, args: readonly string[]): boolean {
   if (args.some((arg) => matchesText(option, arg) || (option.startsWith("--") && arg.startsWith(`${option}=`))))
     return true;
   if (!/^-[A-Za-z0-9]+$/.test(option)) return false;
-  const given = args.filter((arg) => /^-[A-Za-z0-9]+$/.test(arg)).join("");
-  return [...option.slice(1)].every((letter) => given.includes(letter));
+  const shortFlags = args.filter((arg) => /^-[A-Za-z0-9]+$/.test(arg)).join("");
+  return [...option.slice(1)].every((letter) => shortFlags.includes(letter));
 }
 
 /** Finds the tokens in order; only options and their possible values may be in between. */
@@ -239,15 +231,15 @@ const lists = new WeakMap<readonly Rule[], Map<string, readonly Rule[]>>();
 
 /** Returns the rules of one kind and verdict. */
 export function rulesFor(rules: readonly Rule[], kind: RuleKind, verdict: Rule["verdict"]): readonly Rule[] {
-  const known = lists.get(rules) ?? new Map<string, readonly Rule[]>();
-  lists.set(rules, known);
+  const existing = lists.get(rules) ?? new Map<string, readonly Rule[]>();
+  lists.set(rules, existing);
   const key = `${kind} ${verdict}`;
-  const found = known.get(key) ?? rules.filter((rule) => rule.kind === kind && rule.verdict === verdict);
-  known.set(key, found);
+  const found = existing.get(key) ?? rules.filter((rule) => rule.kind === kind && rule.verdict === verdict);
+  existing.set(key, found);
   return found;
 }
 
-/** Formats a rule and the file that holds it, for reasons. */
+/** Names a rule and the file that contains it, for use in a reason. */
 export function nameOf(rule: Rule): string {
   return rule.source === "built in" ? `${rule.text}, which is built in,` : `${rule.text} in ${rule.source}`;
 }

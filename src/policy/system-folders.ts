@@ -1,7 +1,7 @@
 // Protects what a machine needs: folders that are never removed as a whole, files and devices that are never overwritten. No rule and no
 // flag lifts this; the user can still run the command in a shell.
 
-import { fold } from "../text/glob.ts";
+import { foldText } from "../text/glob.ts";
 import type { WholeChange } from "./files/whole-folders.ts";
 import { type Floor, isInside, type ResolvedPath, realOrSame, type WorkspacePaths } from "./paths.ts";
 import { words } from "./programs/command-names.ts";
@@ -25,14 +25,14 @@ const keptPattern =
 
 /** Returns why a folder must not be changed as a whole, or undefined if it may be. */
 export function keptWhole(path: string, change: WholeChange, paths: WorkspacePaths): string | undefined {
-  const plain = fold(path);
+  const plain = foldText(path);
   if (systemFolders.has(plain) || systemPattern.test(plain))
     return `${path} is a system folder: as a whole it is never ${changed[change]}`;
   if (change === "open") return undefined;
   if (keptFolders.has(plain) || keptPattern.test(plain)) return `${path} as a whole is never ${changed.remove}`;
-  const own = ownPlaces(paths).find((place) => place.paths.some((each) => isInside(each, path)));
-  if (!own) return undefined;
-  return `${path} ${own.paths.includes(path) ? "is" : "contains"} ${own.what}: as a whole it is never ${changed.remove}`;
+  const ownPlace = ownPlaces(paths).find((place) => place.paths.some((each) => isInside(each, path)));
+  if (!ownPlace) return undefined;
+  return `${path} ${ownPlace.paths.includes(path) ? "is" : "contains"} ${ownPlace.what}: as a whole it is never ${changed.remove}`;
 }
 
 type OwnPlace = { what: string; paths: readonly string[] };
@@ -63,13 +63,13 @@ const kernelSwitch =
 /** Returns what protects a system file from writes. Accounts have their own programs to edit them. */
 export function systemFloor({ given, real }: ResolvedPath): Floor | undefined {
   for (const path of new Set([given, real])) {
-    if (accountFiles.has(fold(path)))
+    if (accountFiles.has(foldText(path)))
       return {
         level: "protected",
         why: `${path} says who may do what on this machine (useradd, usermod and visudo edit it)`,
       };
     // Only git itself needs to change HEAD.
-    if (/\/\.git(\/(modules|worktrees)\/.+)?\/head$/.test(fold(path)))
+    if (/\/\.git(\/(modules|worktrees)\/.+)?\/head$/.test(foldText(path)))
       return { level: "protected", why: `${path} says which commit a repository is at: git itself changes it` };
     if (disk.test(path))
       return { level: "never", why: `${path} is a disk or the memory of this machine, which is never written` };

@@ -3,7 +3,7 @@ import { parseShell } from "../../src/policy/parse/shell.ts";
 
 const argumentsOf = (text: string) => parseShell(`ls ${text}`).commands[0]!.args;
 
-describe("brace lists", () => {
+describe("brace expansion in commands", () => {
   it.each([
     ["{a,b}", "a b"],
     ["a{b,c}d", "abd acd"],
@@ -23,7 +23,7 @@ describe("brace lists", () => {
     ["x{8080..8082}.log", "x8080.log x8081.log x8082.log"],
     ["{a,{1..2}}", "a 1 2"],
     ["{1..2}{a,b}", "1a 1b 2a 2b"],
-  ])("%s is %s", (text, expected) => {
+  ])("brace expansion turns the command word %s into %s", (text, expected) => {
     expect(argumentsOf(text).map((word) => [word.value, word.dynamic])).toEqual(
       expected.split(" ").map((value) => [value, false]),
     );
@@ -38,11 +38,11 @@ describe("brace lists", () => {
     ["x{a,b}{,c}", "xa xac xb xbc"],
     ["x{{,a},b}", "x xa xb"],
     ["{a,b}{,}", "a a b b"],
-  ])("%s leaves out only words that are empty as a whole: %s", (text, expected) => {
+  ])("brace expansion of %s drops only words that are empty as a whole: %s", (text, expected) => {
     expect(argumentsOf(text).map((word) => word.value)).toEqual(expected.split(" ").filter(Boolean));
   });
 
-  it("says which of its words are patterns, and which begin with a tilde", () => {
+  it("expanded words that are patterns or start with a tilde are marked", () => {
     expect(argumentsOf("{*.a,b?,c[d],~,e}/{f,g~}").map(({ glob, tilde }) => [glob, tilde])).toEqual([
       [true, false],
       [true, false],
@@ -77,11 +77,11 @@ describe("brace lists", () => {
     "{a,b}@(c|d)",
     "{a,b}`ls`",
     "{a,b}~$'c'",
-  ])("%s is not guessed at", (text) => {
+  ])("braces in the command word %s are not expanded", (text) => {
     expect(argumentsOf(text)).toMatchObject([{ text, dynamic: true }]);
   });
 
-  it("may stand for as many as 256 words", () => {
+  it("up to 256 words are expanded", () => {
     const sixteen = "{1..16}";
     for (const many of ["{1..256}", "{0..-255}", `${sixteen}{1..16}`, `{${sixteen},${"a,".repeat(239)}b}`])
       expect(argumentsOf(many)).toHaveLength(256);

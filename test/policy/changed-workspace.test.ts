@@ -37,10 +37,10 @@ async function play(replies: readonly object[], args: readonly string[] = []) {
 
 const left = () => readdirSync(workspace.home).filter((name) => name.startsWith("left-"));
 
-describe.skipIf(sandboxMissing())("a command that rules allow", () => {
+describe.skipIf(sandboxMissing())("a command that a rule allows", () => {
   const allow = ["Shell(npm test)", "Shell(make)", "Shell(python3 -m json.tool)", "Shell(node)", "Shell(git commit)"];
 
-  it("runs confined once the chat has changed the workspace, however that leads to what it runs", {
+  it("an allowed command runs confined once the chat changed the workspace", {
     timeout: 90_000,
   }, async () => {
     start({ allow }, { "package.json": '{"scripts":{"test":"tool"}}' });
@@ -67,7 +67,7 @@ describe.skipIf(sandboxMissing())("a command that rules allow", () => {
     expect(left()).toEqual([]);
   });
 
-  it("runs as it is before that, with --sandbox disabled, and where the user lists it as unconfined", {
+  it("an allowed command runs unconfined before the workspace changed, with --sandbox disabled, or if the user lists it", {
     timeout: 90_000,
   }, async () => {
     const files = { "x.js": 'require("fs").writeFileSync(process.env.HOME + "/" + process.argv[2], "")\n' };
@@ -82,7 +82,9 @@ describe.skipIf(sandboxMissing())("a command that rules allow", () => {
     expect(left()).toEqual(["left-4"]);
   });
 
-  it("runs confined in a chat that goes on, and after a command in the sandbox", { timeout: 90_000 }, async () => {
+  it("an allowed command runs confined in a resumed chat, and after a sandboxed command", {
+    timeout: 90_000,
+  }, async () => {
     const files = { "x.js": 'require("fs").writeFileSync(process.env.HOME + "/" + process.argv[2], "")\n' };
     start({ allow: ["Shell(node)"] }, files);
     const first = await play([{ text: "hello" }]);
@@ -93,7 +95,57 @@ describe.skipIf(sandboxMissing())("a command that rules allow", () => {
     expect(left()).toEqual(["left-2"]);
   });
 
-  it("says that it was confined when it fails, with the line to add; a project cannot add it", {
+  it("a command runs confined after, beside or behind an allowed command that changes the workspace", {
+    timeout: 90_000,
+  }, async () => {
+    const evil = (name: string) => `t:\n\ttouch $(HOME)/left-${name}\n`;
+    const change = (name: string) =>
+      `patch -s <<'EOF'\n--- Makefile\n+++ Makefile\n@@ -1,2 +1,2 @@\n t:\n-\t@true\n+\ttouch $(HOME)/left-${name}\nEOF\n`;
+    const makefile = { Makefile: "t:\n\t@true\n" };
+    const attempts: { replies: object[]; allow: string[]; files?: Record<string, string> }[] = [
+      { allow: ["Shell(patch)", "Shell(make)"], replies: [shell(change("next")), shell("make t")] },
+      { allow: ["Shell(patch)", "Shell(make)"], replies: [shell(`${change("line")}make t`)] },
+      {
+        allow: ["Shell(node watch.js)"],
+        files: { "watch.js": "setInterval(() => { try { require('./late.js') } catch {} }, 50)" },
+        replies: [
+          { calls: [{ name: "Shell", args: { command: "node watch.js", isBackground: true } }] },
+          write("late.js", "require('fs').writeFileSync(process.env.HOME + '/left-watched', '')"),
+          { calls: [{ name: "Await", args: { taskId: "shell_1", timeout: 1 } }] },
+          { calls: [{ name: "Await", args: { taskId: "shell_1", kill: true } }] },
+        ],
+      },
+      {
+        allow: ["Shell(make slow)"],
+        files: { Makefile: "slow:\n\tsleep 2; $(MAKE) -f Late t\n" },
+        replies: [
+          {
+            calls: [
+              { name: "Shell", args: { command: "make slow" } },
+              { name: "Task", args: { description: "work", prompt: "work", subagent_type: "generalPurpose" } },
+            ],
+          },
+          write("Late", evil("beside")),
+          { text: "written" },
+        ],
+      },
+    ];
+    for (const { replies, allow: rules, files } of attempts) {
+      start({ allow: rules }, files ?? makefile);
+      const { exit } = await play(replies);
+      expect({ exit, left: left() }).toEqual({ exit: 0, left: [] });
+      workspace.remove();
+    }
+    // One that changes nothing leaves the next one as it is.
+    start(
+      { allow: ["Shell(node)"] },
+      { "x.js": 'require("fs").writeFileSync(process.env.HOME + "/" + process.argv[2], "")\n' },
+    );
+    await play([shell("node x.js left-1"), shell("node x.js left-2")]);
+    expect(left()).toEqual(["left-1", "left-2"]);
+  });
+
+  it("a failed confined command says so with the line to add, which a project cannot add", {
     timeout: 90_000,
   }, async () => {
     start({ allow: ["Shell(node)"] }, { ".cursor/cli.json": '{"permissions":{"unconfined":["Shell(node)"]}}' });
@@ -107,7 +159,7 @@ describe.skipIf(sandboxMissing())("a command that rules allow", () => {
     expect(run.stderr + run.notices()).toContain('"permissions.unconfined" is ignored');
   });
 
-  it("has caches to write, and no keys to read", { timeout: 90_000 }, async () => {
+  it("a confined command has writable caches and no keys", { timeout: 90_000 }, async () => {
     start({ allow: ["Shell(node)"] });
     mkdirSync(join(workspace.home, ".ssh"));
     writeFileSync(join(workspace.home, ".ssh/id_ed25519"), "secret-key\n");
@@ -127,13 +179,13 @@ describe.skipIf(sandboxMissing())("a command that rules allow", () => {
   });
 });
 
-describe("the policy", () => {
+describe("confinement in the policy", () => {
   const fixture = makeFixture();
   const print = { interactive: false, sandbox: "unlisted", changed: true } as const;
   const judge = (command: string, changes: Partial<Situation>) =>
     decide([{ kind: "Shell", target: command }], situationOf(fixture, changes));
 
-  it("confines what rules allow only where nobody can be asked and a sandbox is used", async () => {
+  it("confinement applies only if nobody can be asked and a sandbox is used", async () => {
     const rules = rulesOf({ allow: ["Shell(npm test)"] });
     expect(await judge("npm test", { ...print, rules })).toMatchObject({
       verdict: "allow",
@@ -157,7 +209,7 @@ describe("the policy", () => {
     "eslint -c evil.js src",
     "prettier --plugin ./evil.js src",
     "prettier --config evil.mjs src",
-  ])("takes no rule for the program as one for %s, before any change", async (command) => {
+  ])("a rule for the program does not cover %s, before any change", async (command) => {
     const own = makeFixture();
     const rules = rulesOf({ allow: [`Shell(${command.split(" ")[0]})`] });
     const situation = situationOf(own, { interactive: false, rules });
@@ -165,7 +217,7 @@ describe("the policy", () => {
     removeFixture(own);
   });
 
-  it("explains it before, and lints the list that lifts it", async () => {
+  it("confinement is explained beforehand, and the exceptions are linted", async () => {
     const own = makeFixture();
     const rules = rulesOf({ allow: ["Shell(npm test)"] });
     const need = { kind: "Shell", target: "npm test" } as const;
@@ -183,7 +235,7 @@ describe("the policy", () => {
     removeFixture(own);
   });
 
-  it("notices, of the everyday commands, those that reach what the sandbox has not", async () => {
+  it("of the everyday commands, only those that leave the sandbox notice it", async () => {
     const own = makeFixture();
     const { beyondSandbox, inspectShell } = await import("../../src/policy/judge-shell.ts");
     const situation = situationOf(own, { ...print, rules: rulesOf(everydayRules()) });

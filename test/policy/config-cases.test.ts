@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { runConfigCase } from "./config-driver.ts";
 
-describe("the driver can fail", () => {
+describe("the driver of config cases can fail", () => {
   const base = {
     config: {},
     input: { file: "~/.cursor/cli-config.json", content: '{"permissions":{"deny":["Shell(rm)"]}}' },
@@ -19,7 +19,7 @@ describe("the driver can fail", () => {
     [{ exit: 1 }],
     [{ message_has: "line and column" }],
     [{ never: "deny ignored", effective_deny: [] }],
-  ])("%j", async (expected) => {
+  ])("the driver of config cases notices the wrong expectation %j", async (expected) => {
     expect((await runConfigCase({ id: "x", ...base, expect: expected })).pass).toBe(false);
   });
 });

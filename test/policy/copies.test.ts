@@ -45,7 +45,7 @@ describe("copying a folder", () => {
     ["fills one of several", "cp -r hooks {empty,.git/modules/x}"],
     ["fills it through an option", "cp -r --target-directory=.git/modules/x hooks"],
     ["fills it after a look at many others", `cp -r many hooks .git/modules/x`],
-  ])("%s", async (_, command) => {
+  ])("a command that copies a folder is judged by the files in it: it %s", async (_, command) => {
     expect(await verdict(command)).toBe("ask");
   });
 
@@ -58,7 +58,7 @@ describe("copying a folder", () => {
     ["by a program that does not copy", "ls settings src"],
     ["by a subcommand of git that does not move", "git add settings src"],
     ["to nowhere", "cp -r"],
-  ])("is nothing special: %s", async (_, command) => {
+  ])("the command %s is an ordinary copy", async (_, command) => {
     expect(await verdict(command)).toBe("allow");
   });
 });

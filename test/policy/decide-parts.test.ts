@@ -36,8 +36,8 @@ async function brief(asked: Asked | readonly Asked[], options?: Options): Promis
 
 const force = { mode: "force" } as const;
 
-describe("several needs", () => {
-  it("pass on what one of them adds", async () => {
+describe("several needs of one call", () => {
+  it("what judging one need adds to a decision is passed on", async () => {
     expect(
       await brief(
         [
@@ -77,7 +77,7 @@ describe("several needs", () => {
     ).toBe("ask");
   });
 
-  it("are looked up in ignore files whatever stands beside them", async () => {
+  it("ignore files apply whatever the other needs are", async () => {
     const needs = [
       ["Shell", "ls"],
       ["Read", "a.secret"],
@@ -85,7 +85,7 @@ describe("several needs", () => {
     expect(await brief(needs, force)).toBe("deny");
   });
 
-  it("say where each path led", async () => {
+  it("each need of a decision says where its path led", async () => {
     const { approved } = await decided(
       [
         ["Read", "README.md"],
@@ -100,7 +100,7 @@ describe("several needs", () => {
     ]);
   });
 
-  it("hide single files below an allowed folder", async () => {
+  it("single files below an allowed folder are hidden", async () => {
     const { mayRead } = await decided([["Read", "."]], { deny: ["Read(.env)"] });
     const readable = [".env", "a.secret", "README.md"].filter((name) => mayRead!(join(fixture.workspace, name)));
     expect(readable).toEqual(["README.md"]);
@@ -116,13 +116,13 @@ describe("several needs", () => {
     ["Read(src／one/＊)", "src/one/x.txt"],
     ["Read(~/**/x.txt)", "~/deep/x.txt"],
     ["Read(/**)", "src/x.txt"],
-  ])("hide what %s names in any folder: %s", async (rule, name) => {
+  ])("%s hides files in any folder: %s", async (rule, name) => {
     const { mayRead } = await decided([["Read", "."]], { deny: [rule] });
     const path = name.startsWith("~/") ? join(fixture.home, name.slice(2)) : join(fixture.workspace, name);
     expect(mayRead!(path)).toBe(false);
   });
 
-  it("keep all reasons while they are few", async () => {
+  it("all reasons are kept while they are few", async () => {
     const reasonsOf = async (count: number) => {
       const line = Array.from({ length: count }, (_, index) => `tool-${index}`).join("; ");
       return (await decided([["Shell", line]])).reasons;
@@ -144,19 +144,19 @@ describe("several needs", () => {
     expect((await decided([["Read", "a.secret"]], { interactive: false })).reasons).not.toContain(nobodyToAsk);
   });
 
-  it("are known to change nothing, or not", () => {
+  it("read-only needs are recognised", () => {
     const kinds = ["Shell", "Read", "Write", "Delete", "WebFetch", "WebSearch", "Mcp"] as const;
     const looking = kinds.filter((kind) => onlyLooks({ kind, target: "x" }));
     expect(looking).toEqual(["Read", "WebFetch", "WebSearch"]);
   });
 });
 
-describe("a path", () => {
-  it.each(["Read", "Write", "Delete"] as const)("that an ignore file hides: %s", async (kind) => {
+describe("path decisions", () => {
+  it.each(["Read", "Write", "Delete"] as const)("a path hidden by an ignore file: %s", async (kind) => {
     expect(await brief([kind, "a.secret"], force)).toBe("deny");
   });
 
-  it("outside is read where a rule covers it", async () => {
+  it("a path outside may be read if a rule covers it", async () => {
     const outside = join(fixture.base, "outside.txt");
     expect(await brief(["Read", "out"], { allow: [`Read(${outside})`] })).toBe("allow");
     expect(await brief(["Read", "out"], { ...force, allow: [`Read(${outside})`] })).toBe("allow");
@@ -167,7 +167,7 @@ describe("a path", () => {
     expect(await brief(["Read", "out"], force)).toBe("allowf");
   });
 
-  it("outside is written where a rule covers it", async () => {
+  it("a path outside may be written if a rule covers it", async () => {
     const outside = join(fixture.base, "outside.txt");
     for (const kind of ["Write", "Delete"] as const) {
       expect(await brief([kind, outside], { allow: [`Write(${outside})`] })).toBe("allow");
@@ -178,7 +178,7 @@ describe("a path", () => {
     }
   });
 
-  it("that a link leads out of the workspace is asked about where commands run confined", async () => {
+  it("a link out of the workspace is asked about if commands run confined", async () => {
     expect(await brief(["Write", "out"], { ...force, sandbox: "all" })).toBe("ask");
     expect(await brief(["Write", "out"], { ...force, sandbox: "unlisted" })).toBe("allowf");
     expect(await brief(["Write", "../outside.txt"], { ...force, sandbox: "all" })).toBe("allowf");
@@ -186,7 +186,7 @@ describe("a path", () => {
     expect(await brief(["Write", "out"], { ...force, sandbox: "all", allow: ["Write(../*)"] })).toBe("allow");
   });
 
-  it("to a folder with settings in it is not deleted without a person", async () => {
+  it("a folder that contains settings is not deleted without a person", async () => {
     const everything = { allow: ["Write(**)"] };
     expect(await brief(["Delete", "sub"], everything)).toBe("ask!");
     expect(await brief(["Delete", "empty"], everything)).toBe("allow");
@@ -197,34 +197,34 @@ describe("a path", () => {
     expect(await brief(["Write", "sub/a"], everything)).toBe("allow");
   });
 
-  it("that goes up through a link leads where the kernel goes", async () => {
+  it(".. after a link leads where the kernel goes", async () => {
     for (const path of [`${fixture.workspace}/house/../.bashrc`, "house/../.bashrc", "~+/house/../.bashrc"])
       expect([path, await brief(["Shell", `tee ${path}`], force)]).toEqual([path, "ask!"]);
     expect(await brief(["Write", `${fixture.workspace}/house/../.bashrc`], force)).toBe("ask!");
   });
 
-  it("of a kernel's place is refused by either name", async () => {
+  it("kernel paths are refused under either name", async () => {
     for (const path of ["/dev/stdin", "/proc/self/fd/0", "/sys/x"])
       expect(await brief(["Read", path], force)).toBe("deny");
   });
 });
 
-describe("a command", () => {
-  it("may hold no NUL, and starts in a folder that can be found", async () => {
+describe("command decisions", () => {
+  it("a command may not contain NUL and needs an existing folder", async () => {
     expect(await brief(["Shell", "ls \0"], force)).toBe("deny");
     expect(await brief({ kind: "Shell", target: "ls", cwd: "a\0b" }, force)).toBe("deny");
     expect(await brief({ kind: "Shell", target: "ls", cwd: "src" }, { allow: ["Shell(ls)"] })).toBe("allow");
     expect(await brief({ kind: "Shell", target: "ls", cwd: ".." }, { allow: ["Shell(ls)"] })).toBe("ask");
   });
 
-  it("that may read what is denied is asked about with --force, by a person", async () => {
+  it("a command that may read denied files is asked about even with --force", async () => {
     const secrets = { ...force, deny: ["Read(.env)"] };
     expect(await brief(["Shell", "x=$(curl a.test); cat $x"], secrets)).toBe("ask!");
     expect(await brief(["Shell", "cat README.md"], secrets)).toBe("allowf");
     expect(await brief(["Shell", "x=$(curl a.test); cat $x"], force)).toBe("allowf");
   });
 
-  it("that deny rules cannot be compared with is asked about, by a person", async () => {
+  it("a command that deny rules cannot be compared with is asked about", async () => {
     for (const mode of ["default", "force"] as const)
       for (const sandbox of ["off", "unlisted", "all"] as const)
         expect(await brief(["Shell", "$X y"], { mode, sandbox, deny: ["Shell(rm)"] })).toBe("ask!");
@@ -234,7 +234,7 @@ describe("a command", () => {
     expect(await brief(["Shell", "$X y"], { allow: ["Shell(**)"] })).toBe("ask");
   });
 
-  it("is confined, forced, or neither", async () => {
+  it("a decision says whether a command runs confined or only because of --force", async () => {
     expect(await brief(["Shell", "make"], { sandbox: "unlisted" })).toBe("allow+");
     expect(await brief(["Shell", "make"], { ...force, sandbox: "all" })).toBe("allow+f");
     expect(await brief(["Shell", "make"], { ...force, sandbox: "unlisted" })).toBe("allowf");
@@ -245,10 +245,10 @@ describe("a command", () => {
   });
 });
 
-describe("an address", () => {
+describe("address decisions", () => {
   const page = "https://example.com/x";
 
-  it.each(["WebFetch", "WebSearch"] as const)("by %s", async (kind) => {
+  it.each(["WebFetch", "WebSearch"] as const)("an address is decided by %s", async (kind) => {
     expect(await brief([kind, page])).toBe("ask");
     expect(await brief([kind, page], force)).toBe("allowf");
     expect(await brief([kind, page], { allow: ["WebFetch(example.com)"] })).toBe("allow");
@@ -256,10 +256,10 @@ describe("an address", () => {
   });
 });
 
-describe("an MCP tool", () => {
+describe("MCP tool decisions", () => {
   const changed: Need = { kind: "Mcp", target: "a:b", changed: true };
 
-  it("obeys its rules", async () => {
+  it("an MCP tool follows its rules", async () => {
     expect(await brief(["Mcp", "a:b"])).toBe("ask");
     expect(await brief(["Mcp", "a:b"], { allow: ["Mcp(a:*)"] })).toBe("allow");
     expect(await brief(["Mcp", "a:b"], { allow: ["Mcp(c:*)"], deny: ["Mcp(d:*)"] })).toBe("ask");
@@ -269,7 +269,7 @@ describe("an MCP tool", () => {
     expect(await brief(["Mcp", "a:b"], { allow: ["Shell(a:*)"], deny: ["Shell(a:b)"] })).toBe("ask");
   });
 
-  it("that was described anew is for a person to look at", async () => {
+  it("an MCP tool whose description changed needs a person", async () => {
     expect(await brief(changed, { ...force, allow: ["Mcp(a:*)"] })).toBe("ask!");
     expect(await brief(changed, { deny: ["Mcp(a:*)"] })).toBe("deny");
     expect(await brief(changed, { mode: "plan" })).toBe("deny");
@@ -277,7 +277,7 @@ describe("an MCP tool", () => {
 });
 
 describe("plan and ask mode", () => {
-  it.each(["plan", "ask"] as const)("%s", async (mode) => {
+  it.each(["plan", "ask"] as const)("%s mode allows reading and denies or asks about everything else", async (mode) => {
     const everything = { mode, allow: ["Shell(**)", "Write(**)", "Mcp(*:*)", "Read(/**)"] };
     expect(await brief(["Read", "README.md"], everything)).toBe("allow");
     expect(await brief(["Read", "out"], everything)).toBe("allow");

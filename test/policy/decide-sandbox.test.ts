@@ -14,7 +14,7 @@ async function verdict(kind: Need["kind"], target: string, changes: Partial<Situ
   return (await decide([{ kind, target }], situationOf(fixture, changes))).verdict;
 }
 
-describe("the sandbox", () => {
+describe("decisions with a sandbox", () => {
   const rules = { allow: ["Shell(ls)", "Shell(touch)"], deny: ["Shell(rm)"] };
 
   /** The verdict with the sandbox `off`, `unlisted` and `all`; `+`: confined. */
@@ -31,7 +31,7 @@ describe("the sandbox", () => {
     ["a protected path", "touch .envrc", ["ask", "ask", "ask"], ["ask", "ask", "ask"]],
     ["own configuration", "touch ~/.cursor/x", ["deny", "deny", "deny"], ["deny", "deny", "deny"]],
     ["own permissions", "courser permissions allow x", ["ask", "ask", "ask"], ["ask", "ask", "ask"]],
-  ])("%s", async (_, target, byDefault, forced) => {
+  ])("with a sandbox, a command is decided that is %s", async (_, target, byDefault, forced) => {
     for (const [mode, expected] of [
       ["default", byDefault],
       ["force", forced],
@@ -48,14 +48,14 @@ describe("the sandbox", () => {
     }
   });
 
-  it("runs what is unseen where nothing is denied", async () => {
+  it("unanalysable commands run in the sandbox if nothing is denied", async () => {
     const situation = situationOf(fixture, { interactive: false, sandbox: "unlisted" });
     const answer = await decide([{ kind: "Shell", target: 'eval "$X"' }], situation);
     expect(answer).toMatchObject({ verdict: "allow", confined: true });
     expect(answer.reasons.at(-1)).toBe("It runs in the sandbox.");
   });
 
-  it("leaves it to a person where privileges change and the sandbox turns out not to work", async () => {
+  it("a person decides about privilege changes if the sandbox does not work", async () => {
     const situation = situationOf(fixture, { interactive: false, sandbox: "unlisted" });
     expect(await decide([{ kind: "Shell", target: "sudo make" }], situation)).toMatchObject({
       verdict: "allow",
@@ -64,7 +64,7 @@ describe("the sandbox", () => {
     });
   });
 
-  it("makes nothing else easier", async () => {
+  it("the sandbox makes no other permission easier", async () => {
     for (const [kind, target] of [
       ["Read", "../outside.txt"],
       ["Delete", "README.md"],
@@ -76,7 +76,7 @@ describe("the sandbox", () => {
       expect(await verdict("Shell", "ls", { mode, sandbox: "all" })).toBe("deny");
   });
 
-  it("confines the whole call when one part must be confined", async () => {
+  it("a call with several needs is confined if one of them must be", async () => {
     const situation = situationOf(fixture, { sandbox: "unlisted", rules: rulesOf(rules) });
     const needs: Need[] = [
       { kind: "Read", target: "README.md" },
@@ -88,7 +88,7 @@ describe("the sandbox", () => {
   });
 });
 
-describe("commands of the program itself", () => {
+describe("the program's own commands", () => {
   const allow = [
     "Shell(courser)",
     "Shell(agent)",
@@ -121,7 +121,7 @@ describe("commands of the program itself", () => {
     "true && (env A=1 courser permissions allow x)",
     "echo $(courser permissions allow x)",
     "find . -exec courser permissions allow x \\;",
-  ])("%s needs a person", async (target) => {
+  ])("the command %s needs a person", async (target) => {
     for (const mode of ["default", "force"] as const) {
       for (const sandbox of ["off", "unlisted", "all"] as const) {
         const situation = situationOf(fixture, { mode, sandbox, rules: rulesOf({ allow }) });
@@ -139,7 +139,7 @@ describe("commands of the program itself", () => {
     "courser -p hello",
     "agent models",
     "courser ls",
-  ])("%s is a command like any other", async (target) =>
+  ])("the command %s needs no person", async (target) =>
     expect(await verdict("Shell", target, { rules: rulesOf({ allow }) })).toBe("allow"),
   );
 });

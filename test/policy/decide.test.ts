@@ -22,7 +22,7 @@ async function verdict(kind: Need["kind"], target: string, { allow, deny, ...cha
 
 const force = { mode: "force" } as const;
 
-describe("what a call gets when no rule speaks of it", () => {
+describe("decisions without a matching rule", () => {
   /** As the table of the documentation has it: in a terminal, in print mode, with --force in either. `!`: only a person. */
   it.each([
     ["read inside", "Read", "README.md", "allow", "allow", "allow", "allow"],
@@ -42,7 +42,7 @@ describe("what a call gets when no rule speaks of it", () => {
     ["protected path, by a command", "Shell", "echo > .envrc", "ask!", "ask!", "ask!", "ask!"],
     ["the workspace, deleted", "Delete", ".", "ask!", "ask!", "ask!", "ask!"],
     ["own configuration", "Write", "~/.cursor/cli-config.json", "deny", "deny", "deny", "deny"],
-  ] as const)("%s", async (_, kind, target, ...expected) => {
+  ] as const)("without a matching rule, this is decided by mode: %s", async (_, kind, target, ...expected) => {
     const ways: Partial<Situation>[] = [
       {},
       { interactive: false },
@@ -61,14 +61,14 @@ describe("what a call gets when no rule speaks of it", () => {
     expect(answers).toEqual(expected);
   });
 
-  it("asks for edits once there are Write rules", async () => {
+  it("edits are asked about once there are Write rules", async () => {
     expect(await verdict("Write", "test/a.ts", { allow: ["Write(src/**)"] })).toBe("ask");
     expect(await verdict("Write", "src/a.ts", { allow: ["Write(src/**)"] })).toBe("allow");
     expect(await verdict("Write", "test/a.ts", { ...force, allow: ["Write(src/**)"] })).toBe("allow");
     expect(await verdict("Delete", "src/a.ts", { allow: ["Write(src/**)"] })).toBe("allow");
   });
 
-  it.each(["plan", "ask"] as const)("only reads in %s mode", async (mode) => {
+  it.each(["plan", "ask"] as const)("%s mode permits only reading", async (mode) => {
     expect(await verdict("Read", "README.md", { mode })).toBe("allow");
     for (const [kind, target] of [
       ["Write", "a"],
@@ -97,27 +97,27 @@ describe("deny rules", () => {
     ["Delete", "a.key", "Write(**/*.key)"],
     ["WebFetch", "https://evil.test/x", "WebFetch(*.evil.test)"],
     ["Mcp", "Linear:delete", "Mcp(linear:*)"],
-  ] as const)("hold for %s %s with --force", async (kind, target, rule) => {
+  ] as const)("deny rules hold for %s %s with --force", async (kind, target, rule) => {
     expect(await verdict(kind, target, { ...force, deny: [rule], allow: ["Shell(**)", "Read(**)", "Write(**)"] })).toBe(
       "deny",
     );
   });
 
   it.each(["$X y", "/bin/r[m] y", "curl x | sh", "eval $x", 'ls "open', "x=rm; $x y"])(
-    "make --force ask about %s",
+    "deny rules make --force ask about %s",
     async (command) => {
       expect(await verdict("Shell", command, { ...force, deny: ["Shell(rm)"] })).toBe("ask");
       expect(await verdict("Shell", command, force)).toBe("allow");
     },
   );
 
-  it("find names in lines that cannot be read", async () => {
+  it("deny rules find names in lines that cannot be parsed", async () => {
     expect(await verdict("Shell", `${"true ".repeat(40_000)}; rm x`, { ...force, deny: ["Shell(rm)"] })).toBe("deny");
     expect(await verdict("Shell", 'rm x "open', { ...force, deny: ["Shell(rm)"] })).toBe("deny");
   });
 });
 
-describe("the floor", () => {
+describe("protected paths", () => {
   it.each([
     ".cursor/mcp.json",
     ".cursor/hooks/x.sh",
@@ -165,12 +165,12 @@ describe("the floor", () => {
     ".bashrc",
     "a.cursor/x",
     "..%2fx",
-  ])("%s is ordinary", async (path) => {
+  ])("the command %s asks nobody", async (path) => {
     expect(await verdict("Write", path)).toBe("allow");
   });
 
   it.each(["~HOME/.cursor/cli-config.json", "~/.cursor/rules/x.mdc", "~HOME/.CURSOR/x"])(
-    "%s is never written",
+    "the file %s is never written",
     async (path) => {
       expect(await verdict("Write", path, { ...force, allow: [`Write(${path.replace("~HOME", fixture.home)})`] })).toBe(
         "deny",
@@ -179,13 +179,13 @@ describe("the floor", () => {
     },
   );
 
-  it("protects the configuration wherever it is", async () => {
+  it("the agent's own configuration is protected in any folder", async () => {
     const configDir = join(fixture.base, "elsewhere");
     expect(await verdict("Write", join(configDir, "x"), { ...force, configDir })).toBe("deny");
     expect(await verdict("Write", "~/.cursor/x", { ...force, configDir })).toBe("deny");
   });
 
-  it("is not confused by a workspace below such a folder", async () => {
+  it("a workspace below a protected folder is not confused with it", async () => {
     const workspace = join(fixture.home, ".cursor/worktrees/repo");
     mkdirSync(workspace, { recursive: true });
     expect(await verdict("Write", "src/a.ts", { workspace })).toBe("allow");
@@ -193,7 +193,7 @@ describe("the floor", () => {
     expect(await verdict("Write", "../../cli-config.json", { workspace, mode: "force" })).toBe("deny");
   });
 
-  it("is lifted by a rule of the user that names the file, and by nothing else", async () => {
+  it("only a rule of the user that names the file lifts protection", async () => {
     expect(await verdict("Write", ".vscode/tasks.json", { allow: ["Write(.vscode/tasks.json)"] })).toBe("allow");
     expect(await verdict("Write", ".vscode/tasks.json", { allow: ["Write(.vscode/*)"] })).toBe("ask");
     expect(
@@ -221,7 +221,7 @@ describe("the floor", () => {
     "git -C .. status > .claude/x",
     "mv x .idea/y",
     "cd .git && tee config",
-  ])("stops %s with --force", async (command) => {
+  ])("protection stops %s with --force", async (command) => {
     expect(await verdict("Shell", command, force)).toBe("ask");
   });
 
@@ -232,13 +232,13 @@ describe("the floor", () => {
     "ls .git/hooks",
     "echo .envrc",
     "grep x .vscode/tasks.json > /dev/null",
-  ])("lets %s pass with --force", async (command) => {
+  ])("protection allows %s with --force", async (command) => {
     expect(await verdict("Shell", command, force)).toBe("allow");
   });
 });
 
-describe("paths", () => {
-  it("follows links before it judges", async () => {
+describe("paths in decisions", () => {
+  it("links are followed before judging", async () => {
     symlinkSync(join(fixture.base, "outside.txt"), join(fixture.workspace, "out"));
     symlinkSync("loop", join(fixture.workspace, "loop"));
     symlinkSync(".cursor/later.json", join(fixture.workspace, "dangling"));
@@ -252,11 +252,14 @@ describe("paths", () => {
     expect(approved!.get("out")).toBe(join(fixture.base, "outside.txt"));
   });
 
-  it.each(["a\0b", "file:///etc/passwd", "/dev/zero", "/proc/self/environ"])("refuses %j", async (path) => {
-    expect(await verdict("Read", path, force)).toBe("deny");
-  });
+  it.each(["a\0b", "file:///etc/passwd", "/dev/zero", "/proc/self/environ"])(
+    "the file path %j is refused",
+    async (path) => {
+      expect(await verdict("Read", path, force)).toBe("deny");
+    },
+  );
 
-  it("hides what .cursorignore names, from reading and from writing", async () => {
+  it(".cursorignore hides files from reading and writing", async () => {
     writeFileSync(join(fixture.workspace, ".cursorignore"), "# private\nprivate/\n*.secret\n!ok.secret\n");
     mkdirSync(join(fixture.workspace, "private"), { recursive: true });
     symlinkSync("private", join(fixture.workspace, "public"));
@@ -266,7 +269,7 @@ describe("paths", () => {
     for (const path of ["ok.secret", "README.md", "."]) expect(await verdict("Read", path)).toBe("allow");
   });
 
-  it("hides everything where .cursorignore cannot be read, such as a folder of that name", async () => {
+  it("an unreadable .cursorignore hides everything", async () => {
     const other = makeFixture();
     const file = join(other.workspace, ".cursorignore");
     const read = async () => (await decide([{ kind: "Read", target: "README.md" }], situationOf(other))).verdict;
@@ -279,13 +282,13 @@ describe("paths", () => {
     }
   });
 
-  it("knows further roots", async () => {
+  it("additional roots are known", async () => {
     expect(await verdict("Read", "../outside.txt", { roots: [fixture.base] })).toBe("allow");
   });
 });
 
-describe("answers", () => {
-  it("are the strictest of all needs, with the reasons of that one", async () => {
+describe("decisions", () => {
+  it("the strictest need decides, with its reasons", async () => {
     const rules = rulesOf({ deny: ["Read(.env)"] });
     const needs: Need[] = [
       { kind: "Read", target: "README.md" },
@@ -298,24 +301,24 @@ describe("answers", () => {
     expect((await decide([], situationOf(fixture))).verdict).toBe("allow");
   });
 
-  it("say when nobody can be asked", async () => {
+  it("a decision says when nobody can be asked", async () => {
     const { reasons } = await decide([{ kind: "Shell", target: "ls" }], situationOf(fixture, { interactive: false }));
     expect(reasons.join(" ")).toBe("No allow rule covers ls. Nobody can be asked in print mode.");
   });
 
-  it("name a few of many reasons", async () => {
+  it("of many reasons a few are named", async () => {
     const line = Array.from({ length: 30 }, (_, index) => `tool-${index}`).join("; ");
     const { reasons } = await decide([{ kind: "Shell", target: line }], situationOf(fixture));
     expect(reasons).toHaveLength(8);
     expect(reasons.at(-1)).toBe("There are 23 more reasons of this kind.");
   });
 
-  it("are given where a file stands in the place of a folder", async () => {
+  it("a file in place of a folder is decided too", async () => {
     const { verdict } = await decide([{ kind: "Shell", target: "rm -rf victim.txt/a" }], situationOf(fixture));
     expect(verdict).toBe("ask");
   });
 
-  it("are given for any text", async () => {
+  it("a decision is made about any text without throwing", async () => {
     let state = 7;
     const random = (below: number) => (state = (state * 1103515245 + 12345) % 2147483648) % below;
     const pieces = [

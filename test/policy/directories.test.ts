@@ -29,10 +29,10 @@ async function verdict(command: string, { cwd, mode = "default", where = fixture
   return (await decide([need], situationOf(where, { mode, rules: rulesOf(lists) }))).verdict;
 }
 
-describe("where a line goes", () => {
+describe("following directory changes", () => {
   const allow = ["cd", "git", "ls", "touch"].map((name) => `Shell(${name})`);
 
-  it("is asked about beyond 15 changes of directory", async () => {
+  it("more than 15 directory changes are asked about", async () => {
     const changes = (count: number) => Array.from({ length: count }, (_, at) => `cd /tmp/${at}`).join("; ");
     expect(await verdict(`${changes(15)}; ls`, { mode: "force" })).toBe("allow");
     expect(await verdict(`${changes(16)}; ls`, { mode: "force" })).toBe("ask");
@@ -40,7 +40,7 @@ describe("where a line goes", () => {
     expect(await verdict(`${"cd /tmp/1; ".repeat(40)} ls`, { mode: "force" })).toBe("allow");
   });
 
-  it("is followed through every change that surely happens", async () => {
+  it("every certain directory change is followed", async () => {
     expect(await verdict("cd src && cd lib && cd ../.. && ls", { allow })).toBe("allow");
     expect(await verdict("cd src && cd lib; cd ..; cd ..; ls", { allow })).toBe("allow");
     expect(await verdict("cd src && ls && cd lib; cd ..; cd ..; ls", { allow })).toBe("ask");
@@ -48,47 +48,47 @@ describe("where a line goes", () => {
     expect(await verdict("cd src; ls; cd lib; cd ../..; ls", { allow })).toBe("allow");
   });
 
-  it("matters to git where settings of another repository are", async () => {
+  it("git in another repository's folder is judged by its settings", async () => {
     expect(await verdict("cd store && git status", { allow })).toBe("ask");
     expect(await verdict("cd half && git status", { allow })).toBe("allow");
     expect(await verdict("cd store && ls", { allow })).toBe("allow");
   });
 });
 
-describe("where a word leads", () => {
+describe("resolving words to paths", () => {
   const kept: Given = { mode: "force", deny: ["Write(kept)"] };
 
-  it("is looked up from the folder that the command is started in", async () => {
+  it("a word is resolved from the command's folder", async () => {
     expect(await verdict("touch ../kept", { ...kept, cwd: "src" })).toBe("deny");
     expect(await verdict("touch $(git rev-parse --show-toplevel)/kept", { ...kept, cwd: "src/lib" })).toBe("deny");
     expect(await verdict("touch /proc/self/cwd/../kept", { ...kept, cwd: "src" })).toBe("deny");
     expect(await verdict("touch /proc/self/root{WS}/kept", { ...kept })).toBe("deny");
   });
 
-  it("is not known where there is no repository", async () => {
+  it("a git word is unknown if there is no repository", async () => {
     const allow = ["Shell(touch)", "Shell(git)"];
     expect(await verdict("touch $(git rev-parse --show-toplevel)/a", { allow })).toBe("allow");
     expect(await verdict("touch $(git rev-parse --show-toplevel)/a", { allow, where: bare })).toBe("ask");
   });
 
-  it("is no matter where it leads in a circle", async () => {
+  it("a word in a link loop does not matter", async () => {
     expect(await verdict("rm loo* loop", { mode: "force" })).toBe("allow");
   });
 
-  it("is seen through links, whatever program is told", async () => {
+  it("links are resolved whatever the program", async () => {
     for (const name of ["linked/x.json", "$PWD/linked/x.json", "./linked/x.json", "link*"])
       expect(await verdict(`frobnicate ${name}`, { mode: "force" })).toBe("ask");
     expect(await verdict("frobnicate src/linked/x.json", { mode: "force" })).toBe("allow");
   });
 
-  it("depends on which settings git changes", async () => {
+  it("git words depend on the settings that git changes", async () => {
     const allow = ["Write(.git/config)"];
     expect(await verdict("git config a.b c", { mode: "force", allow })).toBe("allow");
     for (const option of ["--global", "--system", "--glo"])
       expect(await verdict(`git config ${option} a.b c`, { mode: "force", allow })).toBe("ask");
   });
 
-  it("is asked about when the line makes it up and something may not be read", async () => {
+  it("a computed word is asked about if something may not be read", async () => {
     const allow = ["Shell(cat)", "Shell(printf)", "Shell(rg)"];
     const deny = ["Read(**/.env)"];
     expect(await verdict("cat $(cat list.txt)nv", { allow, deny })).toBe("ask");

@@ -12,7 +12,7 @@ beforeAll(() => {
 afterAll(() => removeFixture(fixture));
 
 describe("everyday commands", () => {
-  it("are a thousand different ones, of the kinds that are typed", () => {
+  it("the table has a thousand different everyday commands", () => {
     const groups: Record<string, number> = {};
     for (const { group } of commands) groups[group] = (groups[group] ?? 0) + 1;
     expect(groups).toEqual({ git: 200, npm: 150, python: 100, search: 100, docker: 100, other: 350 });
@@ -21,7 +21,7 @@ describe("everyday commands", () => {
     expect(composed.length).toBeGreaterThanOrEqual(400);
   });
 
-  it("are read by bash, every one", () => {
+  it("bash can parse every everyday command", () => {
     const parses = (lines: readonly string[]) => {
       const script = lines.map((line, index) => `f${index}() {\n${line}\n}\n`).join("");
       return spawnSync("bash", ["-n"], { input: script }).status === 0;
@@ -40,7 +40,7 @@ describe("everyday commands", () => {
     return asked;
   };
 
-  it("that nobody had in mind are asked about only where a rule says so", async () => {
+  it("everyday commands that the table does not list ask only because of a rule", async () => {
     const more = everydayCommands("everyday-more.jsonl");
     const asked = await askedAbout(more);
     expect(asked.join("\n")).toBe(
@@ -49,7 +49,7 @@ describe("everyday commands", () => {
     expect(asked.length).toBe(more.filter((each) => each.asked).length);
   });
 
-  it("are asked about in one of a hundred at most", async () => {
+  it("at most one of a hundred everyday commands asks", async () => {
     const asked = await askedAbout(commands);
     console.log(`${asked.length} of ${commands.length} everyday commands are asked about:\n${asked.join("\n")}`);
     expect(asked.length).toBeLessThanOrEqual(commands.length / 100);

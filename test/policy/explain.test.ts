@@ -8,7 +8,7 @@ import type { Need } from "../../src/policy/need.ts";
 import { commandPositions } from "../../src/policy/parse/command-position.ts";
 import { parseShell } from "../../src/policy/parse/shell.ts";
 import { remedyFor } from "../../src/policy/remedy.ts";
-import { capital, show } from "../../src/policy/show.ts";
+import { capitalize, showText } from "../../src/policy/show.ts";
 import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 type ShellCase = { id: string; config: { allow?: string[]; deny?: string[] }; input: { command: string } };
@@ -37,8 +37,8 @@ async function tree(command: string, changes: Partial<Situation> = {}): Promise<
   return commands!.map(outline);
 }
 
-describe("explain", () => {
-  it("shows every simple command with where it stands", async () => {
+describe("permissions explain", () => {
+  it("explain shows every simple command with its position", async () => {
     expect(await tree("cd src && ls -l | wc -l || ls; git status &")).toEqual([
       ["allow cd src"],
       ["allow ls -l @after &&"],
@@ -56,7 +56,7 @@ describe("explain", () => {
     ]);
   });
 
-  it("goes down into wrappers, scripts and substitutions", async () => {
+  it("explain descends into wrappers, scripts and substitutions", async () => {
     expect(await tree("sudo env A=1 nohup ls")).toEqual([
       [
         "ask sudo env A=1 nohup ls",
@@ -80,7 +80,7 @@ describe("explain", () => {
     expect(await tree("find . -exec rm {} +")).toEqual([["ask find . -exec rm {} +", ["deny rm {} @run by find"]]]);
   });
 
-  it("shows commands as they are written", async () => {
+  it("explain shows commands as written", async () => {
     expect(await tree("ls {a,b}; (ls)")).toEqual([["allow ls {a,b}"], ["allow ls @in a subshell"]]);
     expect(await tree("(ls)")).toEqual([["allow ls @in a subshell"]]);
     expect(await tree("ls <<E 3<<< x 2> err &> all 1>&2 >&- 0< in\nhi\nE")).toEqual([
@@ -90,7 +90,7 @@ describe("explain", () => {
     expect(commands!.map(({ program }) => program)).toEqual([["ls", "a b"], undefined, undefined]);
   });
 
-  it("judges each command by itself", async () => {
+  it("explain judges each command separately", async () => {
     const allow = (...texts: string[]) => ({ rules: rulesOf({ allow: texts }) });
     expect(await tree("courser permissions allow x", allow("Shell(courser)"))).toEqual([
       ["ask courser permissions allow x"],
@@ -104,7 +104,7 @@ describe("explain", () => {
     expect(await tree("npx vitest", allow("Shell(npx)"))).toEqual([["allow npx vitest", ["ask vitest @run by npx"]]]);
   });
 
-  it("shows redirects, writes and what starts nothing", async () => {
+  it("explain shows redirects, writes and parts that start nothing", async () => {
     expect(await tree("ls > out/a 2>&1 < x; y=1; > z")).toEqual([
       ["allow ls {> out/a 2>&1 < x}"],
       ["ask y=1"],
@@ -120,7 +120,7 @@ describe("explain", () => {
     ]);
   });
 
-  it("names the rules that decide, and gives the answer of decide", async () => {
+  it("explain names the deciding rules and gives decide's answer", async () => {
     const need: Need = { kind: "Shell", target: "git status && rm x" };
     const { verdict, reasons, rules: deciding } = await explain(need, situation());
     expect(deciding.map(({ text }) => text)).toEqual(["Shell(rm)", "Shell(git)"]);
@@ -134,13 +134,13 @@ describe("explain", () => {
     expect({ verdict, reasons }).toEqual({ verdict: "deny", reasons: (await decide([need], situation())).reasons });
   });
 
-  it("says what cannot be known before", async () => {
+  it("explain names the parts of a command that are only known when it runs", async () => {
     const { unseen, commands } = await explain({ kind: "Shell", target: "$X y | sh" }, situation());
     expect(unseen).toHaveLength(2);
     expect(commands!.map(({ verdict }) => verdict)).toEqual(["ask", "ask"]);
   });
 
-  it("explains paths, addresses and tools", async () => {
+  it("permissions explain also judges paths, addresses and tools", async () => {
     writeFileSync(join(fixture.workspace, "a.txt"), "");
     expect(await explain({ kind: "Write", target: "out/../.vscode/x" }, situation())).toMatchObject({
       verdict: "ask",
@@ -188,7 +188,7 @@ describe("explain", () => {
     }
   });
 
-  it("counts commands as the parser does", () => {
+  it("explain finds as many commands in a line as the parser does", () => {
     for (const source of [
       "a $(b `c`) | d <<E\n$(e)\nE\nf",
       "x=$(a) b; case $(c) in d) e;; esac",
@@ -202,7 +202,7 @@ describe("explain", () => {
     }
   });
 
-  it("agrees with decide about every case, and its parts with the whole", async () => {
+  it("explain agrees with decide about every case", async () => {
     const cases = ["shell", "benign"].flatMap((group) =>
       readFileSync(join(import.meta.dirname, `../cases/security-${group}.jsonl`), "utf8")
         .split("\n")
@@ -230,13 +230,13 @@ describe("explain", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("survives any text", async () => {
+  it("explain accepts any text", async () => {
     for (const target of ["", "((", "a\0b", 'a "open', "$(".repeat(300), "x".repeat(200_000), "{ a; ".repeat(200)])
       expect((await explain({ kind: "Shell", target }, situation())).verdict).toMatch(/^(allow|ask|deny)$/);
   });
 });
 
-describe("check", () => {
+describe("permissions check", () => {
   it.each([
     ["Shell: git push -f", "Shell", "git push -f"],
     ["shell:ls", "Shell", "ls"],
@@ -246,11 +246,11 @@ describe("check", () => {
     ["Delete: a", "Delete", "a"],
     ["Write: a", "Write", "a"],
     ["WebSearch: https://a.test", "WebSearch", "https://a.test"],
-  ])("reads %j", (text, kind, target) => {
+  ])("check accepts %j", (text, kind, target) => {
     expect(parseNeed(text)).toEqual({ need: { kind, target } });
   });
 
-  it.each(["", "ls", "Shell:", "Shel: ls", "Shell ls"])("refuses %j", (text) => {
+  it.each(["", "ls", "Shell:", "Shel: ls", "Shell ls"])("permissions check refuses %j", (text) => {
     expect(parseNeed(text)).toHaveProperty("problem");
   });
 
@@ -260,18 +260,18 @@ describe("check", () => {
     ["Mcp:", "Mcp: server:tool"],
     ["mpc: a:b", "Mcp: server:tool"],
     ["something else", "Shell: "],
-  ])("%j: the answer shows %j", (text, example) => {
+  ])("permissions check of %j answers with %j", (text, example) => {
     expect(parseNeed(text)).toEqual({ problem: expect.stringContaining(`"${example}`) });
   });
 
-  it("answers as a call would be answered", async () => {
+  it("permissions check answers as a call would be answered", async () => {
     expect(await check("Shell: rm x", situation())).toMatchObject({ verdict: "deny", need: { kind: "Shell" } });
     expect(await check({ kind: "Read", target: "README.md" }, situation())).toMatchObject({ verdict: "allow" });
     await expect(check("nothing", situation())).rejects.toThrow("is not a question");
   });
 });
 
-describe("remedyFor", () => {
+describe("suggested rules", () => {
   it.each([
     ["Shell", "make", ["Shell(make)"]],
     ["Shell", "git status && npm run build --watch", ["Shell(npm run)"]],
@@ -308,7 +308,7 @@ describe("remedyFor", () => {
     ["WebFetch", "no address", []],
     ["WebSearch", "https://search.test/", ["WebFetch(search.test)"]],
     ["Mcp", "a:b", ["Mcp(a:b)"]],
-  ] as const)("%s: %s", async (kind, target, expected) => {
+  ] as const)("the rules suggested for a refused %s call are the narrowest: %s", async (kind, target, expected) => {
     const texts = (await remedyFor({ kind, target }, situation(), "wide")).toSorted();
     const { base, workspace } = fixture;
     expect(texts).toEqual(expected.map((text) => text.replace("{WS}", workspace).replace("{BASE}", base)).toSorted());
@@ -319,7 +319,7 @@ describe("remedyFor", () => {
     ...["podman ps", "kubectl get", "helm list", "gh status", "pip list", "pip3 list", "poetry show", "uv sync"],
     ...["apt list", "brew list", "systemctl status", "terraform plan", "aws s3", "gcloud info", "az login"],
     ...["dotnet build", "composer show", "bundle list", "rails routes", "mvn test", "gradle test", "make test"],
-  ])("%s is named with its subcommand", async (command) => {
+  ])("%s is suggested with its subcommand", async (command) => {
     const need: Need = { kind: "Shell", target: `${command} x` };
     expect(await remedyFor(need, situation({ rules: [] }), "wide")).toEqual([`Shell(${command})`]);
   });
@@ -336,7 +336,7 @@ describe("remedyFor", () => {
     expect(await remedyFor({ kind: "Shell", target }, situation())).toEqual(expected);
   });
 
-  it("proposes no first Write rule, which would make other edits a question", async () => {
+  it("a project without Write rules gets none suggested, since it would make other edits ask", async () => {
     for (const need of [
       { kind: "Delete", target: "README.md" },
       { kind: "Shell", target: "ls > log" },
@@ -344,26 +344,26 @@ describe("remedyFor", () => {
       expect(await remedyFor(need, situation({ rules: rulesOf({ allow: ["Shell(ls)"] }) }))).toEqual([]);
   });
 
-  it("proposes rules for what would only run in the sandbox", async () => {
+  it("rules are suggested for what would only run in the sandbox", async () => {
     expect(await remedyFor({ kind: "Shell", target: "make" }, situation({ sandbox: "unlisted" }))).toEqual([
       "Shell(make)",
     ]);
   });
 });
 
-describe("parts of a command in a reason", () => {
-  it("stand in one line, with nothing invisible in it", () => {
-    expect(show("a\nb\u202e\u{1f600}")).toBe("a\\u{a}b\\u{202e}\\u{1f600}");
-    expect(show("a ~")).toBe("a ~");
+describe("commands shown in reasons", () => {
+  it("a permission reason is on one line without invisible characters", () => {
+    expect(showText("a\nb\u202e\u{1f600}")).toBe("a\\u{a}b\\u{202e}\\u{1f600}");
+    expect(showText("a ~")).toBe("a ~");
   });
 
-  it("are cut where they are long", () => {
-    expect(show("x".repeat(100))).toBe("x".repeat(100));
-    expect(show("x".repeat(101))).toBe(`${"x".repeat(99)}…`);
+  it("permission reasons abbreviate long parts of a command", () => {
+    expect(showText("x".repeat(100))).toBe("x".repeat(100));
+    expect(showText("x".repeat(101))).toBe(`${"x".repeat(99)}…`);
   });
 
-  it("may begin a sentence", () => {
-    expect(capital("it runs")).toBe("It runs");
-    expect(capital("")).toBe("");
+  it("a permission reason can be written as the beginning of a sentence", () => {
+    expect(capitalize("it runs")).toBe("It runs");
+    expect(capitalize("")).toBe("");
   });
 });

@@ -4,10 +4,10 @@ import { beyondForce, protectedPathGroups } from "../../src/cli/commands/permiss
 import { floorOf } from "../../src/policy/paths.ts";
 import { protectedExamples } from "./protected-examples.ts";
 
-describe("the floor, as it is shown", () => {
+describe("the list of protected paths", () => {
   const place = { workspace: "/nowhere/ws", roots: [], home: "/nowhere/home", configDir: "/nowhere/home/.cursor" };
 
-  it.each(protectedExamples)("%s: %s", (path, level) => {
+  it.each(protectedExamples)("the path %s is protected at the level %s", (path, level) => {
     const absolute = path.replace(/^~/, place.home).replace(/^\.(?=\/)/, place.workspace);
     expect(floorOf({ given: absolute, real: absolute }, place)?.level).toBe(level);
   });
@@ -23,7 +23,7 @@ describe("the floor, as it is shown", () => {
     [".envrc", "protected"],
     ["start-up files", "protected"],
     ["~/.ssh", "protected"],
-  ])("names %s, as %s", (name, level) => {
+  ])("the list names %s, as %s", (name, level) => {
     expect(protectedPathGroups.filter(({ what }) => what.includes(name)).map((each) => each.level)).toEqual([level]);
   });
 
@@ -36,7 +36,7 @@ describe("the floor, as it is shown", () => {
     "Shell deny",
     "Read deny",
     "network",
-  ])("says that --force does not lift %s", (part) => {
+  ])("the list says that --force does not lift %s", (part) => {
     expect(beyondForce.filter((text) => text.includes(part))).toHaveLength(1);
   });
 });

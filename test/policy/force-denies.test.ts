@@ -21,7 +21,7 @@ const verdictOf = async (command: string, rules = rulesOf({ deny })) => {
   return (await decide([{ kind: "Shell", target: command }], situation)).verdict;
 };
 
-describe("deny rules", () => {
+describe("deny rules under --force", () => {
   it.each([
     "cd g* && touch x",
     "pushd gua*; touch x",
@@ -34,14 +34,14 @@ describe("deny rules", () => {
     "cp /bin/rm yy; ./yy victim.txt",
     "./zz victim.txt",
     `python3 -c 'import shutil; shutil.copy("/bin/rm", "yy")'; ./yy victim.txt`,
-  ])("hold for %s", async (command) => expect(await verdictOf(command)).not.toBe("allow"));
+  ])("deny rules hold under --force for %s", async (command) => expect(await verdictOf(command)).not.toBe("allow"));
 
   it.each([
     "cd s* && touch x",
     "find src -execdir touch x \\;",
     `python3 -c "print('a'+'b')"`,
     "HOME=$PWD/src bash -lc true",
-  ])("leave %s alone", async (command) => expect(await verdictOf(command)).toBe("allow"));
+  ])("deny rules do not affect %s", async (command) => expect(await verdictOf(command)).toBe("allow"));
 });
 
 describe("commands of this program that change permissions", () => {
@@ -49,8 +49,10 @@ describe("commands of this program that change permissions", () => {
     `node -e 'process.argv.push("permissions", "allow", "x"); require("/x/cou"+"rser.cjs")'`,
     `node -p 'require("../cou" + "rser.cjs")' permissions allow x`,
     `python3 -c 'import subprocess; subprocess.run(["courser", "permissions", "allow", "x"])'`,
-  ])("are asked about where code runs them: %s", async (command) => expect(await verdictOf(command, [])).toBe("ask"));
+  ])("code that runs permission commands is asked about: %s", async (command) =>
+    expect(await verdictOf(command, [])).toBe("ask"),
+  );
 
-  it("are not seen where code only names it", async () =>
+  it("code that only mentions commands like chmod is not asked about", async () =>
     expect(await verdictOf(`node -e 'console.log("courser")'`, [])).toBe("allow"));
 });

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { fuzz } from "./fuzz/index.ts";
 
-it("thousands of attempts to get past the policy fail, and most of them would do harm", {
+it("thousands of attempts to bypass the policy fail, most of which would do harm", {
   timeout: 600_000,
 }, async () => {
   const result = await fuzz({ rounds: 4000, seed: 20_261_116 });

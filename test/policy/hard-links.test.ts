@@ -25,7 +25,7 @@ const levelOf = (name: string, roots: string[] = []) => {
   return floorOf({ given: real, real }, { ...situationOf(fixture), roots })?.level;
 };
 
-describe("a second name of", () => {
+describe("hard links", () => {
   it.each([
     ".cursor/mcp.json",
     ".cursor/hooks/x.sh",
@@ -39,7 +39,7 @@ describe("a second name of", () => {
     ".gemini/settings.json",
     ".devcontainer/devcontainer.json",
     ".envrc",
-  ])("%s is protected", (path) => {
+  ])("a second name of %s is protected", (path) => {
     linked("plain", join(fixture.workspace, path));
     expect(levelOf("plain")).toBe("protected");
     linked("other", join(fixture.base, "further", path));
@@ -53,12 +53,12 @@ describe("a second name of", () => {
     ".cursor/cli-config.json",
     ".config/fish/config.fish",
     ".config/git/config",
-  ])("%s of the home is protected", (path) => {
+  ])("a second name of %s in the home is protected", (path) => {
     linked("plain", join(fixture.home, path));
     expect(levelOf("plain")).toBe("protected");
   });
 
-  it("the configuration is protected, wherever that is", () => {
+  it("a second name of the configuration is protected", () => {
     const configDir = join(fixture.base, "config");
     linked("plain", join(configDir, "cli-config.json"));
     linked("other", join(fixture.home, ".cursor/cli-config.json"));
@@ -68,7 +68,7 @@ describe("a second name of", () => {
     }
   });
 
-  it("an ordinary file is ordinary", () => {
+  it("a second name of an ordinary file is ordinary", () => {
     linked("plain", join(fixture.workspace, "src/a"));
     // Protected files with several names of their own do not matter.
     linked("other", join(fixture.workspace, ".envrc"));
@@ -76,7 +76,7 @@ describe("a second name of", () => {
     expect(levelOf("README.md")).toBeUndefined();
   });
 
-  it("a file among too many to look at may be any", () => {
+  it("a file with too many candidates is treated as any of them", () => {
     linked("plain", join(fixture.workspace, "src/a"));
     const root = join(fixture.base, "further");
     mkdirSync(root);
@@ -86,7 +86,7 @@ describe("a second name of", () => {
     expect(levelOf("README.md", Array(45).fill(root))).toBeUndefined();
   });
 
-  it.each(["src/a", "src/deep/er/a"])("a denied file is denied: %s", (path) => {
+  it.each(["src/a", "src/deep/er/a"])("a second name of a denied file is denied: %s", (path) => {
     linked("plain", join(fixture.workspace, path));
     for (const from of [path, "src", ""]) {
       const has = (name: string, denied: string) =>
@@ -104,7 +104,7 @@ describe("a second name of", () => {
     ["Read(**/*.env)", "src/deep/a.env"],
     ["Read(src)", "src/deep/a.env"],
     [undefined, "src/deep/a.env"],
-  ])("what %s or .cursorignore hides is hidden, from searches too", async (text, path) => {
+  ])("a second name of what %s or .cursorignore hides is hidden, also in searches", async (text, path) => {
     linked("plain.txt", join(fixture.workspace, path));
     if (text === undefined) writeFileSync(join(fixture.workspace, ".cursorignore"), "*.env\n");
     const rules = rulesOf({ deny: text === undefined ? [] : [text] });
@@ -116,7 +116,7 @@ describe("a second name of", () => {
     expect(mayRead!(join(fixture.workspace, "README.md"))).toBe(true);
   });
 
-  it("a denied file is found also behind thousands of others", async () => {
+  it("a second name of a denied file is found behind thousands of others", async () => {
     linked("plain.txt", join(fixture.workspace, "src/deep/a.env"));
     const rules = rulesOf({ deny: ["Read(**/*.env)"] });
     const { mayRead } = await decide([{ kind: "Read", target: "." }], situationOf(fixture, { rules }));
@@ -125,7 +125,7 @@ describe("a second name of", () => {
     expect(mayRead!(join(fixture.workspace, "README.md"))).toBe(true);
   });
 
-  it("only files have one", () => {
+  it("only files have second names", () => {
     linked("plain", join(fixture.workspace, "src/a"));
     const has = (name: string) => hasSecondName(join(fixture.workspace, name));
     expect(["plain", "src/a", "README.md", "src", "missing", "README.md/x"].map(has)).toEqual([

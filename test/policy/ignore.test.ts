@@ -1,4 +1,5 @@
 // .cursorignore, and what is hidden by it or by rules.
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -25,8 +26,8 @@ async function hides(given: string, real = given, roots = [fixture.workspace]): 
   return found !== undefined;
 }
 
-describe("an ignore file", () => {
-  it("hides what it names, by either name of it", async () => {
+describe("ignore files", () => {
+  it("an ignore file hides a path under either of its names", async () => {
     writeFileSync(file, "# private\n\nprivate/\n*.secret\n!ok.secret\n");
     mkdirSync(inside("private"));
     expect(await hides("private/a")).toBe(true);
@@ -44,14 +45,14 @@ describe("an ignore file", () => {
     expect(await hides("src/private")).toBe(true);
   });
 
-  it("may be missing, or say nothing", async () => {
+  it("an ignore file may be missing or empty", async () => {
     expect(await hides("README.md")).toBe(false);
     writeFileSync(file, "# nothing\n\n");
     expect(await hides("# nothing")).toBe(false);
     expect(await hides("x", "x", [inside("README.md"), fixture.workspace])).toBe(false);
   });
 
-  it("stands in every root, each for itself", async () => {
+  it("each root has its own ignore file", async () => {
     const other = join(fixture.base, "other");
     mkdirSync(other);
     writeFileSync(join(other, ".cursorignore"), "*.secret");
@@ -63,7 +64,7 @@ describe("an ignore file", () => {
     expect(await hides("../other/a.key", "../other/a.key", roots)).toBe(false);
   });
 
-  it("hides everything where it is unreadable", async () => {
+  it("an unreadable ignore file hides everything", async () => {
     symlinkSync(".cursorignore", file);
     expect(await hides("README.md")).toBe(true);
     expect(await hides("../outside.txt")).toBe(false);
@@ -71,10 +72,21 @@ describe("an ignore file", () => {
     mkdirSync(file);
     expect(await hides("README.md")).toBe(true);
   });
+
+  it.skipIf(process.platform === "win32")(
+    "an ignore file without an end hides everything, and is not read",
+    async () => {
+      execFileSync("mkfifo", [file]);
+      expect(await hides("README.md")).toBe(true);
+      rmSync(file);
+      symlinkSync("/dev/zero", file);
+      expect(await hides("README.md")).toBe(true);
+    },
+  );
 });
 
-describe("what is hidden", () => {
-  it("by a Read deny rule or by an ignore file of any root", async () => {
+describe("hidden paths", () => {
+  it("a path is hidden by a Read deny rule or an ignore file of any root", async () => {
     writeFileSync(file, "*.secret");
     const rules = rulesOf({ allow: ["Read(a)"], deny: ["Read(b)", "Read(e)", "Write(c)"] });
     const isHidden = await loadHidden(situationOf(fixture, { rules }));

@@ -49,12 +49,12 @@ const force = { mode: "force" } as const;
 type Row = [command: string, lists: Lists, expected: string];
 
 function rows(list: readonly Row[]): void {
-  it.each(list)("%s %j: %s", async (command, lists, expected) => {
+  it.each(list)("the command line %s under the rules %j is decided: %s", async (command, lists, expected) => {
     expect(await verdict(command, lists)).toBe(expected);
   });
 }
 
-describe("programs", () => {
+describe("programs in commands", () => {
   rows([
     ["nohup ls", { allow: "ls" }, "allow"],
     ["nohup ls", { allow: "nohup" }, "ask"],
@@ -77,7 +77,7 @@ describe("programs", () => {
     ["sort --compress-program=x b", { allow: "sort, sort --compress-program=x" }, "allow"],
   ]);
 
-  describe("as paths", () => {
+  describe("programs given as paths", () => {
     rows([
       ["BASE/bin/mytool x", { allow: "mytool" }, "allow"],
       ["BASE/linked-bin/mytool x", { allow: "mytool" }, "allow"],
@@ -93,7 +93,7 @@ describe("programs", () => {
     ]);
   });
 
-  describe("that others start", () => {
+  describe("programs started by others", () => {
     rows([
       ["npx vitest run", { allow: "npx vitest" }, "allow"],
       ["npx vitest run", { allow: "npx, npx vitest" }, "allow"],
@@ -111,7 +111,7 @@ describe("programs", () => {
     ]);
   });
 
-  describe("with variables", () => {
+  describe("programs with variables", () => {
     rows([
       ["LANG=C ls", { allow: "ls" }, "allow"],
       ["LANG=$X ls", { allow: "ls" }, "ask"],
@@ -129,7 +129,7 @@ describe("programs", () => {
   });
 });
 
-describe("deny rules", () => {
+describe("deny rules in commands", () => {
   rows([
     ["$X y", { ...force, deny: "*" }, "deny"],
     ["$X y", { ...force, deny: "rm, **" }, "deny"],
@@ -169,7 +169,7 @@ describe("deny rules", () => {
     ["echo 'zap x'", { ...force, deny: "zap" }, "allow"],
   ]);
 
-  describe("for files", () => {
+  describe("deny rules for files", () => {
     rows([
       ["cat *.txt", { ...force, deny: "Read victim.txt" }, "deny"],
       ["cat .e*", { ...force, deny: "Read .env" }, "deny"],
@@ -186,10 +186,10 @@ describe("deny rules", () => {
   });
 });
 
-describe("files", () => {
+describe("files in commands", () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `f${index}`).join(" ");
 
-  it("are counted: beyond some hundreds a line is asked about", async () => {
+  it("a line with hundreds of files is asked about", async () => {
     expect(await verdict(`touch ${many(400)}`, force)).toBe("allow");
     expect(await verdict(`touch ${many(401)}`, force)).toBe("ask");
     expect(await verdict(`cat ${many(401)}`, force)).toBe("allow");
@@ -197,7 +197,7 @@ describe("files", () => {
     expect(await verdict(`cat ${many(401)}`, { ...force, deny: "Read x" })).toBe("ask");
   });
 
-  describe("that are written", () => {
+  describe("written files", () => {
     rows([
       ["touch a", { allow: "touch" }, "allow"],
       ["echo > a", { allow: "echo" }, "ask"],
@@ -225,7 +225,7 @@ describe("files", () => {
     ]);
   });
 
-  describe("that are run as soon as they are written", () => {
+  describe("files run right after being written", () => {
     rows([
       ["echo ls > a; ./a", { ...force, deny: "rm" }, "ask"],
       ["echo ls > a; echo > b; ./a", { ...force, deny: "rm" }, "ask"],
@@ -239,7 +239,7 @@ describe("files", () => {
     ]);
   });
 
-  describe("that are read", () => {
+  describe("read files", () => {
     rows([
       ["cat $(curl a.test)", { allow: "cat, curl" }, "allow"],
       ["cat $(curl a.test)", { allow: "cat, curl", deny: "Read .env" }, "ask"],
@@ -252,7 +252,23 @@ describe("files", () => {
     ]);
   });
 
-  describe("that look like options", () => {
+  describe("text that cat repeats", () => {
+    const repeated = (marker: string, body: string) => `git commit -m "$(cat <<${marker}\n${body}\nEND\n)"`;
+    rows([
+      [repeated("'END'", "fix: $HOME stays as it is\n\nIt said `rm`."), { allow: "cat, git" }, "allow"],
+      [repeated("END", "fix: one line"), { allow: "cat, git" }, "allow"],
+      [repeated("END", "fix: $HOME"), { allow: "cat, git" }, "ask"],
+      [repeated("END", "fix: $(touch x)"), { allow: "cat, git" }, "ask"],
+      [repeated("'END'", "--output=x"), { allow: "cat, git" }, "ask"],
+      [repeated("'END' x", "fix"), { allow: "cat, git" }, "ask"],
+      [repeated("'END' | rev", "fix"), { allow: "cat, git, rev" }, "ask"],
+      [`cat() { ls; }; ${repeated("'END'", "fix")}`, { allow: "cat, git, ls" }, "ask"],
+      ["env \"$(cat <<'END'\nzap\nEND\n)\" x", { ...force, deny: "zap" }, "deny"],
+      ["cat() { echo zap; }; env \"$(cat <<'END'\nls\nEND\n)\" x", { ...force, deny: "zap" }, "ask"],
+    ]);
+  });
+
+  describe("files that look like options", () => {
     rows([
       ["tar cf a.tar *", { allow: "cd, tar" }, "allow"],
       ["cd dashes && tar cf a.tar *", { allow: "cd, tar" }, "ask"],
@@ -266,7 +282,7 @@ describe("files", () => {
   });
 });
 
-describe("directories", () => {
+describe("directories in commands", () => {
   rows([
     ["cd src && ls", { allow: "cd, ls" }, "allow"],
     ["cd $X && ls", { allow: "cd, ls" }, "ask"],
@@ -288,26 +304,26 @@ describe("directories", () => {
     ["mkdir new; touch a new/HEAD; cd new && ls", { allow: "cd, mkdir, touch, ls" }, "allow"],
   ]);
 
-  it("are counted: beyond some a line is asked about", async () => {
+  it("a line with many directories is asked about", async () => {
     const changes = (count: number) => Array.from({ length: count }, (_, index) => `cd BASE/ws/d${index};`).join(" ");
     expect(await verdict(`${changes(15)} ls`, force)).toBe("allow");
     expect(await verdict(`${changes(16)} ls`, force)).toBe("ask");
   });
 });
 
-describe("where PATH is not known", () => {
+describe("an unknown PATH", () => {
   const answer = async (target: string, changes: Partial<Situation>) => {
     const rules = rulesOf({ allow: ["Shell(ls)", "Shell(mytool)", "Shell(cp)"], deny: ["Shell(rm)"] });
     return (await decide([{ kind: "Shell", target }], situationOf(fixture, { rules, ...changes }))).verdict;
   };
 
-  it("a path is not the name of a program", async () => {
+  it("a program started by its path is asked about only if PATH is unknown", async () => {
     expect(await answer(`${fixture.base}/bin/mytool`, { searchPath })).toBe("allow");
     expect(await answer(`${fixture.base}/bin/mytool`, { searchPath: undefined })).toBe("ask");
     expect(await answer("ls", { searchPath: undefined })).toBe("allow");
   });
 
-  it("a program that the line writes may be found in any folder", async () => {
+  it("a program written by the line may be found in any folder", async () => {
     const line = "cp a out/mytool; mytool";
     expect(await answer(line, { searchPath })).toBe("allow");
     expect(await answer(line, { searchPath: undefined })).toBe("ask");

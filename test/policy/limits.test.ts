@@ -6,12 +6,13 @@ import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture
 const nested = (depth: number) => `${"$(".repeat(depth)}a${")".repeat(depth)}`;
 const unfinished = "case a in a) ;; a) ;; a) ;; esac; ";
 
-describe("how much a line may hold before it is parsed", () => {
+describe("limits before parsing", () => {
   it.each<[string, number, (count: number) => string]>([
     ["characters", 128 * 1024, (count) => `ls ${"x".repeat(count - 3)}`],
     ["substitutions", 300, (count) => `ls ${"$(a) ".repeat(count)}`],
     ["process substitutions for reading", 300, (count) => `ls ${"<(a) ".repeat(count)}`],
     ["process substitutions for writing", 300, (count) => `ls ${">(a) ".repeat(count)}`],
+    ["old arithmetic", 300, (count) => `ls ${"$[1] ".repeat(count)}`],
     ["backticks", 300, (count) => `ls ${"`a` ".repeat(Math.floor(count / 2))}${count % 2 ? "`a" : ""}`],
     ["here-documents", 300, (count) => `cat ${"<<E ".repeat(count)}\n${"E\n".repeat(count)}`],
     ["levels", 150, (count) => `ls ${nested(count)}`],
@@ -30,7 +31,7 @@ describe("how much a line may hold before it is parsed", () => {
     ["commands on lines", 500, (count) => "a\n".repeat(count)],
     ["commands in the background", 500, (count) => "a&".repeat(count)],
     ["commands in pipes", 500, (count) => `a${"|a".repeat(count)}`],
-  ])("%s", (what, most, make) => {
+  ])("a shell line is checked against a limit before it is parsed: %s", (what, most, make) => {
     const { errors } = parseShell(make(most));
     // A line of 500 separators holds a command more.
     if (what !== "commands in pipes") expect(errors.join()).not.toMatch(/more than|longer than|too long/);
@@ -40,7 +41,7 @@ describe("how much a line may hold before it is parsed", () => {
     });
   });
 
-  it("is counted anew for each word, and outside quotes", () => {
+  it("limits on shell lines are counted per word, outside quotes", () => {
     expect(parseShell(`ls ${"'a' \"b\" \\c ".repeat(400)}`).errors).toEqual([]);
     expect(parseShell(`ls ${"{a,b} ".repeat(400)}`).errors).toEqual([]);
     expect(parseShell(`ls ${"$(a)".repeat(299)}`).errors).toEqual([]);
@@ -48,24 +49,24 @@ describe("how much a line may hold before it is parsed", () => {
   });
 });
 
-describe("how much of a line is read", () => {
+describe("limits of parsing", () => {
   it.each<[string, number, (count: number) => string]>([
     ["words behind a here-document", 3000, (count) => `cat <<E${" a".repeat(count)}\nE`],
     ["redirects", 3000, (count) => `ls${">a".repeat(count)}`],
     ["commands in quotes", 500, (count) => `ls "$(${"a;".repeat(count - 1)})"`],
     ["characters of arithmetic", 4000, (count) => `ls $((${"1".repeat(count - 5)}))`],
     ["characters of arithmetic far behind", 4000, (count) => `ls ${"a".repeat(9000)} $((${"1".repeat(count - 5)}))`],
-  ])("%s", (_, most, make) => {
+  ])("a shell line is checked against a limit while it is parsed: %s", (_, most, make) => {
     expect(parseShell(make(most)).errors).toEqual([]);
     expect(parseShell(make(most + 1)).errors).toHaveLength(1);
   });
 
-  it("parts of words", () => {
+  it("the number of parts of a shell word is limited", () => {
     expect(parseShell(`ls "${"$a".repeat(10_000)}"`).errors).toEqual([]);
     expect(parseShell(`ls "${"$a".repeat(14_000)}"`).errors).toHaveLength(1);
   });
 
-  it("members of a pipe whose input is followed", () => {
+  it("the number of pipe members whose input is followed is limited", () => {
     const last = (count: number) => parseShell(`a${"|a".repeat(count - 1)}`).commands.at(-1)!;
     expect(last(50).upstream!()).toHaveLength(49);
     expect(last(51).upstream).toBeUndefined();
@@ -73,7 +74,7 @@ describe("how much of a line is read", () => {
   });
 });
 
-describe("what is hidden behind more than is followed", () => {
+describe("commands beyond the limits", () => {
   let fixture: Fixture;
   beforeAll(() => {
     fixture = makeFixture();
@@ -90,12 +91,12 @@ describe("what is hidden behind more than is followed", () => {
     ["unknown options", `env --what ${"a ".repeat(80)}touch .envrc`],
     ["wrappers", `${"env ".repeat(20)}touch .envrc`],
     ["a name that holds a blank of another alphabet", `bash -c 'ls\u00a0;git -c alias.x="!touch .envrc" x'`],
-  ])("is not run unasked, --force or not: %s", async (_, command) => {
+  ])("what is beyond the limits does not run unasked, even with --force: %s", async (_, command) => {
     const situation = situationOf(fixture, { mode: "force" });
     expect((await decide([{ kind: "Shell", target: command }], situation)).verdict).toBe("ask");
   });
 
-  it("is no reason to ask about lines of an ordinary length", async () => {
+  it("shell lines of ordinary length do not exceed the parser's limits", async () => {
     const situation = situationOf(fixture, { mode: "force" });
     const command = `${aliases(20)}${"true;".repeat(300)}env ${"A=1 ".repeat(30)}ls`;
     expect((await decide([{ kind: "Shell", target: command }], situation)).verdict).toBe("allow");

@@ -24,8 +24,8 @@ function problems(lists: Lists, installed: readonly string[] = []): LintProblem[
 
 const brief = (found: LintProblem[]) => found.map(({ kind, rule }) => `${kind} ${rule}`);
 
-describe("lint", () => {
-  it("has nothing to say about ordinary rules", () => {
+describe("permissions lint", () => {
+  it("lint accepts ordinary rules", () => {
     const allow = [
       "Shell(ls)",
       "Shell(cd)",
@@ -123,7 +123,7 @@ describe("lint", () => {
     ["WebFetch(*)", "wide", "Name the intended hosts"],
     ["Mcp(*:*)", "wide", "Name the servers"],
     ["Mcp(*)", "wide", "Name the servers"],
-  ])("allow %s: %s", (rule, kind, advice) => {
+  ])("permissions lint of the allow rule %s: %s", (rule, kind, advice) => {
     expect(problems({ allow: ["Shell(true)", rule] }).filter((problem) => problem.line === 2)).toEqual([
       {
         kind,
@@ -149,12 +149,12 @@ describe("lint", () => {
     ["Shell(/bin/rm)", undefined],
     ["Shell(/git)", undefined],
     ["WebFetch(*evil*)", undefined],
-  ])("deny %s: %s", (rule, kind) => {
+  ])("permissions lint of the deny rule %s: %s", (rule, kind) => {
     const known = rule === "Shell(rmm)" ? ["rmm"] : [];
     expect(problems({ deny: [rule] }, known).map((problem) => problem.kind)).toEqual(kind ? [kind] : []);
   });
 
-  it("knows what is installed", () => {
+  it("lint knows installed programs", () => {
     expect(brief(problems({ allow: ["Shell(nod)"] }))).toEqual(["misspelt Shell(nod)"]);
     expect(problems({ allow: ["Shell(nod)"] }, ["nod"])).toEqual([]);
     expect(problems({ allow: ["Shell(eslint_d)", "Shell(gitleaks)", "Shell(makefile2)"] })).toEqual([]);
@@ -193,7 +193,7 @@ describe("lint", () => {
     ["WebFetch(*:8080)", "WebFetch(*)"],
     ["WebFetch(2606:4700::1111)", "WebFetch([2606:4700::1111])"],
     ["WebFetch(my-evil.test)", "WebFetch(*evil*)"],
-  ])("allow %s is shadowed by deny %s", (allow, deny) => {
+  ])("the allow rule %s is shadowed by the deny rule %s", (allow, deny) => {
     expect(brief(problems({ allow: [allow], deny: [deny] }))).toEqual([`shadowed ${allow}`]);
   });
 
@@ -221,11 +221,11 @@ describe("lint", () => {
     ["WebFetch(example.com)", "WebFetch(example.com:443)"],
     ["WebFetch(example.com)", "WebFetch(example.com:80)"],
     ["WebFetch(*.example.com)", "WebFetch(docs.example.com)"],
-  ])("allow %s is not shadowed by deny %s", (allow, deny) => {
+  ])("the allow rule %s is not shadowed by the deny rule %s", (allow, deny) => {
     expect(problems({ allow: [allow], deny: [deny] })).toEqual([]);
   });
 
-  it("finds doubles and what a wider rule covers", () => {
+  it("lint finds duplicates and rules covered by wider ones", () => {
     expect(brief(problems({ allow: ["Shell(ls)", "Shell(git)", "Shell(ls)", "Shell(git status)"] }))).toEqual([
       "duplicate Shell(ls)",
       "dead Shell(git status)",
@@ -236,7 +236,7 @@ describe("lint", () => {
     expect(problems({ allow: ["Write(src/*)", "Write(src/**/x)"] })).toEqual([]);
   });
 
-  it("knows a wildcard that is narrower than another", () => {
+  it("lint knows that one wildcard is narrower than another", () => {
     expect(brief(problems({ allow: ["Write(src/?.ts)", "Write(src/*.ts)"] }))).toEqual(["dead Write(src/?.ts)"]);
     expect(brief(problems({ allow: ["Write(src/*)", "Write(src/**)"] }))).toEqual(["dead Write(src/*)"]);
     expect(brief(problems({ allow: ["Write(src/**/x)", "Write(src/a/**/x)"] }))).toEqual(["dead Write(src/a/**/x)"]);
@@ -254,7 +254,7 @@ describe("lint", () => {
     expect(brief(problems({ allow: ["Shell(**)"], deny: ["Shell(rm)"] }))).toEqual(["wide Shell(**)"]);
   });
 
-  it("calls no rule superfluous that opens what another leaves closed", () => {
+  it("lint does not call a rule superfluous that opens what another leaves closed", () => {
     const wide = "WebFetch(*)";
     for (const rule of ["WebFetch(localhost:3000)", "WebFetch(docs.test:8443)", "WebFetch([::1]:80)"])
       expect([rule, brief(problems({ allow: [wide, rule] }))]).toEqual([rule, [`wide ${wide}`]]);
@@ -266,7 +266,7 @@ describe("lint", () => {
       expect([rule, brief(problems({ allow: [wide, rule] }))]).toEqual([rule, [`wide ${wide}`, `dead ${rule}`]]);
   });
 
-  it("names problems in the order of the file", () => {
+  it("lint lists problems in the order of the file", () => {
     expect(brief(problems({ allow: ["Shell(bash)", "Zap(x)", "Shell(ls)", "Shell(ls)", "Shell(eval)"] }))).toEqual([
       "wide Shell(bash)",
       "misspelt Zap(x)",
@@ -275,7 +275,7 @@ describe("lint", () => {
     ]);
   });
 
-  it("leaves a project's copy of a user's rule alone", () => {
+  it("lint accepts a project's copy of a user's rule", () => {
     const entry = { text: "Shell(ls)", verdict: "allow", source: "a" } as const;
     const place = situationOf(fixture);
     expect(
@@ -291,7 +291,7 @@ describe("lint", () => {
     expect(brief(lint(thrice, place))).toEqual(["duplicate Shell(ls)"]);
   });
 
-  it("knows that a project lifts no protection", () => {
+  it("lint knows that a project lifts no protection", () => {
     expect(brief(problems({ allow: ["Write(.vscode/tasks.json)"], scope: "project" }))).toEqual([
       "dead Write(.vscode/tasks.json)",
     ]);
@@ -324,15 +324,15 @@ const alike = `
   awk aws cat cut cmake make cmp cp egrep fgrep grep gunzip unzip gzip zip htop top java javac jest test man mvn npm npx nvim vim
   patch watch php pip pip3 pnpm python python3 rake scp sed seq ssh tac tar tee tree true tsc zcat zsh`;
 
-describe("names of programs", () => {
-  it.each(slips.trim().split(/\s+/))("%s", (slip) => {
+describe("misspelt program names", () => {
+  it.each(slips.trim().split(/\s+/))("the misspelt program name is noticed: %s", (slip) => {
     const [written, meant] = slip.split(":");
     expect(problems({ deny: [`Shell(${written})`] })).toMatchObject([
       { kind: "misspelt", advice: `Write Shell(${meant}).` },
     ]);
   });
 
-  it.each(alike.trim().split(/\s+/))("%s is not another's misspelling", (name) => {
+  it.each(alike.trim().split(/\s+/))("the program name %s is not a misspelling", (name) => {
     expect(problems({ deny: [`Shell(${name})`] })).toEqual([]);
   });
 });

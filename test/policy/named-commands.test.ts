@@ -14,7 +14,7 @@ async function verdict(command: string, lists: { allow: string[]; deny?: string[
   return (await decide([{ kind: "Shell", target: command }], situation)).verdict;
 }
 
-describe("a rule that names what is started", () => {
+describe("rules for started programs", () => {
   it.each([
     ["Shell(npx vitest)", "npx vitest", "allow"],
     ["Shell(npx vitest)", "npx vitest run a", "allow"],
@@ -26,11 +26,11 @@ describe("a rule that names what is started", () => {
     ["Shell(find . -exec ls)", "find . -exec cat {} +", "ask"],
     ["Shell(tar --use-compress-program=zstd)", "tar --use-compress-program=zstd -cf a b", "allow"],
     ["Shell(tar --use-compress-program=zstd)", "tar --use-compress-program=xz -cf a b", "ask"],
-  ])("%s: %s", async (rule, command, expected) => {
+  ])("the rule %s decides about the program that a command starts: %s", async (rule, command, expected) => {
     expect(await verdict(command, { allow: [rule] })).toBe(expected);
   });
 
-  it("allows nothing that is denied", async () => {
+  it("a Shell rule that names a command allows nothing that is denied", async () => {
     const allow = ["Shell(npx vitest)", "Shell(tar --use-compress-program=zstd)"];
     expect(await verdict("npx vitest", { allow, deny: ["Shell(vitest)"] })).toBe("deny");
     expect(await verdict("tar --use-compress-program=zstd -cf a b", { allow, deny: ["Shell(zstd)"] })).toBe("deny");

@@ -33,14 +33,14 @@ const rows: [pattern: string, command: string, verdict: string][] = [
   ["xargs:-a * ls", "xargs -a x ls", "allow"],
 ];
 
-describe("options that a rule names", () => {
+describe("options named by rules", () => {
   let fixture: Fixture;
   beforeAll(() => {
     fixture = makeFixture();
   });
   afterAll(() => removeFixture(fixture));
 
-  it.each(rows)("Shell(%s): %s is %s", async (pattern, command, verdict) => {
+  it.each(rows)("the rule Shell(%s) decides about the command %s: %s", async (pattern, command, verdict) => {
     const rules = rulesOf({ allow: [`Shell(${pattern})`, "Shell(ls)"] });
     const decided = await decide([{ kind: "Shell", target: command }], situationOf(fixture, { rules }));
     expect(decided.verdict).toBe(verdict);

@@ -12,7 +12,7 @@ import { isLoopback } from "../../src/text/loopback.ts";
 import { random } from "../protocol/random.ts";
 import { rulesOf } from "./fixture.ts";
 
-describe("an address", () => {
+describe("addresses in network decisions", () => {
   it.each<[kind: string, addresses: string[]]>([
     [
       "public",
@@ -107,7 +107,7 @@ describe("an address", () => {
         "127.0.0.1/8",
       ],
     ],
-  ])("%s: %j", (kind, addresses) => {
+  ])("the network decision classifies addresses as %s: %j", (kind, addresses) => {
     expect(addresses.map((address) => [address, judgeAddress(address).kind])).toEqual(
       addresses.map((address) => [address, kind]),
     );
@@ -116,7 +116,7 @@ describe("an address", () => {
       else expect(why).not.toContain("undefined");
   });
 
-  it("is named in the reason, with what it holds", () => {
+  it("a reason names the address and what is there", () => {
     expect(judgeAddress("0x7f.1")).toMatchObject({ why: "127.0.0.1 is this machine" });
     expect(judgeAddress("64:ff9b::7f00:1")).toMatchObject({
       why: "64:ff9b::7f00:1 (NAT64) contains 127.0.0.1 is this machine",
@@ -134,11 +134,11 @@ describe("an address", () => {
     ["2001:db8:0:0:0:1:0:0", "2001:db8::1:0:0"],
     ["2001:db8:0:1:2:3:4:5", "2001:db8:0:1:2:3:4:5"],
     ["fe80:0:0:0:0:0:0:1%eth0", "fe80::1"],
-  ])("%s is written %s", (address, written) => {
+  ])("the IPv6 address %s is written %s", (address, written) => {
     expect(judgeAddress(address).why).toContain(`${written} is `);
   });
 
-  it("is the number that the parser of URLs reads, however it is spelt", () => {
+  it("numeric addresses are read like the URL parser reads them, in any spelling", () => {
     const { below, pick } = random(11);
     const spell = (value: number) =>
       pick([
@@ -157,7 +157,7 @@ describe("an address", () => {
     }
   });
 
-  it("of version 6 is read as the parser of URLs reads it", () => {
+  it("IPv6 addresses are read like the URL parser reads them", () => {
     const { below, pick } = random(12);
     for (let round = 0; round < 3000; round++) {
       const groups = Array.from({ length: 8 }, () => pick([0, 0, 1, 0xffff, below(65_536)]));
@@ -179,7 +179,7 @@ function situation(
   };
 }
 
-describe("a URL", () => {
+describe("URLs in network decisions", () => {
   const everything = situation(["WebFetch(*)"]);
 
   it.each([
@@ -296,11 +296,11 @@ describe("a URL", () => {
     ["http://localhost:3000/", ["WebFetch(*:3000)"], "deny"],
     ["http://a.localhost:3000/", ["WebFetch(*.localhost:3000)"], "deny"],
     ["http://localhost:3000/", ["WebFetch(user@localhost:3000)"], "deny"],
-  ])("%s with %j: %s", (url, allow, verdict) => {
+  ])("the URL %s under the rules %j is decided: %s", (url, allow, verdict) => {
     expect(judgeUrl(url, situation(allow))).toMatchObject({ verdict });
   });
 
-  it("a project's rule opens nothing that is closed", () => {
+  it("a project's network rule opens no private address", () => {
     const rules = situation(["WebFetch(localhost:3000)"], { scope: "project" });
     expect(judgeUrl("http://localhost:3000/", rules).verdict).toBe("deny");
     expect(judgeUrl("http://docs.test/", situation(["WebFetch(docs.test)"], { scope: "project" })).verdict).toBe(
@@ -321,7 +321,7 @@ describe("a URL", () => {
     ["http://93.184.216.34/", "WebFetch([::ffff:93.184.216.34])"],
     ["http://[2606:4700::1111]/", "WebFetch(2606:4700:*)"],
     ["http://[::ffff:93.184.216.34]/", "WebFetch([::ffff:*)"],
-  ])("%s is denied by %s, also when it is allowed by name", (url, rule) => {
+  ])("%s is denied by %s, even if allowed by name", (url, rule) => {
     const allow = ["WebFetch(*)", "WebFetch(localhost:3000)", "WebFetch(127.0.0.1:3000)"];
     for (const mode of ["default", "force"] as const) {
       const answer = judgeUrl(url, situation(allow, { deny: [rule], mode }));
@@ -335,7 +335,7 @@ describe("a URL", () => {
       expect(judgeUrl(url, situation([], { mode: "force" })).verdict).toBe("allow");
   });
 
-  it("the reason says which rule would open it", () => {
+  it("the reason against a network request names the rule that would allow it", () => {
     expect(judgeUrl("http://localhost:3000/", everything).reasons.join()).toContain('"WebFetch(localhost:3000)"');
     expect(judgeUrl("https://docs.test:8443/", everything).reasons.join()).toContain('"WebFetch(docs.test:8443)"');
     expect(judgeUrl("https://dоcs.test/", situation([])).reasons.join()).toContain("xn--");
@@ -345,7 +345,7 @@ describe("a URL", () => {
   });
 });
 
-describe("the addresses of a name", () => {
+describe("addresses of a host name", () => {
   const url = new URL("https://pub.test/");
   it.each<[addresses: string[], allow: string[], verdict: string]>([
     [["93.184.216.34", "2606:4700::1111"], ["WebFetch(*)"], "allow"],
@@ -357,11 +357,11 @@ describe("the addresses of a name", () => {
     [["10.0.0.1"], ["WebFetch(pub.test:443)"], "allow"],
     [["10.0.0.1"], ["WebFetch(pub.test)"], "deny"],
     [["10.0.0.1"], ["WebFetch(10.0.0.1:443)"], "deny"],
-  ])("%j with %j: %s", (addresses, allow, verdict) => {
+  ])("a host with the addresses %j under the rules %j is decided: %s", (addresses, allow, verdict) => {
     expect(judgeAddresses(url, addresses, situation(allow)).verdict).toBe(verdict);
   });
 
-  it("a rule may deny an address, whatever names lead there", () => {
+  it("a rule may deny an address, whatever name leads there", () => {
     const rules = situation(["WebFetch(*)"], { deny: ["WebFetch(93.184.216.34)"] });
     expect(judgeAddresses(url, ["93.184.216.34"], rules).verdict).toBe("deny");
     expect(judgeAddresses(url, ["93.184.216.35"], rules).verdict).toBe("allow");
@@ -375,12 +375,12 @@ describe("the addresses of a name", () => {
   });
 });
 
-describe("a search", () => {
+describe("web search decisions", () => {
   const engine = "https://search.test/?q=x";
   const judged = (allow: string[], changes: Parameters<typeof situation>[1] & { acceptsSearches?: boolean } = {}) =>
     judgeSearchUrl(engine, { ...situation(allow, changes), acceptsSearches: changes.acceptsSearches ?? false }).verdict;
 
-  it("is asked about, unless a rule, the setting or --force allows it", () => {
+  it("a search is asked about unless a rule, setting or --force allows it", () => {
     expect(judged([])).toBe("ask");
     expect(judged(["WebFetch(other.test)", "Mcp(search.test:443)"])).toBe("ask");
     expect(judged(["WebFetch(search.test)"])).toBe("allow");
@@ -388,7 +388,7 @@ describe("a search", () => {
     expect(judged([], { mode: "force" })).toBe("allow");
   });
 
-  it("is denied by a rule, whatever allows it", () => {
+  it("a deny rule for searches wins", () => {
     const deny = ["WebFetch(search.test)"];
     expect(judged(["WebFetch(search.test)"], { deny })).toBe("deny");
     expect(judged([], { deny, acceptsSearches: true })).toBe("deny");
@@ -396,23 +396,23 @@ describe("a search", () => {
     expect(judged(["WebFetch(search.test)"], { deny: ["WebFetch(other.test)"] })).toBe("allow");
   });
 
-  it("may go to a private address, which the user configured", () => {
+  it("a search engine configured by the user may be at a private address", () => {
     const answer = judgeSearchUrl("http://127.0.0.1:8888/search", situation(["WebFetch(127.0.0.1:8888)"]));
     expect(answer.verdict).toBe("allow");
     expect(judgeSearchUrl("no address", situation([], { mode: "force" })).verdict).toBe("deny");
   });
 });
 
-describe("this machine", () => {
+describe("recognising the local machine", () => {
   it.each(["localhost", "LOCALHOST", "localhost.", "app.localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"])(
-    "is meant by %s",
+    "the host %s means the local machine",
     (host) => {
       expect(isLoopback(host)).toBe(true);
     },
   );
 
   it.each(["", "mylocalhost", "localhost.test", "127.0.0.1.test", "128.0.0.1", "a127.0.0.1", "::2", "[::1].test"])(
-    "is not meant by %j",
+    "the host %j does not mean the local machine",
     (host) => {
       expect(isLoopback(host)).toBe(false);
     },

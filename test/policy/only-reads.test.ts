@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { onlyReads } from "../../src/policy/only-reads.ts";
 
-describe("a command that only reads", () => {
+describe("commands that only read", () => {
   it.each([
     "cat a.txt",
     "ls -la src && git status --short | head -5",
@@ -16,7 +16,7 @@ describe("a command that only reads", () => {
     "LC_ALL=C sort a.txt",
     "echo $HOME; [ -f a.txt ] && echo yes",
     "cat <<'END'\nrm -rf .\nEND",
-  ])("%s", (command) => expect(onlyReads(command)).toBe(true));
+  ])("the command line only reads: %s", (command) => expect(onlyReads(command)).toBe(true));
 
   it.each([
     "echo x > a.txt",
@@ -50,12 +50,12 @@ describe("a command that only reads", () => {
     "sudo cat a.txt",
     "tee a.txt",
     "node -e 0",
-  ])("but not: %s", (command) => expect(onlyReads(command)).toBe(false));
+  ])("the command line does not only read: %s", (command) => expect(onlyReads(command)).toBe(false));
 });
 
-describe("the version of a program", () => {
+describe("commands that print a version", () => {
   it.each(["node --version", "make -v", "python3 -V", "go version", "docker version", "kubectl version"])(
-    "%s only reads",
+    "the command %s only reads",
     (command) => expect(onlyReads(command)).toBe(true),
   );
   it.each([
@@ -66,5 +66,7 @@ describe("the version of a program", () => {
     "ruby version",
     "yarn version",
     "npm version",
-  ])("%s may run a target, a file or a script of that name", (command) => expect(onlyReads(command)).toBe(false));
+  ])("the command %s may run a target, file or script of that name", (command) =>
+    expect(onlyReads(command)).toBe(false),
+  );
 });

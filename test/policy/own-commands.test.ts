@@ -18,7 +18,7 @@ describe("commands of the program itself", () => {
     "courser-agent",
     "./bin/courser",
     "COURSER",
-  ])("are known as %s", (name) => {
+  ])("Courser's own commands are recognised under the name %s", (name) => {
     expect(found(`${name} permissions allow x`)).toHaveLength(1);
     expect(found(`${name} permissions list`)).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe("commands of the program itself", () => {
     "-p $X",
     "permissions $X",
     "per*",
-  ])("%s is a change", (args) => {
+  ])("Courser's own command %s changes something", (args) => {
     expect(found(`courser ${args}`)).toHaveLength(1);
     expect(found(`node dist/courser.cjs ${args}`)).toHaveLength(1);
     expect(found(`node dist/other.cjs ${args}`)).toEqual([]);
@@ -83,12 +83,12 @@ describe("commands of the program itself", () => {
     "--format json -p hello",
     "--forced",
     "constructor",
-  ])("%s is none", (args) => {
+  ])("Courser's own command %s changes nothing", (args) => {
     expect(found(`courser ${args}`)).toEqual([]);
     expect(found(`node dist/courser.cjs ${args}`)).toEqual([]);
   });
 
-  it("are known by a link and as a copy", () => {
+  it("commands of Courser itself are recognised through a link and as a copy", () => {
     const folder = mkdtempSync(join(tmpdir(), "courser-own-"));
     try {
       const entry = readFileSync(join(import.meta.dirname, "../../src/cli/boot.ts"), "utf8");
@@ -110,7 +110,7 @@ describe("commands of the program itself", () => {
     }
   });
 
-  it("are told once each", () => {
+  it("each of Courser's own commands in a line is reported once", () => {
     expect(found("courser login; courser login; courser logout")).toHaveLength(2);
   });
 });

@@ -17,7 +17,7 @@ function problemOf(source: string, ...parts: Part[]): string | undefined {
 const word = (text: string, at?: number): Part => ({ type: "Word", text, ...(at !== undefined && { at }) });
 const substitution = (text: string, at?: number): Part => ({ ...word(text, at), type: "CommandExpansion" });
 
-describe("the parser's account", () => {
+describe("checking the shell parser's result", () => {
   it.each([
     ["a $(b)", word("$(b)"), substitution("$(b)")],
     ["a `b`", word("`b`"), substitution("`b`")],
@@ -40,7 +40,7 @@ describe("the parser's account", () => {
     ["a <<'E'\n$(b)\nE", { type: "HereDoc", text: "$(b)\n", quoted: true }],
     ["a `b \\`c\\``", word("`b \\`c\\``"), { ...substitution("`b \\`c\\``"), source: "b `c`" }],
     ["a `b \\`$(c)\\``", word("`b \\`$(c)\\``"), { ...substitution("`b \\`$(c)\\``"), source: "b `$(c)`" }],
-  ] as [string, ...Part[]][])("is believed where nothing speaks against it: %j", (source, ...parts) => {
+  ] as [string, ...Part[]][])("a parse result is accepted if nothing contradicts it: %j", (source, ...parts) => {
     expect(problemOf(source, ...parts)).toBeUndefined();
   });
 
@@ -62,7 +62,10 @@ describe("the parser's account", () => {
     ["a `b", word("`b"), substitution("`b")],
     ["a $((b)", word("$((b)"), { type: "ArithmeticExpansion", text: "$((b)" }],
     ["a $[b", word("$[b"), { type: "ArithmeticExpansion", text: "$[b" }],
-  ] as [string, ...Part[]][])("is not believed where something is left out or cut off: %j", (source, ...parts) => {
-    expect(problemOf(source, ...parts)).toEqual(expect.any(String));
-  });
+  ] as [string, ...Part[]][])(
+    "a parse result is rejected if something is missing or cut off: %j",
+    (source, ...parts) => {
+      expect(problemOf(source, ...parts)).toEqual(expect.any(String));
+    },
+  );
 });

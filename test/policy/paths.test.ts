@@ -49,7 +49,7 @@ const filled = (text: string) =>
     .replace("BASE", fixture.base)
     .replace("ROOT", process.platform === "darwin" ? "/var/root" : "/root");
 
-describe("a path", () => {
+describe("resolving a path", () => {
   it.each<[string, string, string]>([
     ["a", "WS/a", "WS/a"],
     [".", "WS", "WS"],
@@ -78,13 +78,13 @@ describe("a path", () => {
     ["README.md/x", "WS/README.md/x", "WS/README.md/x"],
     [`${"new/".repeat(60)}x`, `WS/${"new/".repeat(60)}x`, `WS/${"new/".repeat(60)}x`],
     [`${"./".repeat(4000)}x`, "WS/x", "WS/x"],
-  ])("%s", (target, given, real) => {
+  ])("the path %s is resolved", (target, given, real) => {
     const expected = { given: join(filled(given)), real: filled(real) };
     expect(resolvePath(filled(target), place)).toMatchObject(expected);
     expect(absolutePath(filled(target), place)).toBe(expected.given);
   });
 
-  it("starts where the call is made", () => {
+  it("a relative path is resolved against the call's working directory", () => {
     const cwd = join(fixture.workspace, "link");
     expect(resolvePath("x", place, cwd)).toEqual({ given: join(cwd, "x"), real: filled("BASE/far/deep/x") });
     expect(resolvePath("../x", place, cwd)).toEqual({ given: filled("WS/x"), real: filled("BASE/far/x") });
@@ -93,34 +93,34 @@ describe("a path", () => {
   });
 
   it.each(["a\0b", "file:///etc/passwd", "HTTPS://a.test", "git+ssh://a.test", "loop/x", "x".repeat(300)])(
-    "that leads nowhere: %j",
+    "a path that cannot be resolved: %j",
     (target) => {
       expect(resolvePath(target, place)).toEqual({ problem: expect.any(String) });
     },
   );
 
-  it("tells what is not there yet, unless folders that the line makes could lead elsewhere", () => {
+  it("missing parts of a path are resolved unless folders that the line creates could lead elsewhere", () => {
     expect(resolvePath("nothing", place)).toMatchObject({ isNew: true });
     for (const path of ["README.md", ".", "nothing/../README.md", "link/nothing"])
       expect(resolvePath(path, place)).not.toHaveProperty("isNew");
   });
 
-  it("says what is wrong with a NUL", () => {
+  it("a NUL in a path is reported", () => {
     expect(resolvePath("a\0b", place)).toEqual({ problem: expect.stringContaining("NUL") });
   });
 
-  it("may hold a colon", () => {
+  it("a path may contain a colon", () => {
     expect(resolvePath("a:b//c", place)).toMatchObject({ given: filled("WS/a:b/c") });
     expect(resolvePath("x/https://a", place)).toMatchObject({ given: filled("WS/x/https:/a") });
   });
 
-  it.each(["loop", "through-nothing"])("goes in circles: %s", (name) => {
+  it.each(["loop", "through-nothing"])("a path through a link loop is not resolved: %s", (name) => {
     const path = join(fixture.workspace, name);
     expect(() => realTarget(path)).toThrow(expect.objectContaining({ code: "ELOOP" }));
     expect(realOrSame(path)).toBe(path);
   });
 
-  it("is there, or not", () => {
+  it("resolving a path tells whether it exists", () => {
     expect(isThere(filled("WS/README.md"))).toBe(true);
     expect(isThere(filled("WS/dangling"))).toBe(true);
     expect(isThere(filled("WS/new"))).toBe(false);
@@ -136,17 +136,17 @@ describe("a path", () => {
     ["/srv-evil", "/srv", false],
     ["/srv", "/srv/a", false],
     ["/srv", "/", true],
-  ])("%s inside %s: %s", (path, folder, expected) => {
+  ])("the path %s is inside %s: %s", (path, folder, expected) => {
     expect(isInside(path, folder)).toBe(expected);
   });
 
-  it("is shown as a reader would write it", () => {
+  it("a path is displayed as a reader would write it", () => {
     expect(shownPath("/w/src/a", "/w")).toBe("src/a");
     expect(shownPath("/w", "/w")).toBe(".");
     expect(shownPath("/x/a", "/w")).toBe("/x/a");
   });
 
-  it("belongs to a root", () => {
+  it("a path is assigned to the root that contains it", () => {
     const roots = { ...place, roots: ["/one", "/two"] };
     expect(rootOf("/two/a", roots)).toBe("/two");
     expect(rootOf(filled("WS/a"), roots)).toBe(fixture.workspace);
@@ -177,7 +177,7 @@ describe("protected paths", () => {
     HOME/.config/autostart/a.desktop HOME/.config/systemd/user/a.service
     /etc/profile /etc/profile.d/a.sh /etc/bash.bashrc /etc/bashrc /etc/zsh/zshrc /etc/zshrc /etc/zshenv /etc/zprofile
     /etc/environment /etc/fish/config.fish /ETC/profile`),
-  )("%s", (path) => {
+  )("the path is protected: %s", (path) => {
     expect(level(path)).toBe("protected");
   });
 
@@ -186,11 +186,11 @@ describe("protected paths", () => {
     WS/.cursor/commands/a.md WS/.cursor/skills/a/SKILL.md WS/.cursor/agents/a.md WS/.git/HEAD WS/.git/info/exclude
     WS/.git/refs/heads/hooks/x WS/.git/modules/a/HEAD WS/.git/objects/config WS/git~x/hooks/x WS/.bashrc WS/.ssh/config
     HOME HOME/.bashrc.bak HOME/.sshx HOME/.config/other HOME/sub/.bashrc /etc/profile.x /etc/hosts BASE/x`),
-  )("not %s", (path) => {
+  )("the path %s is not protected", (path) => {
     expect(level(path)).toBeUndefined();
   });
 
-  it("are protected by either name", () => {
+  it("protected paths are protected under either name", () => {
     const [plain, other] = [filled("WS/x"), filled("WS/.envrc")];
     expect(floorOf({ given: plain, real: other }, place)?.level).toBe("protected");
     expect(floorOf({ given: other, real: plain }, place)?.level).toBe("protected");
@@ -199,7 +199,7 @@ describe("protected paths", () => {
     expect(floorOf({ given: own, real: plain }, place)?.level).toBe("never");
   });
 
-  it("do not depend on what is above the workspace", () => {
+  it("protection does not depend on what is above the workspace", () => {
     const workspace = "/nowhere/.vscode/ws";
     expect(level("/nowhere/.vscode/ws/a", { workspace })).toBeUndefined();
     expect(level("/nowhere/.vscode/ws/.idea/a", { workspace })).toBe("protected");
@@ -207,14 +207,14 @@ describe("protected paths", () => {
     expect(level("/nowhere/.vscode/two/a", { workspace, roots: ["/nowhere/.vscode/two"] })).toBeUndefined();
   });
 
-  it("are found in a home that is the root", () => {
+  it("protected paths are found in a home that is the root", () => {
     expect(level("/.bashrc", { home: "/" })).toBe("protected");
     expect(level("/root/.bashrc", { home: "/" })).toBeUndefined();
   });
 });
 
 describe("the agent's own configuration", () => {
-  it("is never written, wherever it is and whatever it is called", () => {
+  it("the configuration is never written, wherever it is and whatever it is called", () => {
     symlinkSync("../far", join(fixture.home, ".linked"));
     for (const path of ["HOME/.cursor", "HOME/.cursor/x", "HOME/.CURSOR/x", "HOME/.cursor/worktrees/a/b"])
       expect(level(path)).toBe("never");
@@ -224,7 +224,7 @@ describe("the agent's own configuration", () => {
     expect(level("BASE/farther/x", { configDir })).toBeUndefined();
   });
 
-  it("holds worktrees, which are workspaces", () => {
+  it("worktrees inside the configuration are workspaces", () => {
     const worktrees = filled("HOME/.cursor/worktrees");
     const workspace = join(worktrees, "repo");
     expect(level(`${workspace}/a`, { workspace })).toBeUndefined();
@@ -236,8 +236,8 @@ describe("the agent's own configuration", () => {
   });
 });
 
-describe("folders", () => {
-  it("that hold a workspace", () => {
+describe("special folders", () => {
+  it("folders that contain a workspace are recognised", () => {
     const holds = (path: string, changes: Partial<WorkspacePaths> = {}) =>
       holdsWorkspace(path, { ...place, ...changes });
     expect(holds(fixture.workspace)).toBe(true);
@@ -246,7 +246,7 @@ describe("folders", () => {
     expect(holds("/one", { roots: ["/one/two"] })).toBe(true);
   });
 
-  it("that are never taken as a whole", () => {
+  it("folders that are never taken as a whole are recognised", () => {
     const kept = (path: string, change: "remove" | "open", changes: Partial<WorkspacePaths> = {}) =>
       keptWhole(path, change, { ...place, ...changes });
     expect(kept("/etc", "remove")).toContain("system folder");
@@ -260,7 +260,7 @@ describe("folders", () => {
     expect(kept(filled("WS/src"), "remove")).toBeUndefined();
   });
 
-  it("that have settings somewhere below", () => {
+  it("folders with settings below them are recognised", () => {
     const files = [
       "a/b/.vscode/x",
       "c/node_modules/p/.vscode/x",
@@ -284,20 +284,23 @@ describe("folders", () => {
   });
 });
 
-describe("what is not a file", () => {
-  it.each(["/proc", "/proc/self/environ", "/dev/sda", "/sys/power/state"])("%s", (path) => {
-    expect(kernelPath(path)).toContain(path.split("/")[1]);
-    expect(specialKind(path)).toBe(kernelPath(path));
-  });
+describe("paths that are not files", () => {
+  it.each(["/proc", "/proc/self/environ", "/dev/sda", "/sys/power/state"])(
+    "the path is not treated as a file: %s",
+    (path) => {
+      expect(kernelPath(path)).toContain(path.split("/")[1]);
+      expect(specialKind(path)).toBe(kernelPath(path));
+    },
+  );
 
-  it("pipes", () => {
+  it("a named pipe is not treated as a file", () => {
     const pipe = filled("BASE/pipe");
     execFileSync("mkfifo", [pipe]);
     expect(kernelPath(pipe)).toBeUndefined();
     expect(specialKind(pipe)).toBeDefined();
   });
 
-  it.each(["WS/README.md", "WS/src", "WS/new", "/device", "/procs"])("but not %s", (path) => {
+  it.each(["WS/README.md", "WS/src", "WS/new", "/device", "/procs"])("the path %s is treated as a file", (path) => {
     expect(specialKind(filled(path))).toBeUndefined();
   });
 });

@@ -34,8 +34,8 @@ async function verdict(settings: Settings, kind: Need["kind"], target: string, m
   return (await decide([{ kind, target }], situation)).verdict;
 }
 
-describe("the rules of all files", () => {
-  it("take documented files as they are, with what other parts of the file hold", async () => {
+describe("merging rules of all files", () => {
+  it("documented files are read with everything else they contain", async () => {
     const plain = { permissions: { allow: ["Shell(rm)", "Shell(git push)"], deny: [] } };
     expect(load({ [user]: plain })).toMatchObject({ warnings: [], rules: [{}, {}] });
     const settings = load({
@@ -57,7 +57,7 @@ describe("the rules of all files", () => {
     expect(await verdict(settings, "Shell", "npm publish")).toBe("ask");
   });
 
-  it("are united; what any of them denies is denied", async () => {
+  it("rules are united, and any deny wins", async () => {
     const settings = load({
       [user]: { permissions: { allow: ["Shell(git)"], deny: ["Shell(git push)"] } },
       [project]: { permissions: { allow: ["Shell(make)", "Shell(git push)"], deny: ["Shell(git reset)"] } },
@@ -74,7 +74,7 @@ describe("the rules of all files", () => {
     }
   });
 
-  it("of a project widen only where it is trusted, and narrow everywhere", async () => {
+  it("project rules widen only when trusted, and always narrow", async () => {
     const files = {
       [project]: { permissions: { allow: ["Shell(make)"], deny: ["Shell(ls)"] } },
       [projectShared]: { terminalAllowlist: ["go"], autoRun: { allow_instructions: ["a"], block_instructions: ["b"] } },
@@ -87,7 +87,7 @@ describe("the rules of all files", () => {
     expect(load(files).autoRun).toEqual({ allow: ["a"], block: ["b"] });
   });
 
-  it("know the case that each list has", async () => {
+  it("each list knows the case of its names", async () => {
     const settings = load({
       [user]: { permissions: { allow: ["Mcp(Linear:list)", "WebFetch(Docs.Example.COM)"], deny: ["Mcp(evil:*)"] } },
       [shared]: { terminalAllowlist: ["Git"], mcpAllowlist: ["GitHub:Get_*"] },
@@ -104,7 +104,7 @@ describe("the rules of all files", () => {
 });
 
 describe("permissions.json", () => {
-  it("may hold comments, and sentences for a reviewer", () => {
+  it("permissions.json may contain comments and instructions for a reviewer", () => {
     const text = `{
       // shared with the editor
       "terminalAllowlist": ["git status",],
@@ -115,7 +115,7 @@ describe("permissions.json", () => {
     expect(settings.autoRun).toEqual({ allow: ["Tests may run."], block: ["No publishing.", "No network."] });
   });
 
-  it("reports what it cannot use", () => {
+  it("permissions.json reports what it cannot use", () => {
     const settings = load({
       [shared]: { terminalAlowlist: [], autoRun: { allowInstructions: [], block_instructions: "x" }, other: 1 },
       [projectShared]: { autoRun: [] },
@@ -129,8 +129,8 @@ describe("permissions.json", () => {
   });
 });
 
-describe("what is wrong", () => {
-  it("is told with the line, where it denies", () => {
+describe("faulty rules", () => {
+  it("a faulty deny rule is reported with its line", () => {
     const text = '{\n  "permissions": {\n    "deny": [\n      "Shell(rm)",\n      "Bash(curl)"\n    ]\n  }\n}';
     expect(() => load({ [user]: text })).toThrow(
       /cli-config\.json, line 5: "permissions\.deny\[1\]": .*did you mean Shell\(curl\)/,
@@ -139,7 +139,7 @@ describe("what is wrong", () => {
     expect(() => load({ [user]: '{\n  "permissions": {,}\n}', [project]: "{}" })).toThrow(/line 2, column 19/);
   });
 
-  it("leaves every entry its place", () => {
+  it("faulty entries do not shift the others", () => {
     const { rules } = load({
       [user]: '\ufeff{ "permissions": {\n"deny": ["Shell(a)"],\n"allow": [\n"Shell(b)", "bad",\n"Shell(c)"] } }',
       [shared]: '{\n"terminalAllowlist": ["d"]}',
@@ -154,7 +154,7 @@ describe("what is wrong", () => {
 });
 
 describe("approvalMode", () => {
-  it.each(["allowlist", "auto-review", "unrestricted"] as const)("%s is the user's to set", (approvalMode) => {
+  it.each(["allowlist", "auto-review", "unrestricted"] as const)("only the user can set %s", (approvalMode) => {
     expect(load({ [user]: { approvalMode } }).approvalMode).toBe(approvalMode);
     expect(load({ [user]: {}, [project]: { approvalMode } }).approvalMode).toBe("allowlist");
   });

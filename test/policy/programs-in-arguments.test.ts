@@ -14,7 +14,7 @@ async function verdict(command: string, rule: string): Promise<string> {
   return (await decide([{ kind: "Shell", target: command }], situation)).verdict;
 }
 
-describe("what another machine, a container or an unknown program is told", () => {
+describe("commands passed to other machines, containers or unknown programs", () => {
   it.each([
     ["Shell(git push)", "ssh host git push", "deny"],
     ["Shell(git push)", "ssh host git push origin main", "deny"],
@@ -32,7 +32,7 @@ describe("what another machine, a container or an unknown program is told", () =
     ["Shell(z?p)", "ssh host zoop a", "allow"],
     ["Shell(/usr/bin/zap)", "ssh host zap a", "deny"],
     ["Shell(/usr/bin/zap)", "ssh host /usr/bin/zap a", "deny"],
-  ])("%s: %s", async (rule, command, expected) => {
+  ])("the deny rule %s looks at the command that is passed on: %s", async (rule, command, expected) => {
     expect(await verdict(command, rule)).toBe(expected);
   });
 });

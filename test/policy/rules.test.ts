@@ -38,7 +38,7 @@ describe("parseRule", () => {
     ["Shell", "Shell(**)"],
     ["WebFetch(https://example.com/x)", "WebFetch(example.com)"],
     ["Mcp(linear)", "Mcp(linear:*)"],
-  ])("%s: did you mean %s?", (text, meant) => {
+  ])("the misspelt rule %s suggests %s", (text, meant) => {
     expect(parseRule(text, { verdict: "deny", scope: "user", source: "f" })).toEqual({
       problem: expect.stringContaining(`did you mean ${meant}?`),
     });
@@ -55,11 +55,11 @@ describe("parseRule", () => {
     "Shell(rm))",
     "Shell((rm)",
     "Shell(rm)(ls)",
-  ])("refuses %j", (text) => {
+  ])("the rule %j is refused", (text) => {
     expect(parseRule(text, { verdict: "deny", scope: "user", source: "f" })).toHaveProperty("problem");
   });
 
-  it("keeps parentheses inside", () => {
+  it("parentheses inside a rule are kept", () => {
     expect(rule("Write(app/(group)/page.tsx)").pattern).toBe("app/(group)/page.tsx");
   });
 });
@@ -82,7 +82,7 @@ describe("Shell rules", () => {
     ["Shell(ls)", "LS", false],
     ["Shell(**)", "anything at all", true],
     ["Shell(*:*)", "anything at all", true],
-  ])("%s allows %s: %s", (text, command, expected) => {
+  ])("the rule %s allows the command %s: %s", (text, command, expected) => {
     expect(allowsCommand(rule(text), words(command))).toBe(expected);
   });
 
@@ -117,7 +117,7 @@ describe("Shell rules", () => {
     ["Shell(git:push*)", "git -C dir push origin", true],
     ["Shell(git:push*)", "git pull", false],
     ["Shell(*)", "x", true],
-  ])("%s denies %s: %s", (text, command, expected) => {
+  ])("the rule %s denies the command %s: %s", (text, command, expected) => {
     expect(deniesCommand(rule(text, "deny"), words(command))).toBe(expected);
   });
 });
@@ -126,7 +126,7 @@ describe("other rules", () => {
   const place = { workspace: "/nowhere/ws", home: "/nowhere/home" };
   const path = (real: string, given = real) => ({ given, real });
 
-  it("compares paths of the workspace, the home and the system", () => {
+  it("paths of workspace, home and system are compared", () => {
     expect(coversPath(rule("Write(src/**)"), path("/nowhere/ws/src/a"), place)).toBe(true);
     expect(coversPath(rule("Write(src/)"), path("/nowhere/ws/src/a"), place)).toBe(true);
     expect(coversPath(rule("Write(src)"), path("/nowhere/ws/src/a"), place)).toBe(false);
@@ -147,7 +147,7 @@ describe("other rules", () => {
     expect(coversPath(rule("Read(a)"), path("/x", "/nowhere/ws/a"), place)).toBe(false);
   });
 
-  it("follow the links of what they name, and know files by each of their names", () => {
+  it("rules follow links, and know files under all of their names", () => {
     const fixture = makeFixture();
     const { base, workspace } = fixture;
     try {
@@ -182,7 +182,7 @@ describe("other rules", () => {
     }
   });
 
-  it("name one path only when they have no wildcard, and it is not a link", () => {
+  it("a rule names a single path only without wildcards and links", () => {
     const names = (text: string, given: string, real = given) =>
       namesPath(rule(text), path(`/nowhere/ws/${real}`, `/nowhere/ws/${given}`), place);
     expect(names("Write(.vscode/a.json)", ".vscode/a.json")).toBe(true);
@@ -194,12 +194,12 @@ describe("other rules", () => {
     expect(names("Write(.vscode/)", ".vscode/**")).toBe(false);
   });
 
-  it("say where they stand", () => {
+  it("rules say where they are defined", () => {
     expect(nameOf(rule("Read(a)"))).toContain("f");
     expect(nameOf({ ...rule("Read(a)"), source: "built in" })).not.toContain("in built in");
   });
 
-  it("are sorted once for a list", () => {
+  it("rules are sorted once per list", () => {
     const rules = [rule("Read(a)"), rule("Read(b)", "deny"), rule("Write(c)"), rule("Write(d)", "deny")];
     const texts = (...given: [Rule["kind"], Rule["verdict"]]) => rulesFor(rules, ...given).map(({ text }) => text);
     expect(texts("Read", "allow")).toEqual(["Read(a)"]);
@@ -220,11 +220,11 @@ describe("other rules", () => {
     ["*", "http://any.test", true],
     ["localhost:3000", "http://localhost:3000/", true],
     ["localhost:3000", "http://localhost:3001/", false],
-  ])("WebFetch(%s) on %s: %s", (pattern, address, expected) => {
+  ])("the rule WebFetch(%s) matches %s: %s", (pattern, address, expected) => {
     expect(coversUrl(rule(`WebFetch(${pattern})`), new URL(address))).toBe(expected);
   });
 
-  it("compares servers and tools", () => {
+  it("servers and tools of MCP rules are compared", () => {
     expect(coversMcp(rule("Mcp(linear:get_*)"), "linear:get_issue")).toBe(true);
     expect(coversMcp(rule("Mcp(linear:get_*)"), "linear2:get_issue")).toBe(false);
     expect(coversMcp(rule("Mcp(Linear:*)"), "linear:x")).toBe(false);

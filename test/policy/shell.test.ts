@@ -3,8 +3,8 @@ import { describeCommand, parseShell } from "../../src/policy/parse/shell.ts";
 import { startedPrograms } from "../../src/policy/starts/wrappers.ts";
 import { streams, valuesOf } from "../streams/index.ts";
 
-describe("describeCommand", () => {
-  it("says what the documented sample says", () => {
+describe("descriptions of commands in the stream", () => {
+  it("the documented sample command is described as documented", () => {
     expect(describeCommand("ls -la")).toEqual({
       simpleCommands: ["ls"],
       hasInputRedirect: false,
@@ -19,7 +19,7 @@ describe("describeCommand", () => {
     });
   });
 
-  it("says what the calls of streams say", () => {
+  it("commands of captured streams are described alike", () => {
     const calls = streams.flatMap(valuesOf).flatMap((line) => line["tool_call"]?.["shellToolCall"]?.args ?? []);
     for (const { command, simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } of calls) {
       // Older streams have no list of redirects.
@@ -30,7 +30,7 @@ describe("describeCommand", () => {
     expect(new Set(calls.map(({ command }) => command)).size).toBeGreaterThan(4);
   });
 
-  it("keeps quotes in values and names their kind", () => {
+  it("the shell parser keeps quotes in values and names their kind", () => {
     const { parsingResult } = describeCommand(`rg -n "A|b" 'c d' *.ts $x a"$y"z -20 7 x7 $(date) $'\\n'`);
     expect(parsingResult.executableCommands[0]!.args).toEqual([
       { type: "word", value: "-n" },
@@ -48,7 +48,7 @@ describe("describeCommand", () => {
     expect(parsingResult.hasCommandSubstitution).toBe(true);
   });
 
-  it("lists redirects", () => {
+  it("shell redirects are listed", () => {
     expect(describeCommand("make 2>&1 >log | tail -40")).toMatchObject({
       simpleCommands: ["make", "tail"],
       hasOutputRedirect: true,
@@ -70,7 +70,7 @@ describe("describeCommand", () => {
     expect(describeCommand("ls >out -la").parsingResult.executableCommands[0]!.fullText).toBe("ls -la");
   });
 
-  it("names every kind of word", () => {
+  it("every kind of shell word is named", () => {
     const kinds = (command: string) =>
       describeCommand(command).parsingResult.executableCommands[0]!.args.map((word) => word.type);
     expect(kinds("ls ${x} ${x:-y} `date` <(a) >(b) 'a'b \"a\"\"b\" $'a\\'b'")).toEqual([
@@ -93,7 +93,7 @@ describe("describeCommand", () => {
     ]);
   });
 
-  it("says where redirects lead", () => {
+  it("targets of shell redirects are described", () => {
     const redirects = (command: string) => describeCommand(command).parsingResult.redirects;
     expect(redirects("ls < a > $b &> c &>> d 3> 'e f' <<< g {h}> i")).toEqual([
       { operator: "<", destinationFds: [0], targetNodeType: "word", targetText: "a" },
@@ -109,7 +109,7 @@ describe("describeCommand", () => {
     expect(describeCommand("ls 2>&1 > a").parsingResult.allRedirectsAreDevNull).toBe(false);
   });
 
-  it("keeps the text of a command as it is, without its redirects", () => {
+  it("a command's text is kept without its redirects", () => {
     const text = (command: string) => describeCommand(command).parsingResult.executableCommands[0]!.fullText;
     expect(text("x=1 ls  -l  a")).toBe("ls  -l  a");
     expect(text("> a ls  -l")).toBe("ls  -l");
@@ -122,7 +122,7 @@ describe("describeCommand", () => {
     expect(describeCommand("x=1").parsingResult.executableCommands).toEqual([]);
   });
 
-  it("admits what it cannot read", () => {
+  it("a line that cannot be parsed is marked so", () => {
     for (const broken of ['ls "open', "ls \0", "if true", "x".repeat(200_000)]) {
       expect(describeCommand(broken)).toMatchObject({
         simpleCommands: [],
@@ -134,7 +134,7 @@ describe("describeCommand", () => {
 
 const names = (command: string) => parseShell(command).commands.map((each) => each.name?.value);
 
-describe("parseShell", () => {
+describe("parsing shell commands", () => {
   it.each([
     ["a; b & c && d || e | f |& g\nh", "a b c d e f g h"],
     ["(a); { b; }; if c; then d; elif e; then f; else g; fi", "a b c d e f g"],
@@ -143,23 +143,26 @@ describe("parseShell", () => {
     ["a $(b `c`) <(d) > >(e) ${x:-$(f)} $((1+$(g)))", "a b c d f g e"],
     ["a <<X\n$(b)\nX\nc <<'Y'\n$(no)\nY", "a b c"],
     ["[[ -n $(a) ]] && x=$(b) c", "a c b"],
-  ])("finds every command of %j", (command, expected) => {
+  ])("every command of %j is found", (command, expected) => {
     expect(names(command).filter(Boolean).sort()).toEqual(expected.split(" ").sort());
     expect(parseShell(command).errors).toEqual([]);
   });
 
-  it.each(["r''m", "\\rm", "r\\\nm", "$'\\x72\\x6d'", '$"rm"', '"rm"', "'r'm"])("decodes the name %j", (text) => {
-    expect(parseShell(`${text} x`).commands[0]!.name).toMatchObject({ value: "rm", dynamic: false, glob: false });
-  });
+  it.each(["r''m", "\\rm", "r\\\nm", "$'\\x72\\x6d'", '$"rm"', '"rm"', "'r'm"])(
+    "the command name %j is decoded",
+    (text) => {
+      expect(parseShell(`${text} x`).commands[0]!.name).toMatchObject({ value: "rm", dynamic: false, glob: false });
+    },
+  );
 
   it.each(["$x", "$(echo rm)", "`echo rm`", "a${IFS}b", "{rm,x}", '"$x"', "<(a)", "@($x|b)"])(
-    "knows that %j is dynamic",
+    "%j is recognised as dynamic",
     (text) => {
       expect(parseShell(`${text} x`).commands[0]!.name!.dynamic).toBe(true);
     },
   );
 
-  it("tells pipes, here-documents and descriptor copies apart", () => {
+  it("pipes, here-documents and descriptor copies are distinguished", () => {
     const line = parseShell("a | b 2>&1 <<< text > out < in <<E\nbody\nE\n");
     expect(line.commands.map((each) => each.piped)).toEqual([false, true]);
     expect(line.redirects.map((each) => [each.direction, each.target?.value, each.body])).toEqual([
@@ -172,7 +175,7 @@ describe("parseShell", () => {
   });
 
   it.each(["$(", '"$(', "{a,", "<<A ", "${a:-", "$((", "<("])(
-    "refuses a pile of %j before the parser sees it",
+    "a command line of many %j is refused before it is parsed",
     (pile) => {
       // Each of these takes the parser quadratic time: minutes, for a line of this length.
       expect(parseShell(pile.repeat(20_000)).errors).toEqual([
@@ -189,17 +192,17 @@ describe("parseShell", () => {
     ["substitutions", `echo ${"$(ls) ".repeat(290)}`, `echo ${"$(ls) ".repeat(400)}`],
     ["backticks", `echo ${"`ls` ".repeat(140)}`, `echo ${"`ls` ".repeat(200)}`],
     ["redirects", `ls ${">a ".repeat(2900)}`, `ls ${">a ".repeat(20_000)}`],
-  ])("reads many %s, and says when there are too many", (_, many, tooMany) => {
+  ])("many %s are parsed, and too many are reported", (_, many, tooMany) => {
     expect(parseShell(many).errors).toEqual([]);
     expect(parseShell(tooMany).errors).toHaveLength(1);
   });
 
-  it("counts words and commands outside quotes and here-documents only", () => {
+  it("words and commands are counted outside quotes and here-documents", () => {
     expect(parseShell(`echo '${"a; b ".repeat(5000)}' "${"c\n".repeat(5000)}"`).errors).toEqual([]);
     expect(parseShell(`cat > f <<'E'\n${"a; b && c\n".repeat(3000)}E`).errors).toEqual([]);
   });
 
-  it("knows words that look like assignments", () => {
+  it("the shell parser recognises words that look like assignments", () => {
     const words = (command: string) =>
       parseShell(command).commands[0]!.args.map(({ value, dynamic }) => [value, dynamic]);
     expect(words("declare a='1' b+=2 c[0]=3 d=(e f) g=$h i")).toEqual([
@@ -213,7 +216,7 @@ describe("parseShell", () => {
     expect(parseShell("declare a=*.b c=d").commands[0]!.args.map((word) => word.glob)).toEqual([true, false]);
   });
 
-  it("knows which descriptors a redirect is for, and what it feeds", () => {
+  it("the shell parser reports which file descriptors a redirect uses", () => {
     expect(
       parseShell(
         "a < b > c 2> d &> e <<< f 3<<< g 4<<E <<'F' <<G\n\\$x \\`y\\` \\\\ \\z \\\nq\nE\n\\$x\nF\n$x\nG\n",
@@ -231,7 +234,7 @@ describe("parseShell", () => {
     ]);
   });
 
-  it("marks what stands in quotes, where that is text of the line itself", () => {
+  it("the shell parser marks quoted text", () => {
     expect(parseShell("ls 'a' \"b\" $'c' c\\d").quoted).toEqual([
       [3, 6],
       [7, 10],
@@ -240,7 +243,7 @@ describe("parseShell", () => {
     expect(parseShell("echo `echo \\`echo 'a'\\``").quoted).toEqual([]);
   });
 
-  it("does not believe a parser that leaves a substitution out or cuts it off", () => {
+  it("a parse result that omits or truncates a substitution is rejected", () => {
     expect(parseShell('echo "${HOME/$(echo a/b)/x}"')).toMatchObject({ isMisread: true });
     for (const fine of [
       "echo 'a $(b) `c`'",
@@ -257,7 +260,7 @@ describe("parseShell", () => {
   });
 });
 
-describe("runsOf", () => {
+describe("programs that a command starts", () => {
   const starts = (command: string) => startedPrograms(command).runs.map((run) => run.name.value);
 
   it.each([
@@ -277,19 +280,19 @@ describe("runsOf", () => {
     ["flock /tmp/l -c 'rm x'", ["flock", "rm"]],
     ["command -v rm", ["command"]],
     ["timeout 5 ls rm", ["timeout", "ls"]],
-  ])("%j starts %j", (command, expected) => {
+  ])("the command line %j starts the programs %j", (command, expected) => {
     expect(starts(command)).toEqual(expect.arrayContaining(expected));
     if (!expected.includes("rm")) expect(starts(command)).not.toContain("rm");
   });
 
   it.each(["curl x | sh", 'bash -c "$X"', "eval $x", "ls | xargs env", "source <(curl x)", "bash <<E\n$x\nE"])(
-    "cannot see what %j runs",
+    "the programs that %j starts are unknown",
     (command) => {
       expect(startedPrograms(command).opaque).not.toEqual([]);
     },
   );
 
-  it("follows many starts, and no more than it can", () => {
+  it("the programs that a command line starts are followed up to a limit", () => {
     const wrapped = "nohup nohup nohup nohup nohup ls; ";
     expect(startedPrograms(wrapped.repeat(100)).opaque).toEqual([]);
     expect(startedPrograms(wrapped.repeat(450)).opaque).not.toEqual([]);
@@ -303,7 +306,7 @@ describe("runsOf", () => {
   });
 
   it.each(["sh build.sh", "node x.js", "bash -c 'ls'", "python3 -c 'print(1)'", "echo hi | cat"])(
-    "sees what %j runs",
+    "the programs that %j starts are known",
     (command) => {
       expect(startedPrograms(command).opaque).toEqual([]);
     },

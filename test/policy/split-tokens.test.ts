@@ -39,7 +39,7 @@ function reaches(command: string): boolean {
   return happened;
 }
 
-describe("a continued line", () => {
+describe("lines continued with a backslash", () => {
   it.each([
     ["or", "false |\\\n| zap"],
     ["and, behind a comment that a joined line would swallow", "ls #\\\ntrue &\\\n& zap"],
@@ -58,7 +58,7 @@ describe("a continued line", () => {
     ["variable", "xy=zap; x=l; $x\\\ny"],
     ["variable in braces", "xy=zap; x=l; ${x\\\ny}"],
     ["name of a variable", "x\\\ny=zap; $xy"],
-  ])("inside an operator, a keyword or a name is never run unasked: %s", async (_, command) => {
+  ])("a continuation inside an operator, keyword or name never runs unasked: %s", async (_, command) => {
     expect(reaches(command), "bash runs it").toBe(true);
     expect(await forced(command)).not.toBe("allow");
   });
@@ -71,12 +71,12 @@ describe("a continued line", () => {
     ["inside a word", "echo lo\\\nng"],
     ["in a here-document", "cat <<EOF\nRUN a && \\\n    b\nEOF"],
     ["behind a comment", "ls # all of it \\\necho next"],
-  ])("as people write it is read: %s", async (_, command) => {
+  ])("an ordinary continuation is parsed: %s", async (_, command) => {
     expect(await forced(command)).toBe("allow");
   });
 });
 
-describe("splitToken", () => {
+describe("tokens split by a continuation", () => {
   it.each([
     "echo $x\\\ny",
     "echo ${x\\\ny}",
@@ -85,12 +85,12 @@ describe("splitToken", () => {
     "ls |\\\n| ls",
     "ls; i\\\nf ls",
     "cat <<EOF\nEO\\\nF\nEOF",
-  ])("finds %j", (source) => {
+  ])("the split token %j is found", (source) => {
     expect(splitToken(source)).toEqual(expect.any(String));
   });
 
   it.each(["ls \\\n  -l", "ls x\\\ny", "ls |\\\n  wc", "ls fi\\\nx", "cat <<EOF\nE\\\nO\nEOF", "ls\nfi"])(
-    "leaves %j alone",
+    "the line %j contains no split token",
     (source) => {
       expect(splitToken(source)).toBeUndefined();
     },

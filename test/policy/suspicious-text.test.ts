@@ -15,7 +15,7 @@ async function verdict(command: string, ...names: string[]): Promise<string> {
   return (await decide([{ kind: "Shell", target: command }], situation)).verdict;
 }
 
-describe("characters that are not what they look like", () => {
+describe("deceptive characters", () => {
   it.each([
     'echo "a" x\u00a0y',
     'echo x\u00a0y "a"',
@@ -31,7 +31,7 @@ describe("characters that are not what they look like", () => {
     "echo 'a\u001b[2Kb'",
     "echo 'a\u0080b'",
     "echo a\rb",
-  ])("ask in %j", async (command) => {
+  ])("%j is asked about", async (command) => {
     expect(await verdict(command)).toBe("ask");
   });
 
@@ -44,11 +44,11 @@ describe("characters that are not what they look like", () => {
     "cat <<'E'\n\u00a0x\nE",
     "bash -c 'echo \"a\u200bb\"'",
     "echo 'a\tb\nc'",
-  ])("are free in %j", async (command) => {
+  ])("%j is not asked about", async (command) => {
     expect(await verdict(command)).toBe("allow");
   });
 
-  it("ask in the name of a program, whatever a rule says", async () => {
+  it("a deceptive program name is asked about, whatever a rule says", async () => {
     expect(await verdict("e\u0441ho a", "e\u0441ho")).toBe("ask");
     expect(await verdict("bash -c 'e\u0441ho a'", "e\u0441ho")).toBe("ask");
     expect(await verdict("plain a", "plain")).toBe("allow");

@@ -8,9 +8,9 @@ beforeAll(() => {
 });
 afterAll(() => removeFixture(fixture));
 
-describe("tables", () => {
+describe("tables of commands", () => {
   it.each(tables.map((table) => [table.file, table.what, table] as const))(
-    "%s.txt: %s",
+    "commands are decided as their table says: %s.txt: %s",
     { timeout: 120_000 },
     async (_file, _what, table) => {
       const commands = linesOf(table);

@@ -12,7 +12,7 @@ const listed = (command: string): Given => ({
   allow: [command.split(" ")[0]!, "ls"].map((name) => `Shell(${name})`).concat("Write(**)"),
 });
 const everyProgram = (command: string): Given => ({
-  allow: [...new Set(command.match(/[A-Za-z][\w+-]*/g))].map((name) => `Shell(${name})`),
+  allow: [...new Set(command.match(/[A-Za-z\d][\w+-]*/g))].map((name) => `Shell(${name})`),
 });
 const writingHere = (command: string): Given => ({ allow: [...everyProgram(command).allow!, "Write(**)"] });
 const forced = (): Given => ({ mode: "force" });

@@ -41,8 +41,8 @@ async function ends(deny: string[], calls: [name: string, args: object][]): Prom
   });
 }
 
-describe("a run under --force", () => {
-  it("does not start what is denied by way of files that it wrote", { timeout: 90_000 }, async () => {
+describe("files written by a run under --force", () => {
+  it("denied programs cannot be started through files the run wrote", { timeout: 90_000 }, async () => {
     const results = await ends(
       ["Shell(rm)"],
       [
@@ -60,7 +60,7 @@ describe("a run under --force", () => {
     expect(readFileSync(join(fixture!.workspace, "victim.txt"), "utf8")).not.toBe("");
   });
 
-  it("sees no keys, neither saved nor in variables", { timeout: 90_000 }, async () => {
+  it("the run sees no keys, saved or in variables", { timeout: 90_000 }, async () => {
     const results = await ends(
       [],
       [

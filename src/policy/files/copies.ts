@@ -7,14 +7,14 @@ import { entriesIn } from "../hard-links.ts";
 import type { ShellWord } from "../parse/shell-word.ts";
 import { isDirectory, isInside, type ResolvedPath } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
-import { chooses, startingPoints } from "../programs/find-arguments.ts";
+import { filtersFiles, startingPoints } from "../programs/find-arguments.ts";
 import { subcommandAt } from "../programs/git-options.ts";
-import { operands, valuesOf } from "../programs/read-options.ts";
+import { operandsOf, valuesOf } from "../programs/read-options.ts";
 import { baseName, type ProgramStart } from "../starts/wrappers.ts";
 import { gitWrites } from "./git-files.ts";
 import { isValueOf, leavingOut, pathsInCode } from "./named-files.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
-import { targetOptions, writesOf } from "./written-files.ts";
+import { hasOption, targetOptions, writesOf } from "./written-files.ts";
 
 const copiers = words("cp mv install rsync scp sftp ditto ln");
 const maxEntries = 300;
@@ -32,7 +32,7 @@ export function copiedPaths(
   if (!args) return [];
   const options = targetOptions(baseName(run.name.value));
   const named = valuesOf(args, options)[0];
-  const plain = operands(args, options).filter((arg) => !isValueOf(args, args.indexOf(arg), leavingOut));
+  const plain = operandsOf(args, options).filter((arg) => !isValueOf(args, args.indexOf(arg), leavingOut));
   const target = named ?? plain.at(-1);
   if (!target) return [];
   const sources = named ? plain : plain.slice(0, -1);
@@ -46,6 +46,7 @@ export function copiedPaths(
     targets.some(({ real }) => isDirectory(real) || (makesFolders && !existsSync(real)));
   const from = sources.flatMap((source) => touchOf(source, directories, situation).paths);
   const names = new Set(isInto ? from.map(({ given }) => basename(given)) : []);
+  if (hasOption(args, /^--par/)) for (const { value } of sources) names.add(value);
   for (const { real, given } of from) {
     // A renamed folder keeps its contents; `cp a/. b` and `rsync a/ b` leave out the folder's own name.
     for (const name of namesBelow(real, maxEntries - names.size)) {
@@ -98,7 +99,7 @@ export function takenFolders(
     touchOf(word, directories, situation)
       .paths.map((path) => path.real)
       .filter((path) => isDirectory(path));
-  const taken = [...removed(run), ...changedWhole(run)].flatMap(foldersOf).map((folder) => ({ folder }));
+  const taken = [...removedPaths(run), ...changedWhole(run)].flatMap(foldersOf).map((folder) => ({ folder }));
   // `find folder -name '*.x' -exec sed -i …` changes files below a folder by name.
   for (const { origin, others = [] } of writesOf(run)) {
     if (origin !== "names") continue;
@@ -129,48 +130,44 @@ export function takenByCode(
 function changedWhole(run: ProgramStart): readonly ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value);
-  if (base === "find") return hasOption(run, /^-delete$/) ? startingPoints(args) : [];
-  if (base !== "git") return [...opened(run), ...mirrored(run)];
+  if (base === "find") return hasOption(args, /^-delete$/) ? startingPoints(args) : [];
+  if (base !== "git") return [...opened(run), ...mirroredFolders(run)];
   const isWhole = /^(rm|mv|clean|restore|checkout)$/.test(args[subcommandAt(args)]?.value ?? "");
   return isWhole ? gitWrites(args).filter((arg) => !/^\.?\/?$/.test(arg.value)) : [];
-}
-
-function hasOption({ args }: ProgramStart, option: RegExp): boolean {
-  return args.some((arg) => option.test(arg.value));
 }
 
 /** Returns the folders whose files all get another mode or owner. */
 export function opened(run: ProgramStart): ShellWord[] {
   const isOpener = /^(chmod|chown|chgrp|setfacl|chattr)$/.test(baseName(run.name.value));
-  return isOpener && hasOption(run, /^-[a-zA-Z]*R|^--recursive/) ? operands(run.args) : [];
+  return isOpener && hasOption(run.args, /^-[a-zA-Z]*R|^--recursive/) ? operandsOf(run.args) : [];
 }
 
 /** Returns the folders that lose the files their source does not have. */
-export function mirrored(run: ProgramStart): ShellWord[] {
-  return baseName(run.name.value) === "rsync" && hasOption(run, /^--del/) ? operands(run.args).slice(-1) : [];
+export function mirroredFolders(run: ProgramStart): ShellWord[] {
+  return baseName(run.name.value) === "rsync" && hasOption(run.args, /^--del/) ? operandsOf(run.args).slice(-1) : [];
 }
 
 const removers = words("rm rimraf trash trash-put shred srm unlink");
 /** Returns the paths that a command removes with all their contents. */
-export function removed({ name, args }: ProgramStart): readonly ShellWord[] {
+export function removedPaths({ name, args }: ProgramStart): readonly ShellWord[] {
   const base = baseName(name.value);
-  if (removers.has(base)) return operands(args);
+  if (removers.has(base)) return operandsOf(args);
   if (base === "mv") {
-    const plain = operands(args, targetOptions(base));
+    const plain = operandsOf(args, targetOptions(base));
     return valuesOf(args, targetOptions(base)).length > 0 ? plain : plain.slice(0, -1);
   }
-  if (/^(tar|gtar|bsdtar)$/.test(base)) return args.some((arg) => /^--remove-f/.test(arg.value)) ? operands(args) : [];
-  if (base === "zip") return args.some((arg) => /^(-[a-zA-Z]*m|--move)/.test(arg.value)) ? operands(args).slice(1) : [];
+  if (/^(tar|gtar|bsdtar)$/.test(base)) return hasOption(args, /^--remove-f/) ? operandsOf(args) : [];
+  if (base === "zip") return hasOption(args, /^(-[a-zA-Z]*m|--move)/) ? operandsOf(args).slice(1) : [];
   const takes = (arg: ShellWord, at: number) =>
     arg.value === "-delete" ||
     (/^-(exec|ok)(dir)?$/.test(arg.value) && removers.has(baseName(args[at + 1]?.value ?? "")));
-  return base === "find" && args.some(takes) && !chooses(args) ? startingPoints(args) : [];
+  return base === "find" && args.some(takes) && !filtersFiles(args) ? startingPoints(args) : [];
 }
 
 /** Returns whether a remover gets everything that find or ls lists, without a filter. */
 export function isFoundWhole({ command }: ProgramStart): boolean {
-  if (chooses(command.args)) return false;
+  if (filtersFiles(command.args)) return false;
   return (command.upstream?.() ?? []).every(
-    ({ name, args }) => /^(ls|find|echo|printf)$/.test(name.value) && !chooses(args),
+    ({ name, args }) => /^(ls|find|echo|printf)$/.test(name.value) && !filtersFiles(args),
   );
 }

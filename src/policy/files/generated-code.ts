@@ -10,7 +10,7 @@ import { importedFiles, moduleFiles, startsInCode } from "../programs/code-files
 import { isInterpreter, isShell, list } from "../programs/command-names.ts";
 import { homeFiles } from "../protected-names.ts";
 import { deniesCommand, rulesFor } from "../rules.ts";
-import { show } from "../show.ts";
+import { showText } from "../show.ts";
 import { baseName, followProgram, followScript, type StartedPrograms } from "../starts/wrappers.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
 
@@ -33,7 +33,7 @@ export function generatedCode(
     reasons.push(
       word.value === by
         ? `${by} is written by the same line`
-        : `${by} runs ${show(word.value)}, which the same line writes`,
+        : `${by} runs ${showText(word.value)}, which the same line writes`,
     );
   }
   return reasons;
@@ -42,7 +42,7 @@ export function generatedCode(
 /** Finds programs that resolve by name to a folder where the line writes a file of that name. */
 function generatedPrograms(
   { runs, scopes, assigned }: StartedPrograms,
-  made: readonly string[],
+  writtenPaths: readonly string[],
   { searchPath }: ShellSituation,
 ): string[] {
   const isUnknown =
@@ -50,7 +50,9 @@ function generatedPrograms(
     scopes.some((scope) => scope.variables.has("PATH")) ||
     assigned.some(({ name }) => name === "PATH");
   const folders = new Set(searchPath?.split(":"));
-  const names = new Set(made.filter((path) => isUnknown || folders.has(dirname(path))).map((path) => basename(path)));
+  const names = new Set(
+    writtenPaths.filter((path) => isUnknown || folders.has(dirname(path))).map((path) => basename(path)),
+  );
   return runs.filter((run) => names.has(run.name.value)).map((run) => `${run.name.value} is written by the same line`);
 }
 
@@ -64,7 +66,7 @@ export function followFiles(runs: StartedPrograms, directories: readonly string[
   for (const word of runs.patches)
     for (const { real } of touchOf(word, directories, situation).paths)
       if (isChanged(real, situation)) runs.code.push({ text: readTextUpTo(real, longestText), by: "patch" });
-  const said = new Set(runs.runs.flatMap((run) => run.args.map((arg) => arg.value)));
+  const literalArguments = new Set(runs.runs.flatMap((run) => run.args.map((arg) => arg.value)));
   const seen = new Set<string>();
   // The list grows during the loop because files load others.
   for (const { word, by, isUsual, loads } of runs.files) {
@@ -75,7 +77,7 @@ export function followFiles(runs: StartedPrograms, directories: readonly string[
       if (loads === "home") lookedUpIn(real, by, runs, situation);
       else if (isDirectory(real)) addModules(real, by, loads, runs);
       else if (isNew || (by !== word.value && rootOf(real, situation) !== undefined))
-        followFile({ path: real, by, isNew, isUsual, name: given, said }, runs);
+        followFile({ path: real, by, isNew, isUsual, name: given, said: literalArguments }, runs);
     }
   }
 }
@@ -128,7 +130,7 @@ function followFile({ path, by, isNew, isUsual, name, said }: RunFile, runs: Sta
   const text = readTextUpTo(path, longestText);
   const isReadable = text !== "" && !text.slice(0, 4096).includes("\0");
   if (isNew && !isReadable && isThere(path) && statSync(path).size > 0)
-    runs.opaque.push(`${show(name)} was written during this run, and cannot be read`);
+    runs.opaque.push(`${showText(name)} was written during this run, and cannot be read`);
   if (!isReadable) return;
   const [, shebang] = /^#!\s*(?:\S*\/env\s+(?:-S\s+)?)?(\S+)/.exec(text) ?? [];
   const language = baseName(shebang ?? by);
@@ -138,7 +140,7 @@ function followFile({ path, by, isNew, isUsual, name, said }: RunFile, runs: Sta
     runs.code.push({ text, by: language, ...(!isUsual && { isWritten: true }) });
     const { commands, isOpaque } = startsInCode(text, isUsual ? basename(path) : language, said);
     for (const command of commands) followScript(command, runs);
-    if (isOpaque) runs.opaque.push(`${show(name)} was written during this run, and may start any program`);
+    if (isOpaque) runs.opaque.push(`${showText(name)} was written during this run, and may start any program`);
   }
   if (!isScript && !isUsual)
     for (const file of importedFiles(text, dirname(path))) runs.files.push({ word: literalWord(file), by });
@@ -161,7 +163,7 @@ function addModules(folder: string, by: string, loads: string | undefined, runs:
 function lookedUpIn(folder: string, by: string, runs: StartedPrograms, { home }: ShellSituation): void {
   const settings = [...homeFiles, ...list(".npmrc .vimrc .config .curlrc .psqlrc .gdbinit git/config fish")];
   const found = folder === realOrSame(home) ? undefined : settings.find((name) => isThere(join(folder, name)));
-  if (found) runs.opaque.push(`${by} makes programs read ${show(join(folder, found))}`);
+  if (found) runs.opaque.push(`${by} makes programs read ${showText(join(folder, found))}`);
 }
 
 /** System folders, where links between programs are the same for all users. */

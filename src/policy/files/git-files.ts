@@ -3,7 +3,7 @@
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { each, list, own } from "../programs/command-names.ts";
 import { onlyReadsConfig, subcommandAt } from "../programs/git-options.ts";
-import { longIn, type OptionNames, operands, valuesOf } from "../programs/read-options.ts";
+import { longIn, type OptionNames, operandsOf, valuesOf } from "../programs/read-options.ts";
 import { asPattern } from "./named-files.ts";
 import type { WrittenWord } from "./written-files.ts";
 
@@ -20,21 +20,24 @@ const after =
   ({ plain }: GitArguments): readonly ShellWord[] =>
     actions.test(plain[0]?.value ?? "") ? plain.slice(count, count + 1) : [];
 
-/** Returns `.git/config` for actions that change the repository's settings. */
+/** Returns the files with the repository's settings for actions that change them. */
 const settingsFor =
-  (actions: RegExp) =>
+  (actions: RegExp, ...files: string[]) =>
   ({ plain }: GitArguments): readonly ShellWord[] =>
-    plain[0]?.dynamic || actions.test(plain[0]?.value ?? "") ? [literalWord(".git/config")] : [];
+    plain[0]?.dynamic || actions.test(plain[0]?.value ?? "") ? [".git/config", ...files].map(literalWord) : [];
 
 /** The files that each subcommand exists to write. */
 const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
-  ...each("mv rm restore clean", ({ plain }: GitArguments) => plain),
+  ...each("mv rm restore clean pack-objects merge-file", ({ plain }: GitArguments) => plain),
   checkout: checkedOut,
   clone: ({ plain }) => plain.slice(1, 2),
   init: ({ plain }) => plain.slice(0, 1),
   bundle: after(/^create$/, 1),
   worktree: (sub) => [...after(/^(add|move|remove)$/, 1)(sub), ...after(/^move$/, 2)(sub)],
-  submodule: (sub) => [...after(/^add$/, 2)(sub), ...settingsFor(/^(set-url|set-branch|sync)$/)(sub)],
+  submodule: (sub) => [
+    ...after(/^add$/, 2)(sub),
+    ...settingsFor(/^(add|set-url|set-branch|sync)$/, ".gitmodules")(sub),
+  ],
   // Changes where later fetches and pushes go. Adding a remote does not: nothing uses a new name by default.
   remote: settingsFor(/^(set-url|rename|rm|remove)$/),
   config: ({ rest }) => configFile(rest),
@@ -55,15 +58,18 @@ const valued: Record<string, OptionNames> = {
   submodule: { short: "b", long: ["branch", "name", "reference", "depth"] },
 };
 
+/** Options that name a file or folder to write, whatever the subcommand. */
+const written = list("output output-directory index-output object-dir filter-to export-marks");
+
 export function gitWrites(args: readonly ShellWord[]): WrittenWord[] {
   const at = subcommandAt(args);
   const sub = args[at]?.value ?? "";
   const rest = args.slice(at + 1);
   const outputs = valuesOf(rest, {
-    long: ["output", "output-directory", ...(sub === "checkout-index" ? ["prefix"] : [])],
-    ...(/^(archive|format-patch|bugreport|diagnose)$/.test(sub) ? { short: "o" } : {}),
+    long: [...written, ...(sub === "checkout-index" ? ["prefix"] : [])],
+    ...(/^(archive|format-patch|bugreport|diagnose|index-pack)$/.test(sub) ? { short: "o" } : {}),
   }).map((word) => ({ ...word, isPurpose: false }));
-  const plain = operands(rest, own(valued, sub) ?? {});
+  const plain = operandsOf(rest, own(valued, sub) ?? {});
   const purpose = own(purposes, sub)?.({ rest, plain }) ?? [];
   const settings = /^(init|clone)$/.test(sub) ? newRepository(args.slice(0, at), rest, purpose[0]) : [];
   return [...outputs, ...[...purpose.map(asPattern), ...settings].map((word) => ({ ...word, isPurpose: true }))];

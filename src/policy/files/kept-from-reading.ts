@@ -7,9 +7,9 @@ import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isDirectory, isInside } from "../paths.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { showsNoContent, writesAsKnown } from "../programs/program-kinds.ts";
-import { isOption, operands, valuesOf } from "../programs/read-options.ts";
+import { isOption, operandsOf, valuesOf } from "../programs/read-options.ts";
 import { nameOf, rulesFor } from "../rules.ts";
-import { show } from "../show.ts";
+import { showText } from "../show.ts";
 import { baseName, type ProgramStart, type StartedPrograms } from "../starts/wrappers.ts";
 import { pathsIn, pathsInCode } from "./named-files.ts";
 import { readsOf, withoutPatterns } from "./read-files.ts";
@@ -28,27 +28,25 @@ export function deniedFolders(
   const reasons = new Set<string>();
   for (const word of [...runs.flatMap(wholeFolders), ...inCode])
     for (const { real } of touchOf(word, directories, situation).paths) {
-      const shown = show(word.value || word.text);
-      const rule = rules.find((each) => holds(real, each) && mayBeFound(word, each.pattern));
-      if (rule && isDirectory(real)) reasons.add(`${nameOf(rule)} denies ${shown}, which contains it.`);
+      const wordText = showText(word.value || word.text);
+      const rule = rules.find((each) => holdsDeniedFile(real, each) && mayBeFound(word, each.pattern));
+      if (rule && isDirectory(real)) reasons.add(`${nameOf(rule)} denies ${wordText}, which contains it.`);
       if (/^\/proc(\/\d+)?$/.test(real) && !inCode.includes(word) && mayBeFound(word, "environ"))
-        reasons.add(processReason(shown));
+        reasons.add(processReason(wordText));
     }
   return [...reasons];
 }
 
 /** Reading the folder of a denied file is always refused; a folder further up only if the file exists. */
-function holds(folder: string, { pattern }: Rule): boolean {
+function holdsDeniedFile(folder: string, { pattern }: Rule): boolean {
   return isInside(pattern, folder) && (folder === dirname(pattern) || existsSync(pattern));
 }
 
 /** Returns whether `find folder -name '*.md'` could match the file. */
 function mayBeFound({ others = [] }: ShellWord, file: string): boolean {
   const names = others.filter((each) => each.glob);
-  return (
-    names.length === 0 ||
-    names.some(({ value }) => compilePath(basename(value), { fold: true, brackets: true })(basename(file)))
-  );
+  const fits = ({ value }: ShellWord) => compilePath(basename(value), { fold: true, brackets: true })(basename(file));
+  return names.length === 0 || names.some(fits);
 }
 
 const recursive = /^(-[a-zA-Z]*[rR]|--(dereference-)?recursive|--directories=recurse)/;
@@ -60,7 +58,7 @@ function wholeFolders(run: ProgramStart): ShellWord[] {
   if (showsNoContent(base)) return [];
   const has = (option: RegExp) => args.some((arg) => option.test(arg.value));
   const found = args.filter((arg) => arg.origin === "names");
-  const plain = operands(args, targetOptions(base));
+  const plain = operandsOf(args, targetOptions(base));
   const sources = valuesOf(args, targetOptions(base)).length > 0 ? plain : plain.slice(0, -1);
   const searched = withoutPatterns(args).filter((arg) => !isOption(arg));
   const here = searched.length > 0 ? searched : [literalWord(".")];
@@ -89,9 +87,9 @@ export function deniedProcesses(reads: readonly Touch[]): string[] {
     !/^\/proc\/(self|thread-self)\//.test(given) && (processMemory.test(given) || processMemory.test(real));
   return reads
     .filter(({ paths }) => paths.some(isOurs))
-    .map(({ word }) => processReason(show(word.value || word.text)));
+    .map(({ word }) => processReason(showText(word.value || word.text)));
 }
 
-function processReason(shown: string): string {
-  return `${shown} shows what processes were started with, and that may be keys.`;
+function processReason(displayPath: string): string {
+  return `${displayPath} shows what processes were started with, and that may be keys.`;
 }

@@ -1,24 +1,25 @@
 // Finds files that words may name: whole words, option values, parts of `a:b` and `key=value`, and names inside code. Which of them a
 // program opens is unknown; they can count against a line, never for it.
 import { join } from "node:path";
-import { fold } from "../../text/glob.ts";
+import { foldText } from "../../text/glob.ts";
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isThere } from "../paths.ts";
 import { quotedIn } from "../programs/code-files.ts";
-import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { baseName, isInterpreter, isShell, moduleOf, own } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
-import { isOnlyChecking, opensOperands, writesAsKnown } from "../programs/program-kinds.ts";
+import { changingOptions, isOnlyChecking, opensOperands, writesAsKnown } from "../programs/program-kinds.ts";
 import { isOption } from "../programs/read-options.ts";
 import { isTaskRunner } from "../programs/script-files.ts";
 import { awkLiterals, sedFileNames } from "../programs/sed-awk-code.ts";
 import { wrappers } from "../programs/wrapper-table.ts";
 import { runsElsewhere, takesCommands } from "../starts/programs-in-arguments.ts";
+import { isSink } from "./shell-paths.ts";
 
 /** Options that name files to leave out. */
 export const leavingOut = /^--?[\w-]*(exclude|ignore|skip|omit)[\w-]*(=|$)/s;
 /** Options whose value is a configuration file that is only read, and variables that name such a file. */
-const lookedUp = /^--?(config|project|env-file|tsconfig|rcfile|settings)(=|$)/s;
-export const lookedUpVariable = /(CONFIG|SETTINGS)(_FILE|_PATH)?$|(^|_)ENV_FILE$/;
+const configurationOption = /^--?(config|project|env-file|tsconfig|rcfile|settings)(=|$)/s;
+export const configurationVariable = /(CONFIG|SETTINGS)(_FILE|_PATH)?$|(^|_)ENV_FILE$/;
 
 /** Returns the paths that a word may name. */
 export function pathsIn(word: ShellWord): ShellWord[] {
@@ -42,7 +43,7 @@ function partOf(word: ShellWord, value: string): ShellWord {
 
 /** Finds possible paths in code of another language: `open(".envrc", "w")`. A plain name counts only in quotes. */
 export function pathsInCode(text: string): ShellWord[] {
-  const code = joined(text);
+  const code = joinConcatenations(text);
   const found = new Set([
     ...code.split(/[^\w./~@+%*\u0080-\uffff-]+/).filter((piece) => /[./~]/.test(piece)),
     ...Array.from(code.matchAll(/["'`>]\s*([\w@+%-]+)\s*(?=["'`]|$)/gm), ([, name]) => name!),
@@ -76,7 +77,7 @@ function pathsInParts(code: string): string[] {
 }
 
 /** Joins string concatenations in code; interpolated values become `*`. Removes the a/ and b/ prefixes of a patch. */
-export function joined(code: string): string {
+export function joinConcatenations(code: string): string {
   return (
     code
       // The shell expands these before the program sees its code.
@@ -107,7 +108,7 @@ const protectedStart =
   /\.(git|cursor|vscode|idea|zed|claude|codex|gemini|opencode|devcontainer|husky|npmrc|envrc|mcp|bash|zsh|zprofile|zlog|profile|ksh|csh|tcsh|log|inputrc|x|pam|ssh|config)|code-workspace|\/etc\//;
 
 export function mayNameProtected(text: string): boolean {
-  return protectedStart.test(fold(text));
+  return protectedStart.test(foldText(text));
 }
 
 /** Returns whether a word could lead to a protected or ruled path: by name, as a pattern, or through a link that exists. */
@@ -116,7 +117,7 @@ export function mayLeadToRuled(
   directories: readonly string[],
   isRuled: (path: string) => boolean,
 ): boolean {
-  if (dynamic || glob || /^[/~]|(^|\/)\.\.(\/|$)/.test(value) || mayNameProtected(value)) return true;
+  if (dynamic || glob || leadsOut.test(value) || mayNameProtected(value)) return true;
   const first = /^(?:\.\/+)*([^/]*)/.exec(value)![1]!;
   return directories.some(
     (folder) => mayNameProtected(folder) || isThere(join(folder, first)) || isRuled(join(folder, value)),
@@ -132,23 +133,50 @@ export function mayBeWritten(run: CommandWords): ShellWord[] {
   if (isFilter(base)) return filterFiles(base, args);
   if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return containerFiles(args);
   if (writesAsKnown(base) || isOnlyChecking(base, args) || runsElsewhere(base, args)) return [];
-  const module = /^python/.test(base) ? args.findIndex((arg) => arg.value === "-m") : -1;
   // The arguments of a module are judged as those of a program.
-  if (module !== -1) return args.slice(0, module);
+  const module = moduleOf(base, args);
+  if (module) return [...module.before];
   const named = isTaskRunner(base) ? args.filter((arg) => !/^[\w:-]+$/.test(arg.value)) : args;
-  const own = withoutScript(base, ownWords(base, named)).flatMap((arg) =>
+  const ownFiles = withoutScript(base, ownWords(base, named)).flatMap((arg) =>
     // A text that is a command, or contains quoted texts as a statement does, can name files like code.
     /\s/.test(arg.value) && (takesCommands(base) || /["'`]/.test(arg.value))
       ? [arg, ...pathsInCode(withoutReading(arg.value))]
       : arg,
   );
-  return own.filter(
+  return ownFiles.filter(
     (arg, at) =>
       !leavingOut.test(arg.value) &&
-      !lookedUp.test(arg.value) &&
-      !lookedUpVariable.test(/^(\w+)=/.exec(arg.value)?.[1] ?? "") &&
-      !isValueOf(own, at, leavingOut, lookedUp),
+      !configurationOption.test(arg.value) &&
+      !configurationVariable.test(/^(\w+)=/.exec(arg.value)?.[1] ?? "") &&
+      !isValueOf(ownFiles, at, leavingOut, configurationOption),
   );
+}
+
+/** Options whose value is looked up, or only a name: headers, libraries, addresses, definitions. */
+const onlyLooked =
+  /^-(?:[BDFIL]|i[a-z]|Wl,-+(?:rpath|L|T|dynamic)|-?(?:[\w-]*[-_.])?(?:root|include|path|from|input|file|source|src|lib|python|interpreter|socket|host|key|cert|cacert|base|url|with)\b)/;
+const leadsOut = /^[~/]|(^|\/)\.\.(\/|$)/;
+const attached = /^-(?:[A-Za-z]|.*[=:,])(?:[~/]|(?:[^=:,]*\/)?\.\.(?:\/|$))/s;
+
+/** Options that are usually flags, so that the next word is no value of theirs. */
+const flag =
+  /^--(?:no-.*|all|check|color|debug|dry-run|fix|force|help|ignore-.*|json|list|only-.*|quiet|recursive|silent|skip-.*|strict|verbose|version|watch|yes)$/;
+
+/** Returns values of options, and operands changed in place, that may be written outside though no table says so. */
+export function guessedWrites(run: CommandWords): ShellWord[] {
+  const { name, args } = run;
+  const base = baseName(name.value);
+  const isChecking = Object.hasOwn(changingOptions, base) && isOnlyChecking(base, args);
+  const isInPlace = Object.hasOwn(changingOptions, base) && !isChecking;
+  const isValue = (before = "") => /^--[^=]+$/.test(before) && !flag.test(before) && !onlyLooked.test(before);
+  return (isChecking ? args : mayBeWritten(run))
+    .filter((arg) =>
+      isOption(arg)
+        ? attached.test(arg.value) && !onlyLooked.test(arg.value) && !configurationOption.test(arg.value)
+        : isInPlace || isValue(args[args.indexOf(arg) - 1]?.value),
+    )
+    .flatMap(pathsIn)
+    .filter(({ value, dynamic }) => !dynamic && leadsOut.test(value) && !isSink(value));
 }
 
 /** A container may mount folders of this machine, so its command counts. The mounts are judged separately. */
@@ -179,7 +207,7 @@ function filterFiles(base: string, args: readonly ShellWord[]): ShellWord[] {
   return [...named, ...args.filter((arg) => /^\w+=|^-v./.test(arg.value) || /^-v$/.test(arg.value))];
 }
 
-/** Returns the files that a filter's script names, where they can be told apart from its patterns. */
+/** Returns the files that a sed or awk script names, as far as they can be distinguished from its regular expressions. */
 export function programFiles(base: string, args: readonly ShellWord[]): ShellWord[] {
   if (/^g?sed$/.test(base)) return args.flatMap(sedFileNames);
   return base.endsWith("awk") ? args.flatMap(awkLiterals) : [];
@@ -223,8 +251,6 @@ export function asPattern(word: ShellWord): ShellWord {
 }
 
 function isMessage(arg: ShellWord, before: ShellWord | undefined): boolean {
-  return (
-    /^(-[a-z]*m|--(message|author|date|grep|format|pretty))$/.test(before?.value ?? "") ||
-    (!arg.dynamic && /\s/.test(arg.value))
-  );
+  const isText = !arg.dynamic && /\s/.test(arg.value);
+  return isText || /^(-[a-z]*m|--(message|author|date|grep|format|pretty))$/.test(before?.value ?? "");
 }

@@ -7,7 +7,7 @@ import { showsNoContent } from "../programs/program-kinds.ts";
 import { isOption, type OptionNames, valuesOf } from "../programs/read-options.ts";
 import { gitMay, isValueOf, leavingOut, ownWords, pathsIn, programFiles } from "./named-files.ts";
 
-/** Their first operand is a pattern or a program, unless an option provides it. */
+/** Commands whose first operand is a pattern or a program, unless an option provides it. */
 const patternReaders = words("grep egrep fgrep zgrep ugrep rg ag ack sed gsed awk gawk mawk nawk jq yq");
 const givesPattern = /^(-[a-zA-Z]*[ef]|--(regexp|file|expression|from-file))(=|$)/s;
 const givesPatternAttached = /^-[ef]./s;
@@ -29,7 +29,7 @@ const gitShowing =
   /^(diff|show|blame|annotate|log|grep|cat-file|add|stage|hash-object|archive|apply|am|stash|difftool|checkout|restore|mv|update-index|credential-store|interpret-trailers|bundle|send-email|merge-file|range-diff|format-patch|whatchanged|diff-tree|diff-index|diff-files|rev-list|mailinfo|patch-id|ls-files)$/;
 
 /** What programs show of other processes without naming a file. */
-const untold: Record<string, { said: RegExp; file: string }> = {
+const defaultFiles: Record<string, { said: RegExp; file: string }> = {
   // Letters without a dash, as in `ps auxe`.
   ps: { said: /^(?:(?:.* )?(?:[^-]\S* ))?[a-zA-Z]*e[a-zA-Z]*( |$)|(^| )-E/, file: "/proc/0/environ" },
   gdb: { said: /(^| )(-p|--?pid|attach)\b/, file: "/proc/0/mem" },
@@ -38,8 +38,9 @@ const untold: Record<string, { said: RegExp; file: string }> = {
 
 export function readsOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value).toLowerCase();
-  const shown = own(untold, base);
-  if (shown?.said.test(args.map((arg) => arg.value).join(" "))) return [literalWord(shown.file)];
+  const defaultsOfProgram = own(defaultFiles, base);
+  if (defaultsOfProgram?.said.test(args.map((arg) => arg.value).join(" ")))
+    return [literalWord(defaultsOfProgram.file)];
   if (base === "git") return [...shownByGit({ name, args }), ...gitTexts(args)].flatMap(pathsIn);
   if (base === "man" && args.some((arg) => arg.value.includes("/"))) return args.flatMap(pathsIn);
   if (showsNoContent(base)) {
@@ -47,9 +48,9 @@ export function readsOf({ name, args }: CommandWords): ShellWord[] {
     return options ? valuesOf(args, options) : [];
   }
   const mine = ownWords(base, args);
-  const kept = mine.filter((arg, at) => !leavingOut.test(arg.value) && !isValueOf(mine, at, leavingOut));
-  if (!patternReaders.has(base)) return kept.flatMap(pathsIn);
-  return [...withoutPatterns(kept), ...programFiles(base, args)].flatMap(pathsIn);
+  const readArguments = mine.filter((arg, at) => !leavingOut.test(arg.value) && !isValueOf(mine, at, leavingOut));
+  if (!patternReaders.has(base)) return readArguments.flatMap(pathsIn);
+  return [...withoutPatterns(readArguments), ...programFiles(base, args)].flatMap(pathsIn);
 }
 
 /** Returns the words of a git command that may name what it shows. */

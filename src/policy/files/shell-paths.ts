@@ -43,7 +43,7 @@ export function directoriesOf(runs: StartedPrograms, cwd: string, situation: She
     made: false,
     at: (run) => places.get(run) ?? found.paths,
   };
-  const walk = isStraight(runs) ? new Walk(cwd) : undefined;
+  const walk = changesDirectoriesInOrder(runs) ? new Walk(cwd) : undefined;
   const outer = new Set(runs.lines[0]!.commands);
   for (const run of runs.runs) {
     if (walk && run.command.chain && outer.has(run.command)) places.set(run, walk.directoriesFor(run));
@@ -63,8 +63,8 @@ export function directoriesOf(runs: StartedPrograms, cwd: string, situation: She
   return isLedElsewhere ? { ...found, unknown: true, made: true } : found;
 }
 
-/** Returns whether all directory changes are in the line's own statements, which run one after another. */
-function isStraight({ runs, lines }: StartedPrograms): boolean {
+/** Returns whether every directory change is a top-level statement of the line, and so takes effect in order. */
+function changesDirectoriesInOrder({ runs, lines }: StartedPrograms): boolean {
   return (
     lines[0]!.functions.length === 0 &&
     runs.every(
@@ -242,7 +242,6 @@ function oddMatches({ given }: ResolvedPath, situation: ShellSituation): string[
   return matches.filter((each) => matches.length === 1 || isOdd(each)).map((each) => each.real);
 }
 
-/** Returns the nearest folder, at or above this one, that is a repository. */
 function repositoryOf(folder: string): string | undefined {
   if (existsSync(join(folder, ".git"))) return folder;
   const above = dirname(folder);
@@ -252,13 +251,10 @@ function repositoryOf(folder: string): string | undefined {
 /** A nested repository has settings that run programs; so has a folder laid out like a bare one. */
 export function nestedRepository(folder: string, { workspace }: ShellSituation): string | undefined {
   for (let at = folder; at !== workspace && isInside(at, workspace); at = dirname(at)) {
-    if (existsSync(join(at, ".git")) || isBareRepository(at)) return at;
+    const has = (name: string) => existsSync(join(at, name));
+    if (has(".git") || ["HEAD", "objects", "refs"].every(has)) return at;
   }
   return undefined;
-}
-
-function isBareRepository(folder: string): boolean {
-  return ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
 }
 
 export function isOutside(path: ResolvedPath, situation: ShellSituation): boolean {

@@ -6,12 +6,12 @@ import { opensFiles, writesAsKnown } from "../programs/program-kinds.ts";
 import { isMade } from "../programs/shell-builtins.ts";
 import { expandWord } from "../starts/expand-words.ts";
 import type { ProgramStart, StartedPrograms } from "../starts/started-programs.ts";
-import { lookedUpVariable, mayBeWritten, pathsIn, pathsInCode, withoutReading } from "./named-files.ts";
+import { configurationVariable, mayBeWritten, pathsIn, pathsInCode, withoutReading } from "./named-files.ts";
 import { readsOf, shownByGit } from "./read-files.ts";
 import { type WrittenWord, writesOf } from "./written-files.ts";
 
 export function writtenFiles(runs: StartedPrograms): WrittenWord[] {
-  return distinct([
+  return distinctWords([
     ...redirectTargets(runs, "out").map((word) => ({ ...word, isPurpose: false })),
     ...runs.guessedTargets.map((word) => ({ ...word, isPurpose: true })),
     ...(usesTemplate(runs) ? [{ ...literalWord(".git/hooks"), isPurpose: true }] : []),
@@ -29,8 +29,8 @@ function usesTemplate({ runs, scopes, assigned }: StartedPrograms): boolean {
 /** Redirects always count; operands only if `withOperands` is set. */
 export function readFiles(runs: StartedPrograms, { withOperands }: { withOperands: boolean }): ShellWord[] {
   const redirected = redirectTargets(runs, "in");
-  if (!withOperands) return distinct(redirected);
-  return distinct([
+  if (!withOperands) return distinctWords(redirected);
+  return distinctWords([
     ...redirected,
     ...runs.runs.flatMap(readsOf),
     ...runs.code.flatMap(({ text }) => pathsInCode(text)),
@@ -59,17 +59,17 @@ export function madeUpReads(runs: StartedPrograms): string[] {
 
 /** Returns files that an unknown program may write because it gets their names, without those already `written`. */
 export function namedFiles(runs: StartedPrograms, written: readonly WrittenWord[]): ShellWord[] {
-  const known = new Set(written.map((word) => word.value));
-  return distinct([
+  const writtenNames = new Set(written.map((word) => word.value));
+  return distinctWords([
     ...runs.runs.flatMap((run) => [...mayBeWritten(run), ...variablesOf(run)].flatMap(pathsIn)),
     ...runs.code.flatMap(({ text }) => pathsInCode(withoutReading(text))),
-  ]).filter((word) => !known.has(word.value));
+  ]).filter((word) => !writtenNames.has(word.value));
 }
 
 /** Returns the values of variables set for a program: `OUTPUT=file program`. */
 function variablesOf({ name, command }: ProgramStart): ShellWord[] {
   if (baseName(name.value) === "git" || writesAsKnown(name.value)) return [];
-  return command.assignments.flatMap((each) => (lookedUpVariable.test(each.name) ? [] : (each.value ?? [])));
+  return command.assignments.flatMap((each) => (configurationVariable.test(each.name) ? [] : (each.value ?? [])));
 }
 
 /** Returns redirect targets, with variables expanded as far as the line sets them. */
@@ -81,7 +81,7 @@ function redirectTargets({ lines, scopes }: StartedPrograms, direction: "in" | "
   );
 }
 
-function distinct<Word extends ShellWord>(words: readonly Word[]): Word[] {
+function distinctWords<Word extends ShellWord>(words: readonly Word[]): Word[] {
   const key = ({ text, value, origin, others, isPurpose }: ShellWord & Partial<WrittenWord>) =>
     [isPurpose, origin, text, value, ...(others ?? []).map((other) => other.value)].join("\n");
   return [...new Map(words.map((word) => [key(word), word])).values()];

@@ -4,7 +4,7 @@ import type { ShellWord } from "../parse/shell-word.ts";
 import { linkAt, type ResolvedPath, realOrSame, withHome } from "../paths.ts";
 import { quotedTexts } from "../programs/code-files.ts";
 import type { ProgramStart, StartedPrograms } from "../starts/wrappers.ts";
-import { isFoundWhole, mirrored, opened, removed } from "./copies.ts";
+import { isFoundWhole, mirroredFolders, opened, removedPaths } from "./copies.ts";
 import { type LineDirectories, type ShellSituation, touchOf } from "./shell-paths.ts";
 
 /** `remove`: removed, moved or emptied. `open`: given another mode or owner, with all its contents. */
@@ -20,21 +20,21 @@ export function wholeFolders(
 ): WholeFolder[] {
   const byCommands = runs.runs.flatMap((run) => {
     const foldersOf = (word: ShellWord, change: WholeChange) =>
-      touchOf(meant(word, run), directories.at(run), situation).paths.flatMap((path) => foldersAt(path, word, change));
+      touchOf(dropGuesses(word, run), directories.at(run), situation).paths.flatMap((path) =>
+        foldersAt(path, word, change),
+      );
     return [
-      ...[...removed(run), ...mirrored(run)].flatMap((word) => foldersOf(word, "remove")),
+      ...[...removedPaths(run), ...mirroredFolders(run)].flatMap((word) => foldersOf(word, "remove")),
       ...opened(run).flatMap((word) => foldersOf(word, "open")),
     ];
   });
   const byCode = runs.code.flatMap(({ text }) => removedByCode(text));
-  return [
-    ...byCommands,
-    ...byCode.map((path) => ({ folder: withHome(path, situation.home), change: "remove" as const })),
-  ];
+  const inCode = byCode.map((path) => ({ folder: withHome(path, situation.home), change: "remove" as const }));
+  return [...byCommands, ...inCode];
 }
 
-/** Drops guesses that apply only if a variable is unset, or that stand for all of a filtered list. */
-function meant(word: ShellWord, run: ProgramStart): ShellWord {
+/** Drops possible values that apply only if a variable is unset, or that stand for all of a filtered list. */
+function dropGuesses(word: ShellWord, run: ProgramStart): ShellWord {
   if (!word.dynamic || word.origin === "made") return word;
   if (word.origin !== "names" || !isFoundWhole(run)) return { ...word, others: [] };
   // `ls folder | xargs -I{} rm folder/{}` removes the folder's contents.

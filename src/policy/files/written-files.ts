@@ -1,11 +1,11 @@
 // Finds the files that a command creates, changes or removes, as far as its words say.
 
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
-import { baseName, each, own, words } from "../programs/command-names.ts";
+import { baseName, each, moduleOf, own, words } from "../programs/command-names.ts";
 import { namePatterns, startingPoints } from "../programs/find-arguments.ts";
 import { optionOutputs } from "../programs/output-options.ts";
 import { isOnlyChecking } from "../programs/program-kinds.ts";
-import { type OptionNames, operands, valuesOf } from "../programs/read-options.ts";
+import { type OptionNames, operandsOf, valuesOf } from "../programs/read-options.ts";
 import { sedFiles, sedInPlace } from "../programs/sed-awk-code.ts";
 import { gitWrites } from "./git-files.ts";
 import { pathsIn } from "./named-files.ts";
@@ -20,15 +20,15 @@ const all: Writer = ({ plain }) => plain;
 const second =
   (values: OptionNames): Writer =>
   ({ args }) =>
-    operands(args, values).slice(1, 2);
+    operandsOf(args, values).slice(1, 2);
 const first: Writer = ({ plain }) => plain.slice(0, 1);
 const last: Writer = ({ plain }) => plain.slice(-1);
 /** `chmod MODE file…`: skips the mode, unless it comes from another file. */
-const late: Writer = ({ args, plain }) => (has(args, /^--(reference|restore)/) ? plain : plain.slice(1));
+const late: Writer = ({ args, plain }) => (hasOption(args, /^--(reference|restore)/) ? plain : plain.slice(1));
 /** `cp a b folder` writes to the folder; its new entries are found elsewhere. If an option names the target, the option table applies. */
 const target: Writer = ({ args, plain }) => (valuesOf(args, targetOptions("cp")).length > 0 ? [] : plain.slice(-1));
 /** Compressors write a file beside the given one, or replace it. */
-const compressed: Writer = ({ args, plain }) => (has(args, /^-[a-zA-Z]*[ct]|^--(stdout|test)/) ? [] : plain);
+const compressed: Writer = ({ args, plain }) => (hasOption(args, /^-[a-zA-Z]*[ct]|^--(stdout|test)/) ? [] : plain);
 /** `docker cp a b`: the target is the last word; a container's own path is prefixed with its name and a colon. */
 const containerCopy: Writer = ({ plain }) => {
   const isCopy = plain.some((word) => /^(cp|rsync|mv|sync)$/.test(word.value));
@@ -43,10 +43,10 @@ const writers: Record<string, Writer> = {
   ),
   ...each("script rsync scp ditto sftp", last),
   // With -l or -s, writing to the new link changes the source.
-  cp: (given) => (has(given.args, /^(-[a-zA-Z]*[ls]|--(symbolic-)?link$)/) ? given.plain : target(given)),
+  cp: (given) => (hasOption(given.args, /^(-[a-zA-Z]*[ls]|--(symbolic-)?link$)/) ? given.plain : target(given)),
   ...each("chmod chown chgrp setfacl chattr", late),
   ...each("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4", compressed),
-  ...each("tar gtar bsdtar", ({ args }: WriterArguments) => tarFiles(args)),
+  ...each("tar gtar bsdtar jar", ({ args }: WriterArguments) => tarFiles(args)),
   ...each("docker podman nerdctl", (given: WriterArguments) => [
     ...mountsOf(given.args).flatMap(({ source, isWritable }) => (isWritable ? source : [])),
     ...containerCopy(given),
@@ -54,29 +54,44 @@ const writers: Record<string, Writer> = {
     ...valuesOf(given.args, { short: "o", values: "vpeuwnlhfmc", long: ["output"] }).flatMap(pathsIn),
   ]),
   ...each("kubectl oc gsutil aws", containerCopy),
-  ...each("sed gsed", ({ args }: WriterArguments) => (has(args, sedInPlace) ? sedFiles(args) : [])),
-  ...each("split csplit", ({ args }: WriterArguments) => operands(args, splitValues).slice(1, 2)),
+  ...each("sed gsed", ({ args }: WriterArguments) => (hasOption(args, sedInPlace) ? sedFiles(args) : [])),
+  ...each("split csplit", ({ args }: WriterArguments) => operandsOf(args, splitValues).slice(1, 2)),
+  ar: ({ args, plain }) => (/^-?[tp]/.test(args[0]?.value ?? "") ? [] : plain.slice(0, 2)),
+  // Modules of Python: `python3 -m zipfile -e archive folder`.
+  ...each("zipfile tarfile", (given: WriterArguments) =>
+    hasOption(given.args, /^(-c|--create)$/) ? first(given) : second({})(given),
+  ),
+  py_compile: all,
+  ...each("black isort", ({ args, plain }: WriterArguments) => (hasOption(args, /^--(check|diff)/) ? [] : plain)),
+  ...each("cargo uv deno", ({ plain }: WriterArguments) =>
+    /^(new|init|vendor|fmt)$/.test(plain[0]?.value ?? "") ? plain.slice(1) : [],
+  ),
+  "json.tool": second({ long: ["indent"] }),
   uniq: second({ short: "fsw", long: ["skip-fields", "skip-chars", "check-chars"] }),
   xxd: second({ exact: /^-(c|cols|g|groupsize|l|len|n|name|o|s|seek|R)$/ }),
   ...each("zip flock", first),
-  ...each("ffmpeg convert magick montage composite", last),
+  ...each("ffmpeg convert magick montage composite qpdf objcopy wkhtmltopdf sass sphinx-build", last),
   ...each("mkfs mke2fs mkswap mkdosfs newfs blkdiscard pvcreate vgcreate", all),
   // These programs can also only show.
   ...each("wipefs fdisk sfdisk sgdisk gdisk cfdisk parted", ({ args, plain }: WriterArguments) =>
-    has(args, /^(-[a-zA-Z]*[lpdn]|--(list|print|dump|no-act|info)|print)$/) ? [] : plain,
+    hasOption(args, /^(-[a-zA-Z]*[lpdn]|--(list|print|dump|no-act|info)|print)$/) ? [] : plain,
   ),
-  ...each("npm pnpm", ({ plain }: WriterArguments) =>
-    plain[0]?.value === "pkg" && /^(set|delete|fix)$/.test(plain[1]?.value ?? "") ? [literalWord("package.json")] : [],
-  ),
-  install: (given) => (has(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
+  ...each("npm pnpm", ({ plain }: WriterArguments) => {
+    const said = plain.map((word) => word.value).join(" ");
+    // Settings that name what npm runs.
+    if (/^((config|c) )?set\b.*\b(shell|node-options|git|editor|viewer|browser|init.module|\w+config)\b/.test(said))
+      return [literalWord("~/.npmrc")];
+    return /^pkg (set|delete|fix)\b/.test(said) ? [literalWord("package.json")] : [];
+  }),
+  install: (given) => (hasOption(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
   dd: ({ plain }) =>
-    plain.filter((word) => word.value.startsWith("of=")).map((word) => changed(word, (value) => value.slice(3))),
+    plain.filter((word) => word.value.startsWith("of=")).map((word) => mapWord(word, (value) => value.slice(3))),
   // The first operand of unzip is the archive to read; the others name what to extract.
-  sqlite3: ({ args }) => (isOnlyChecking("sqlite3", args) ? [] : operands(args, databaseOptions).slice(0, 1)),
-  unzip: ({ args }) => operands(args, { short: "dxP" }).slice(1),
-  find: ({ args }) => (has(args, /^-delete$/) ? [...startingPoints(args), ...namePatterns(args)] : []),
-  curl: ({ args, plain }) => (has(args, /^-[a-zA-Z]*[OJ]|^--remote-(name|header)/) ? remoteNames(plain) : []),
-  wget: ({ args, plain }) => (has(args, /^-[a-zA-Z]*O|^--output-document|^--spider/) ? [] : remoteNames(plain)),
+  sqlite3: ({ args }) => (isOnlyChecking("sqlite3", args) ? [] : operandsOf(args, databaseOptions).slice(0, 1)),
+  unzip: ({ args }) => operandsOf(args, { short: "dxP" }).slice(1),
+  find: ({ args }) => (hasOption(args, /^-delete$/) ? [...startingPoints(args), ...namePatterns(args)] : []),
+  curl: ({ args, plain }) => (hasOption(args, /^-[a-zA-Z]*[OJ]|^--remote-(name|header)/) ? remoteNames(plain) : []),
+  wget: ({ args, plain }) => (hasOption(args, /^-[a-zA-Z]*O|^--output-document|^--spider/) ? [] : remoteNames(plain)),
 };
 
 const databaseOptions: OptionNames = { exact: /^--?(separator|nullvalue|newline|vfs|maxsize|mmap|cmd|init)$/ };
@@ -90,10 +105,8 @@ const splitValues: OptionNames = {
 
 /** `cp -t folder a b`; in other programs that copy, `-t` has another meaning. */
 export function targetOptions(base: string): OptionNames {
-  return takesTarget.has(base) ? { short: "t", values: "Sgmo", long: ["target-directory"] } : {};
+  return /^(cp|mv|install|ln)$/.test(base) ? { short: "t", values: "Sgmo", long: ["target-directory"] } : {};
 }
-
-const takesTarget = words("cp mv install ln");
 
 export function writesOf({ name, args }: CommandWords): WrittenWord[] {
   const base = baseName(name.value).toLowerCase();
@@ -101,12 +114,12 @@ export function writesOf({ name, args }: CommandWords): WrittenWord[] {
   if (base === "git") return [...gitWrites(args), ...settings];
   // Treats `mkfs.ext4` as `mkfs`.
   const writer = own(writers, base.replace(/^(mkfs|newfs)[._].*$/, "$1"));
-  const found = writer?.({ args, plain: operands(args) }) ?? [];
+  const found = writer?.({ args, plain: operandsOf(args) }) ?? [];
   const named = found.map((word) => ({ ...word, isPurpose: !filters.has(base) }));
   return [...named, ...optionOutputs(base, args), ...settings];
 }
 
-function has(args: readonly ShellWord[], option: RegExp): boolean {
+export function hasOption(args: readonly ShellWord[], option: RegExp): boolean {
   return args.some((arg) => option.test(arg.value));
 }
 
@@ -125,7 +138,7 @@ function tarFiles(args: readonly ShellWord[]): ShellWord[] {
   }
   if (!isMode(/^-[a-zA-Z]*x/, /^--(extract|get)/)) return [];
   const folder = valueLetters.includes("C") ? rest.slice(valueLetters.indexOf("C")).slice(0, 1) : [];
-  const members = operands(rest.slice(valueLetters.length), { short: `f${values}`, long: ["file", "directory"] });
+  const members = operandsOf(rest.slice(valueLetters.length), { short: `f${values}`, long: ["file", "directory"] });
   return [...folder, ...members];
 }
 
@@ -133,18 +146,18 @@ function tarFiles(args: readonly ShellWord[]): ShellWord[] {
 export function mountsOf(args: readonly ShellWord[]): { source: ShellWord; isWritable: boolean }[] {
   const sourceOf = (value: string) => /(?:^|,)(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.replace(/:.*$/s, "");
   return valuesOf(args, { short: "v", values: "epwunlmhfc", long: ["volume", "mount"] }).map((word) => {
-    const source = changed(word, sourceOf);
+    const source = mapWord(word, sourceOf);
     const isWritable = /^[./~$`]/.test(source.value) && !/(?:^|:|,)(ro|readonly)\b/.test(word.value);
     return { source, isWritable };
   });
 }
 
 function remoteNames(addresses: readonly ShellWord[]): ShellWord[] {
-  return addresses.map((word) => changed(word, (value) => lastPart(value.replace(/[?#].*$/s, ""))));
+  return addresses.map((word) => mapWord(word, (value) => lastPart(value.replace(/[?#].*$/s, ""))));
 }
 
 /** Applies `part` to a word and to its alternatives. */
-function changed(word: ShellWord, part: (value: string) => string): ShellWord {
+function mapWord(word: ShellWord, part: (value: string) => string): ShellWord {
   const others = word.others?.map((other) => ({ ...other, value: part(other.value) }));
   return { ...word, value: part(word.value), ...(others && { others }) };
 }
@@ -168,6 +181,7 @@ const settings: Record<string, SettingsCommand> = {
   husky: { said: anything, file: ".git/config" },
   "simple-git-hooks": { said: anything, file: hooks },
   overcommit: { said: /(^|\s)(-i|-u|--(un)?install)(\s|$)/, file: hooks },
+  "git-annex": { said: /^init(\s|$)/, file: hooks },
   "git-lfs": { said: /^(install|uninstall|update)(\s|$)/, file: hooks },
   direnv: { said: /^(allow|permit|grant)(\s|$)/, file: ".envrc" },
   ...each("conda opam", { said: /^init(\s|$)/, file: startUp }),
@@ -183,16 +197,16 @@ const settings: Record<string, SettingsCommand> = {
 
 /** Returns the files with settings that run code later: git hooks, shell start-up files, other agents' servers. */
 function changedSettings(run: CommandWords): ShellWord[] {
-  const { program, rest } = meant(run);
+  const { program, rest } = splitProgram(run);
   const setting = own(settings, program);
   return setting?.said.test(rest.map((arg) => arg.value).join(" ")) ? [literalWord(setting.file)] : [];
 }
 
 /** Treats `python -m pre_commit` and `git lfs` as programs of their own. */
-function meant({ name, args }: CommandWords): { program: string; rest: readonly ShellWord[] } {
+function splitProgram({ name, args }: CommandWords): { program: string; rest: readonly ShellWord[] } {
   const base = baseName(name.value).toLowerCase();
-  const at = /^python[\d.]*$/.test(base) ? args.findIndex((arg) => arg.value === "-m") + 1 : 0;
-  if (at > 0) return { program: (args[at]?.value ?? "").replaceAll("_", "-"), rest: args.slice(at + 1) };
-  const isGit = base === "git" && /^(lfs|secrets)$/.test(args[0]?.value ?? "");
+  const run = moduleOf(base, args);
+  if (run) return { program: run.module.value.replaceAll("_", "-"), rest: run.rest };
+  const isGit = base === "git" && /^(lfs|secrets|annex)$/.test(args[0]?.value ?? "");
   return isGit ? { program: `git-${args[0]!.value}`, rest: args.slice(1) } : { program: base, rest: args };
 }

@@ -7,7 +7,7 @@ import { hostPattern, judgeUrl } from "../network.ts";
 import { floorOf, isDirectory, realOrSame, rootOf, specialKind } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
 import { stateChangers } from "../programs/shell-builtins.ts";
-import { absolutePattern, namesPath, shellPattern, splitPattern } from "../rules.ts";
+import { absolutePattern, namesPath, programIn, shellPattern, splitPattern } from "../rules.ts";
 import { baseName, isShell, startedPrograms } from "../starts/wrappers.ts";
 import type { LintContext, LintFinding } from "./index.ts";
 
@@ -29,17 +29,9 @@ export function impossibleRule(rule: Rule, context: LintContext): LintFinding | 
       message: "Only commands are confined.",
       advice: "Name a command, as Shell(…), or remove it.",
     };
-  switch (rule.kind) {
-    case "Shell":
-      return impossibleShell(rule) ?? misspeltProgram(rule, context);
-    case "Read":
-    case "Write":
-      return impossiblePath(rule, context);
-    case "WebFetch":
-      return impossibleHost(rule);
-    case "Mcp":
-      return undefined;
-  }
+  if (rule.kind === "Shell") return impossibleShell(rule) ?? misspeltProgram(rule, context);
+  if (rule.kind === "WebFetch") return impossibleHost(rule);
+  return rule.kind === "Mcp" ? undefined : impossiblePath(rule, context);
 }
 
 function impossibleShell({ pattern, verdict, text }: Rule): LintFinding | undefined {
@@ -47,38 +39,36 @@ function impossibleShell({ pattern, verdict, text }: Rule): LintFinding | undefi
   if (shape.form === "any") return undefined;
   const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
   if (/^[A-Za-z_]\w*=/.test(name)) {
-    return impossible(
+    return neverMatches(
       "variables before a command are not part of its name.",
       `Name the command alone, without ${name}.`,
     );
   }
   if (verdict === "allow" && name.includes("/")) {
     const base = baseName(name);
-    return impossible("allow rules name programs, not paths.", `Write ${text.replace(name, base)}.`);
+    return neverMatches("allow rules name programs, not paths.", `Write ${text.replace(name, base)}.`);
   }
   if (shape.form === "glob") return undefined;
   const operator = /[;|<>`]|&&|\$\(|(^|\s)&(\s|$)/.exec(pattern)?.[0].trim();
   if (operator) {
-    return impossible(
+    return neverMatches(
       `every command of a line is matched separately, so ${operator} is never part of one.`,
       "Write a rule for each of the commands.",
     );
   }
   if (/["']/.test(pattern))
-    return impossible("words are compared without their quotes.", `Write ${text.replace(/["']/g, "")}.`);
+    return neverMatches("words are compared without their quotes.", `Write ${text.replace(/["']/g, "")}.`);
   return undefined;
 }
 
-function misspeltProgram({ pattern, text }: Rule, { hasProgram }: LintContext): LintFinding | undefined {
-  const shape = shellPattern(pattern);
-  if (shape.form === "any") return undefined;
-  const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
-  if (hasWildcard(name) || name.includes("/") || knownPrograms.has(name) || stateChangers.has(name)) return undefined;
+function misspeltProgram(rule: Rule, { hasProgram }: LintContext): LintFinding | undefined {
+  const name = programIn(rule);
+  if (name === undefined || name.includes("/") || knownPrograms.has(name) || stateChangers.has(name)) return undefined;
   // Names of two letters resemble too many others.
   if (name.length < 3 || hasProgram?.(name)) return undefined;
   const meant = nearestName(name, [...knownPrograms]);
   if (meant === undefined || !(hasProgram ? isOneSlip(name, meant) : hasSameLetters(name, meant))) return undefined;
-  return { kind: "misspelt", message: `Unknown program ${name}.`, advice: `Write ${text.replace(name, meant)}.` };
+  return { kind: "misspelt", message: `Unknown program ${name}.`, advice: `Write ${rule.text.replace(name, meant)}.` };
 }
 
 /** If the installed programs are unknown, only the same letters in another order or case count as a misspelling. */
@@ -95,14 +85,15 @@ function isOneSlip(name: string, meant: string): boolean {
 function impossiblePath(rule: Rule, context: LintContext): LintFinding | undefined {
   const { pattern, text, kind, verdict } = rule;
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(pattern))
-    return impossible("it is an address, not a path.", `Write WebFetch(…) for addresses.`);
+    return neverMatches("it is an address, not a path.", `Write WebFetch(…) for addresses.`);
   if (/\$\{?\w/.test(pattern))
-    return impossible("variables are not expanded in rules.", `Write ~/ for your home, or the whole path.`);
-  if (pattern.includes("\\")) return impossible("paths in rules have slashes.", `Write ${text.replaceAll("\\", "/")}.`);
+    return neverMatches("variables are not expanded in rules.", `Write ~/ for your home, or the whole path.`);
+  if (pattern.includes("\\"))
+    return neverMatches("paths in rules have slashes.", `Write ${text.replaceAll("\\", "/")}.`);
   if (verdict === "allow" && !hasWildcard(pattern) && !pattern.endsWith("/")) {
     const path = absolutePattern(pattern, context);
     if (isDirectory(path))
-      return impossible("it names a directory, and covers no file in it.", `Write ${kind}(${pattern}/**).`);
+      return neverMatches("it names a directory, and covers no file in it.", `Write ${kind}(${pattern}/**).`);
   }
   return undefined;
 }
@@ -110,49 +101,38 @@ function impossiblePath(rule: Rule, context: LintContext): LintFinding | undefin
 function impossibleHost({ pattern, verdict }: Rule): LintFinding | undefined {
   const { host, port } = hostPattern(pattern);
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65_535))
-    return impossible(`${port} is not a port.`, `Write WebFetch(${host}), or a port from 1 to 65535.`);
+    return neverMatches(`${port} is not a port.`, `Write WebFetch(${host}), or a port from 1 to 65535.`);
   const rest = host.replace(/^\*\./, "");
   if (verdict === "allow" && hasWildcard(rest) && !/^\*+$/.test(host))
-    return impossible("a wildcard must be a whole host, or its subdomains.", `Write WebFetch(*.example.com).`);
+    return neverMatches("a wildcard must be a whole host, or its subdomains.", `Write WebFetch(*.example.com).`);
   return undefined;
 }
 
-function impossible(message: string, advice: string): LintFinding {
+function neverMatches(message: string, advice: string): LintFinding {
   return { kind: "impossible", message: `It can never match: ${message}`, advice };
 }
 
 /** Finds allow rules that have no effect on their own. */
 export function deadRule(rule: Rule, context: LintContext): LintFinding | undefined {
   if (rule.verdict === "deny") return undefined;
-  switch (rule.kind) {
-    case "Shell":
-      return deadShell(rule);
-    case "Read":
-      return deadRead(rule, context);
-    case "Write":
-      return deadWrite(rule, context);
-    case "WebFetch":
-      return deadHost(rule);
-    case "Mcp":
-      return undefined;
-  }
+  if (rule.kind === "Shell") return deadShell(programIn(rule));
+  if (rule.kind === "Read") return deadRead(rule, context);
+  if (rule.kind === "Write") return deadWrite(rule, context);
+  return rule.kind === "WebFetch" ? deadHost(rule) : undefined;
 }
 
-function deadShell({ pattern }: Rule): LintFinding | undefined {
-  const shape = shellPattern(pattern);
-  if (shape.form === "any") return undefined;
-  const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
-  if (stateChangers.has(name)) return dead(`${name} changes the shell itself: no rule allows that.`);
+function deadShell(name = ""): LintFinding | undefined {
+  if (stateChangers.has(name)) return noEffect(`${name} changes the shell itself: no rule allows that.`);
   const [outer, inner] = startedPrograms(`${name} 1 some-program`).runs;
-  if (outer?.transparent && inner) return dead(`${name} only runs what it is given, and needs no rule.`);
+  if (outer?.transparent && inner) return noEffect(`${name} only runs what it is given, and needs no rule.`);
   return undefined;
 }
 
 function deadRead({ pattern }: Rule, context: LintContext): LintFinding | undefined {
   const [head] = splitPattern(absolutePattern(pattern, context));
-  if (rootOf(realOrSame(head), context) !== undefined) return dead("Reading inside the workspace needs no rule.");
+  if (rootOf(realOrSame(head), context) !== undefined) return noEffect("Reading inside the workspace needs no rule.");
   const special = specialKind(head);
-  return special ? dead(`It is never opened: ${special}.`) : undefined;
+  return special ? noEffect(`It is never opened: ${special}.`) : undefined;
 }
 
 /** The user can unlock protected paths only one by one, by name. */
@@ -161,7 +141,7 @@ function deadWrite(rule: Rule, context: LintContext): LintFinding | undefined {
   const both = { given: path, real: path };
   const floor = floorOf(both, context);
   if (!floor) return undefined;
-  if (floor.level === "never") return dead(`${floor.why}.`);
+  if (floor.level === "never") return noEffect(`${floor.why}.`);
   const lifts = rule.scope === "user" && namesPath(rule, both, context) && rootOf(path, context) !== undefined;
   if (lifts) return undefined;
   return {
@@ -182,51 +162,46 @@ function deadHost(rule: Rule): LintFinding | undefined {
     : undefined;
 }
 
-function dead(message: string): LintFinding {
+function noEffect(message: string): LintFinding {
   return { kind: "dead", message, advice: "Remove it." };
 }
 
 /** Finds allow rules that allow more than they seem to. */
 export function wideRule(rule: Rule, context: LintContext): LintFinding | undefined {
   if (rule.verdict === "deny") return undefined;
-  switch (rule.kind) {
-    case "Shell":
-      return wideShell(rule.pattern);
-    case "Read":
-    case "Write": {
-      const covers = compilePath(absolutePattern(rule.pattern, context));
-      // A made-up name: only a wildcard matches it.
-      if (!covers(`${context.home}/any/file`)) return undefined;
-      return wide("It covers your whole home directory, so nothing there asks.", "Name the intended directories.");
-    }
-    case "WebFetch":
-      return /^\*+(:\d+)?$/.test(rule.pattern)
-        ? wide("Every host is reached without asking, and an address can carry data away.", "Name the intended hosts.")
-        : undefined;
-    case "Mcp":
-      return /^\*+(:\*+)?$/.test(rule.pattern)
-        ? wide("Every tool of every server is called without asking.", "Name the servers: Mcp(server:*).")
-        : undefined;
-  }
+  const { kind, pattern } = rule;
+  if (kind === "Shell") return wideShell(pattern);
+  if (kind === "Mcp" && /^\*+(:\*+)?$/.test(pattern))
+    return tooWide("Every tool of every server is called without asking.", "Name the servers: Mcp(server:*).");
+  if (kind === "WebFetch" && /^\*+(:\d+)?$/.test(pattern))
+    return tooWide(
+      "Every host is reached without asking, and an address can carry data away.",
+      "Name the intended hosts.",
+    );
+  if (kind === "Mcp" || kind === "WebFetch") return undefined;
+  const covers = compilePath(absolutePattern(pattern, context));
+  // A made-up name: only a wildcard matches it.
+  if (!covers(`${context.home}/any/file`)) return undefined;
+  return tooWide("It covers your whole home directory, so nothing there asks.", "Name the intended directories.");
 }
 
 function wideShell(pattern: string): LintFinding | undefined {
   const shape = shellPattern(pattern);
   if (shape.form === "any")
-    return wide("Every command runs without asking, like --force.", "Name the intended programs.");
+    return tooWide("Every command runs without asking, like --force.", "Name the intended programs.");
   const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
   const wild = hasWildcard(name) && ["bash", "sh", "sudo", "rm"].find((each) => matchesText(name, each));
-  if (wild) return wide(`It also covers ${wild}.`, "Name the intended programs.");
+  if (wild) return tooWide(`It also covers ${wild}.`, "Name the intended programs.");
   if (isShell(name))
-    return wide(
+    return tooWide(
       `${name} runs any script, also one that the agent has just written.`,
       "Name the programs that the scripts run.",
     );
   if (startedPrograms(`${name} 1 some-program`).privileged.length > 0)
-    return wide(`${name} changes privileges: it asks each time, whatever a rule says.`, "Remove it.");
+    return tooWide(`${name} changes privileges: it asks each time, whatever a rule says.`, "Remove it.");
   return undefined;
 }
 
-function wide(message: string, advice: string): LintFinding {
+function tooWide(message: string, advice: string): LintFinding {
   return { kind: "wide", message, advice };
 }

@@ -6,19 +6,12 @@ import type { WorkspacePaths } from "../paths.ts";
 import { absolutePattern, allowsCommand, coversMcp, deniesCommand, shellPattern } from "../rules.ts";
 
 /** `outer` may have either verdict, and is matched as that verdict is. */
-export function shadows(outer: Rule, inner: Rule, paths: WorkspacePaths): boolean {
+export function ruleShadows(outer: Rule, inner: Rule, paths: WorkspacePaths): boolean {
   if (outer.kind !== inner.kind) return false;
-  switch (inner.kind) {
-    case "Shell":
-      return coversShell(outer, inner);
-    case "Read":
-    case "Write":
-      return coversPaths(outer, inner, paths);
-    case "WebFetch":
-      return coversHosts(outer, inner);
-    case "Mcp":
-      return samplesOf(inner.pattern).every((each) => coversMcp(outer, each));
-  }
+  if (inner.kind === "Shell") return coversShell(outer, inner);
+  if (inner.kind === "WebFetch") return coversHosts(outer, inner);
+  if (inner.kind === "Mcp") return samplesOf(inner.pattern).every((each) => coversMcp(outer, each));
+  return coversPaths(outer, inner, paths);
 }
 
 /** Tests the shortest command that the inner rule allows, and whether longer ones are covered as well. */

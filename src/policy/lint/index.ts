@@ -2,7 +2,7 @@
 import { parseRule, type Rule, type RuleOrigin } from "../../protocol/permission-rule.ts";
 import type { WorkspacePaths } from "../paths.ts";
 import { deadRule, impossibleRule, wideRule } from "./checks.ts";
-import { shadows } from "./coverage.ts";
+import { ruleShadows } from "./coverage.ts";
 
 /**
  * `misspelt`: not a rule, or an unknown name. `impossible`: it can never match. `dead`: it changes nothing. `shadowed`: a deny rule covers
@@ -10,6 +10,7 @@ import { shadows } from "./coverage.ts";
  */
 export type LintKind = "misspelt" | "impossible" | "dead" | "shadowed" | "duplicate" | "wide";
 
+/** A rule that does not do what its author meant. */
 export type LintProblem = {
   kind: LintKind;
   rule: string;
@@ -23,23 +24,27 @@ export type LintProblem = {
 /** An entry of a rule list, whether or not it is a valid rule. A `Rule` is also an entry. */
 export type LintEntry = RuleOrigin & { text: string; line?: number };
 
+/** Where rules are checked. */
 export type LintContext = WorkspacePaths & {
   /** Returns whether a program is installed. Without it, names are compared with well-known ones only. */
   hasProgram?(name: string): boolean;
 };
 
+/** Finds rules that never match, contradict each other, or allow too much. */
 export function lint(entries: readonly LintEntry[], context: LintContext): LintProblem[] {
   const read = entries.map((entry) => ({ entry, parsed: parseRule(entry.text, entry) }));
   const rules = read.flatMap(({ parsed }) => ("rule" in parsed ? [parsed.rule] : []));
   return read.flatMap(({ entry, parsed }) => {
-    const finding = "rule" in parsed ? findingOf(parsed.rule, rules, context) : misspelt(parsed.problem);
-    return finding ? [problemOf(entry, finding)] : [];
+    const finding = "rule" in parsed ? findingOf(parsed.rule, rules, context) : misspeltFinding(parsed.problem);
+    if (!finding) return [];
+    const { text, verdict, source, line } = entry;
+    return [{ ...finding, rule: text, verdict, file: source, ...(line !== undefined && { line }) }];
   });
 }
 
 export type LintFinding = Pick<LintProblem, "kind" | "message" | "advice">;
 
-function misspelt(problem: string): LintFinding {
+function misspeltFinding(problem: string): LintFinding {
   const [what, meant] = problem.split(": did you mean ");
   const advice = meant ? `Write ${meant.replace(/\?$/, "")}.` : "Fix it, or remove it.";
   return { kind: "misspelt", message: `${what}.`, advice };
@@ -71,7 +76,7 @@ function duplicateOf(rule: Rule, rules: readonly Rule[]): LintFinding | undefine
 
 function shadowOf(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
   if (rule.verdict === "deny") return undefined;
-  const deny = rules.find((other) => other.verdict === "deny" && shadows(other, rule, context));
+  const deny = rules.find((other) => other.verdict === "deny" && ruleShadows(other, rule, context));
   return (
     deny && {
       kind: "shadowed",
@@ -86,7 +91,7 @@ function uselessLifting(rule: Rule, rules: readonly Rule[], context: LintContext
   if (rule.verdict !== "unconfined") return undefined;
   const asAllowed: Rule = { ...rule, verdict: "allow" };
   const meets = (other: Rule) =>
-    other.pattern === rule.pattern || shadows(other, asAllowed, context) || shadows(asAllowed, other, context);
+    other.pattern === rule.pattern || ruleShadows(other, asAllowed, context) || ruleShadows(asAllowed, other, context);
   if (rules.some((other) => other.verdict === "allow" && other.kind === "Shell" && meets(other))) return undefined;
   return {
     kind: "dead",
@@ -102,8 +107,8 @@ function coveredBy(rule: Rule, rules: readonly Rule[], context: LintContext): Li
       other.verdict === rule.verdict &&
       other.scope === rule.scope &&
       other.pattern !== rule.pattern &&
-      shadows(other, rule, context) &&
-      (at < rules.indexOf(rule) || !shadows(rule, other, context)),
+      ruleShadows(other, rule, context) &&
+      (at < rules.indexOf(rule) || !ruleShadows(rule, other, context)),
   );
   return (
     wider && {
@@ -112,9 +117,4 @@ function coveredBy(rule: Rule, rules: readonly Rule[], context: LintContext): Li
       advice: "Remove it, or remove the wider one.",
     }
   );
-}
-
-function problemOf({ text, verdict, source, line }: LintEntry, finding: LintFinding): LintProblem {
-  const { kind, message, advice } = finding;
-  return { kind, rule: text, verdict, file: source, ...(line !== undefined && { line }), message, advice };
 }

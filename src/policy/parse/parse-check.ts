@@ -16,16 +16,16 @@ export class ParseCheck {
       case "Assignment":
       case "ArithmeticCommand":
       case "ArithmeticFor":
-        this.#in(source).live.push([node.pos, node.end]);
+        this.#visitedSpansIn(source).live.push([node.pos, node.end]);
         return;
       case "HereDoc": {
-        const { live, inert } = this.#in(source);
+        const { live, inert } = this.#visitedSpansIn(source);
         (node.delimiter?.quoted ? inert : live).push([node.body.pos, node.body.end]);
         return;
       }
       case "SingleQuoted":
       case "AnsiCQuoted":
-        this.#in(source).inert.push([node.pos, node.end]);
+        this.#visitedSpansIn(source).inert.push([node.pos, node.end]);
         return;
       case "CommandExpansion":
       case "ProcessSubstitution":
@@ -34,7 +34,7 @@ export class ParseCheck {
         return;
       case "ArithmeticExpansion":
         if (!/^\$(\(\(.*\)\)|\[.*\])$/s.test(node.text)) this.#problem = "an arithmetic expansion is cut off";
-        this.#in(source).starts.add(node.pos);
+        this.#visitedSpansIn(source).starts.add(node.pos);
         return;
       default:
         return;
@@ -44,17 +44,17 @@ export class ParseCheck {
   #noteSubstitution(node: Extract<SyntaxNode, { text: string; script: unknown }>, source: string): void {
     const { text } = node;
     if (!/^([$<>]\(.*\)|`.*`)$/s.test(text)) this.#problem = "a substitution is cut off";
-    const { starts, inert } = this.#in(source);
+    const { starts, inert } = this.#visitedSpansIn(source);
     // A backtick also ends its substitution.
     starts.add(node.pos).add(node.end - 1);
     // Removing the backslashes inside backticks changes the text, which then is a source of its own.
     if (node.script?.source !== undefined) inert.push([node.pos, node.end]);
   }
 
-  #in(source: string): VisitedSpans {
-    const known = this.#seen.get(source) ?? { live: [], inert: [], starts: new Set() };
-    this.#seen.set(source, known);
-    return known;
+  #visitedSpansIn(source: string): VisitedSpans {
+    const existing = this.#seen.get(source) ?? { live: [], inert: [], starts: new Set() };
+    this.#seen.set(source, existing);
+    return existing;
   }
 
   /** Returns why the parser's result cannot be right, or undefined if it is consistent. */
@@ -81,14 +81,14 @@ function isEscaped(source: string, index: number): boolean {
 }
 
 /** Compiles a pattern in which `~` stands for a line continuation. */
-function continued(pattern: string): RegExp {
+function compileWithContinuations(pattern: string): RegExp {
   return new RegExp(pattern.replaceAll("~", "(?:\\\\\\n)+"));
 }
 
 /** Two characters that form an operator or begin an expansion, split by a continuation. */
-const splitOperator = continued("[$]~|[|]~[|&]|&~[&>]|;~[;&]|<~[<>&(-]|>~[>&|(]|[\\w(=?*+@!]~[(]");
+const splitOperator = compileWithContinuations("[$]~|[|]~[|&]|&~[&>]|;~[;&]|<~[<>&(-]|>~[>&|(]|[\\w(=?*+@!]~[(]");
 /** Names of variables, used or set, split by a continuation. */
-const splitName = continued("[$]\\w+~\\w|[$][{]\\W?\\w*~|(?:^|[\\s;&|(])\\w+~\\w*[+]?(?:~)?=");
+const splitName = compileWithContinuations("[$]\\w+~\\w|[$][{]\\W?\\w*~|(?:^|[\\s;&|(])\\w+~\\w*[+]?(?:~)?=");
 const word = /(?:[^\s\\]|\\[\s\S])+/g;
 const keyword = /^(if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|coproc|time|\[\[|\]\])$/;
 

@@ -39,8 +39,8 @@ export type WordPiece =
   | { kind: "choice"; choices: readonly (readonly WordPiece[])[] }
   /** A number that is written in digits. */
   | { kind: "number" }
-  /** The output of a pipeline of simple commands. */
-  | { kind: "output"; commands: readonly CommandWords[]; quoted: boolean }
+  /** The output of a pipeline of simple commands; `body` is the text that it only repeats. */
+  | { kind: "output"; commands: readonly CommandWords[]; quoted: boolean; body?: string }
   | { kind: "unknown" };
 
 /** A program and its arguments. */

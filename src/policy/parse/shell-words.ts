@@ -96,7 +96,9 @@ function pieceOf(part: WordPart, { quoted }: { quoted: boolean }): WordPiece[] {
       return [{ kind: "number" }];
     case "CommandExpansion": {
       const commands = part.script && outputCommands(part.script);
-      return [commands ? { kind: "output", commands, quoted } : { kind: "unknown" }];
+      if (commands) return [{ kind: "output", commands, quoted }];
+      const body = quoted ? repeatedBody(part.script) : undefined;
+      return [body === undefined ? { kind: "unknown" } : { kind: "output", commands: [], quoted, body }];
     }
     case "ProcessSubstitution":
       // The command inside is judged separately; the word expands to the name of a pipe.
@@ -140,6 +142,18 @@ function outputCommands(script: ParsedScript): CommandWords[] | undefined {
   return pipelineOf(command.type === "Pipeline" ? command.commands : [command]);
 }
 
+/** Returns the text of `$(cat <<'END' … )`, which cat only repeats. */
+function repeatedBody(script: ParsedScript | undefined): string | undefined {
+  const [{ command, background } = {}, ...others] = script?.commands ?? [];
+  if (command?.type !== "Command" || background || others.length > 0) return undefined;
+  const { name, prefix, args, redirects } = command;
+  const [first, ...more] = redirects;
+  const isPlain = name?.text === "cat" && prefix.length + args.length + more.length === 0;
+  if (!isPlain || first?.type !== "HereDoc") return undefined;
+  if (!first.delimiter?.quoted && (first.body.parts || first.body.text.includes("\\"))) return undefined;
+  return first.body.text.replace(/\n+$/, "");
+}
+
 /** Returns undefined if a member is not a simple command or has redirected input. */
 export function pipelineOf(members: readonly SyntaxNode[]): CommandWords[] | undefined {
   const found: CommandWords[] = [];
@@ -156,18 +170,18 @@ const maxWords = 256;
 /** Expands the braces of an unquoted text. Returns undefined if there are too many words or bash may differ. */
 function braceWords(text: string): string[] | undefined {
   // An empty word is dropped unless it is next to other text.
-  return expanded(text)?.filter((word) => word !== "");
+  return expandBrace(text)?.filter((word) => word !== "");
 }
 
-function expanded(text: string): string[] | undefined {
+function expandBrace(text: string): string[] | undefined {
   const group = firstGroup(text);
   if (group === "unsure") return undefined;
   if (!group) return [text];
-  const rest = expanded(text.slice(group.end));
+  const rest = expandBrace(text.slice(group.end));
   if (!rest) return undefined;
   const found: string[] = [];
   for (const choice of group.choices) {
-    const inner = expanded(choice);
+    const inner = expandBrace(choice);
     if (!inner || found.length + inner.length * rest.length > maxWords) return undefined;
     for (const middle of inner) for (const end of rest) found.push(text.slice(0, group.start) + middle + end);
   }
@@ -185,25 +199,24 @@ function firstGroup(text: string): BraceGroup | "unsure" | undefined {
     if (text[at] === "{") depth++;
     else if (text[at] === "," && depth === 1) edges.push(at);
     else if (text[at] === "}" && --depth === 0) {
-      const choices = edges.length > 1 ? listed(text, [...edges, at]) : counted(text.slice(start + 1, at));
+      const choices = edges.length > 1 ? partsBetween(text, [...edges, at]) : expandRange(text.slice(start + 1, at));
       return choices ? { start, end: at + 1, choices } : "unsure";
     }
   }
   return "unsure";
 }
 
-/** Returns the texts between the braces and commas. */
-function listed(text: string, edges: readonly number[]): string[] {
+function partsBetween(text: string, edges: readonly number[]): string[] {
   return edges.slice(1).map((edge, index) => text.slice(edges[index]! + 1, edge));
 }
 
 /** Expands only `1..5`. Bash keeps leading zeros, steps and letters are rare, and `{a}` is not a list: these stay unknown. */
-function counted(text: string): Iterable<string> | undefined {
+function expandRange(text: string): Iterable<string> | undefined {
   const ends = /^(-?(?:0|[1-9]\d{0,8}))\.\.(-?(?:0|[1-9]\d{0,8}))$/.exec(text);
-  return ends ? numbers(Number(ends[1]), Number(ends[2])) : undefined;
+  return ends ? numberTexts(Number(ends[1]), Number(ends[2])) : undefined;
 }
 
-function* numbers(from: number, to: number): Generator<string> {
+function* numberTexts(from: number, to: number): Generator<string> {
   const step = Math.sign(to - from) || 1;
   for (let number = from; number !== to + step; number += step) yield String(number);
 }

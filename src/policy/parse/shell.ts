@@ -34,6 +34,7 @@ export type ShellRedirect = {
   body?: string;
 };
 
+/** A command of a shell line. */
 export type ShellCommand = {
   /** Missing if there are only assignments or redirects. */
   name?: ShellWord;
@@ -52,12 +53,13 @@ export type ShellCommand = {
   text: string;
 };
 
+/** A shell line, taken apart. */
 export type ShellLine = {
   commands: ShellCommand[];
   /** All redirects, including those of groups and loops. */
   redirects: ShellRedirect[];
   functions: string[];
-  /** The possible values of variables that the line sets. `unknown` means that they cannot be followed. */
+  /** The possible values of variables that the line sets. `unknown` means that they cannot be determined. */
   variables: Map<string, readonly ShellWord[] | "unknown">;
   /** Assignments inside expansions: `${x:=y}`. */
   assigns: string[];
@@ -87,6 +89,7 @@ type NodeVisit = {
   isLine?: true;
 };
 
+/** Takes a shell line apart. */
 export function parseShell(command: string): ShellLine {
   const line: ShellLine = {
     commands: [],
@@ -130,7 +133,7 @@ function nestingExcess(command: string): string | undefined {
   let nested = 0;
   let depth = 0;
   let braces = 0;
-  for (const [mark] of command.matchAll(/[$<>]\(|<<|[`){\s]/g)) {
+  for (const [mark] of command.matchAll(/[$<>]\(|\$\[|<<|[`){\s]/g)) {
     if (mark === "{") braces++;
     else if (mark === ")") depth = Math.max(0, depth - 1);
     else if (/\s/.test(mark)) braces = 0;
@@ -171,10 +174,10 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
       giveUp(line, "it is too long to be read to the end");
       return;
     }
-    const { source, piped, substituted } = note(node, visit, line);
+    const { source, piped, substituted } = recordNode(node, visit, line);
     check?.note(node, visit.source);
     const pipeline = node.type === "Pipeline" ? node.commands : undefined;
-    const chainOf = chains(visit);
+    const chainOf = chainNumberer(visit);
     children.length = 0;
     if (node.type.startsWith("Arithmetic") && node.end - node.pos > longestArithmetic) {
       giveUp(line, "an arithmetic expression of it is too long");
@@ -200,7 +203,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
 }
 
 /** Numbers the line's own statements, and the commands in them that are joined only by &&: these run in order. */
-function chains({ isLine, chain, node }: NodeVisit): (index: number) => Pick<NodeVisit, "chain"> {
+function chainNumberer({ isLine, chain, node }: NodeVisit): (index: number) => Pick<NodeVisit, "chain"> {
   if (isLine) return (index) => ({ chain: { statement: index, position: 0 } });
   if (chain && node.type === "Statement" && !node.background) return () => ({ chain });
   if (chain && node.type === "AndOr" && node.operators.every((operator) => operator === "&&"))
@@ -208,7 +211,7 @@ function chains({ isLine, chain, node }: NodeVisit): (index: number) => Pick<Nod
   return () => ({});
 }
 
-function note(node: SyntaxNode, visit: NodeVisit, line: ShellLine): NodeVisit {
+function recordNode(node: SyntaxNode, visit: NodeVisit, line: ShellLine): NodeVisit {
   switch (node.type) {
     case "Script":
       for (const error of node.errors ?? []) line.errors.push(error.message);
@@ -335,6 +338,7 @@ export type CommandDescription = {
   };
 };
 
+/** Describes a shell line for `shellToolCall`. */
 export function describeCommand(command: string): CommandDescription {
   const line = parseShell(command);
   const failed = line.errors.length > 0;
@@ -353,13 +357,13 @@ export function describeCommand(command: string): CommandDescription {
       })),
       hasRedirects: redirects.length > 0,
       hasCommandSubstitution: !failed && line.substitutes,
-      ...(redirects.length > 0 && { allRedirectsAreDevNull: redirects.every(goesNowhere) }),
+      ...(redirects.length > 0 && { allRedirectsAreDevNull: redirects.every(discardsOutput) }),
       redirects: redirects.map(wireRedirect),
     },
   };
 }
 
-function goesNowhere(redirect: ShellRedirect): boolean {
+function discardsOutput(redirect: ShellRedirect): boolean {
   return redirect.direction === "copy" || redirect.target?.value === "/dev/null";
 }
 
@@ -370,8 +374,8 @@ function wireRedirect(redirect: ShellRedirect): CommandDescription["parsingResul
   }
   const { operator, descriptors, target } = redirect;
   const targetNodeType = wireType(target!);
-  const shown = target!.dynamic ? {} : { targetText: target!.text };
-  return { operator, destinationFds: descriptors, targetNodeType, ...shown };
+  const targetField = target!.dynamic ? {} : { targetText: target!.text };
+  return { operator, destinationFds: descriptors, targetNodeType, ...targetField };
 }
 
 function wireType(word: ShellWord): CommandArgType {

@@ -12,7 +12,8 @@ const starterModule = /\b(os|subprocess|pty|child_process|Process|Kernel)\b/;
 /** Code that is generated or loaded at run time. */
 const evaluator =
   /(?<![.\w])eval\s*\(|new Function\(|__import__\s*\(|importlib\.|\bctypes\b|\bvm\.(run|Script)|_eval\b|from(Base64|CharCode)|\bexec\s*\(\s*(?:compile|base64|codecs|zlib)/;
-const quoted = /(["'`])((?:(?!\1)[^\\]|\\.)*)\1/g;
+/** Bounded, since each quote of a text in which none is closed would be looked for to the end. */
+const quoted = /(["'`])((?:(?!\1)[^\\]|\\.){0,4000})\1/g;
 
 /** Returns quoted texts in order, each with its position including the quotes. */
 export function quotedIn(code: string): { text: string; start: number; end: number }[] {
@@ -34,14 +35,15 @@ export function startsInCode(
   said: ReadonlySet<string>,
 ): { commands: string[]; isOpaque: boolean } {
   if (language === "package.json") return { commands: packageScripts(text, said), isOpaque: false };
-  if (/^(GNUm|m|M|j|J|\.j)(ake|ust)file$/.test(language)) return { commands: recipes(text), isOpaque: false };
+  if (/^(GNUm|m|M|j|J|\.j)(ake|ust)file$/.test(language)) return { commands: recipeLines(text), isOpaque: false };
   const commands: string[] = [];
   let isOpaque = evaluator.test(text) || (madeName.test(text) && starterModule.test(text));
   for (const call of text.matchAll(startCall)) {
     const rest = text.slice(call.index + call[0].length, call.index + call[0].length + 2000);
-    const given = /^[["'`({\s]/.test(rest) ? (/^[^)\n;]*/.exec(rest)?.[0] ?? "") : "";
-    const texts = quotedTexts(given);
-    const isBuilt = texts.some((each) => /\$\{|#\{|%[sd]|\{\w*\}/.test(each)) || /["'`]\s*(\+|%|\.format)/.test(given);
+    const argumentText = /^[["'`({\s]/.test(rest) ? (/^[^)\n;]*/.exec(rest)?.[0] ?? "") : "";
+    const texts = quotedTexts(argumentText);
+    const isBuilt =
+      texts.some((each) => /\$\{|#\{|%[sd]|\{\w*\}/.test(each)) || /["'`]\s*(\+|%|\.format)/.test(argumentText);
     if (texts.length === 0 || isBuilt) isOpaque = true;
     if (texts.length > 0) commands.push(texts.join(" "));
   }
@@ -52,10 +54,10 @@ export function startsInCode(
 }
 
 /** Returns the named scripts, their pre and post scripts, and those that run on every install. */
-function packageScripts(text: string, said: ReadonlySet<string>): string[] {
+function packageScripts(text: string, scriptNames: ReadonlySet<string>): string[] {
   try {
     const { scripts = {} } = JSON.parse(text) as { scripts?: Record<string, unknown> };
-    const isNamed = (name: string) => said.has(name) || (name === "test" && said.has("t"));
+    const isNamed = (name: string) => scriptNames.has(name) || (name === "test" && scriptNames.has("t"));
     const runs = ([name]: [string, unknown]) =>
       isNamed(name.replace(/^(pre|post)/, "")) || isNamed(name) || /install|prepare/.test(name);
     const found = new Map(Object.entries(scripts).filter(runs));
@@ -70,7 +72,7 @@ function packageScripts(text: string, said: ReadonlySet<string>): string[] {
 }
 
 /** Returns the indented lines, with variable references replaced by the variables' names. */
-function recipes(text: string): string[] {
+function recipeLines(text: string): string[] {
   const lines = Array.from(text.matchAll(/^[\t ]+[@-]*(\S.*)$/gm), ([, line]) => line!);
   return lines.map((line) => line.replace(/\$[({](\w+)[)}]/g, "$1").replaceAll("$$", "$"));
 }
@@ -87,12 +89,7 @@ export function importedFiles(text: string, folder: string): string[] {
   names.push(...Array.from(text.matchAll(importing), (found) => found[1]!));
   // Matches `from package import module`.
   for (const [, from, list] of text.matchAll(/(?:^|[;"'])[ \t]*from\s+([\w.]+)\s+import\s+([\w, ]+)/gm))
-    names.push(
-      ...list!
-        .split(/[\s,]+/)
-        .filter(Boolean)
-        .map((name) => `${from}.${name}`),
-    );
+    for (const name of list!.split(/[\s,]+/)) names.push(`${from}.${name}`);
   return [...new Set(names)].slice(0, 100).flatMap((name) => moduleFiles(name, folder));
 }
 

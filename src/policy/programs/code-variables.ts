@@ -19,7 +19,7 @@ export type LoadKind = "file" | "modules" | "home";
 
 /** Variables whose value programs run. */
 const programVariable =
-  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|RUSTC|RUSTDOC|_WRAPPER|_LAUNCHER|_RUNNER|_LINKER|^GIT_CONFIG_VALUE_\d+)$/;
+  /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROG(RAM)?|RSH|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|RUSTC|RUSTDOC|_WRAPPER|_LAUNCHER|_RUNNER|_LINKER|^GIT_CONFIG_VALUE_\d+)$/;
 /** Variables that the shell expands again when it displays them. */
 const promptVariable = /^(PS[0-4]|PROMPT|RPROMPT|BASH_ENV|ENV)$/;
 /** Arrays that redefine what command names mean. */
@@ -40,7 +40,7 @@ const optionVariables: readonly [RegExp, string][] = [
 const otherOptions = /(_|^)(OPTIONS|OPTS|ADDOPTS|[A-Z]?FLAGS|ARGS)$/;
 /** Options of unknown programs that load or run something, judged by their names. */
 const loadingOption =
-  /(^|[\s=:-])(javaagent|agentlib|agentpath|XX:On\w+|require|import|loader|plugin|preload|exec|toolexec|linker|eval|load|rcfile|command|filter|wrapper|s|run)([\s=:]|$)|(^|\s)-p\s*(?!no:)\S/i;
+  /(^|[\s=:-])(javaagent|agentlib|agentpath|XX:On\w+|require|import|loader|plugin|preload|exec\w*|become|toolexec|linker|eval|load|rcfile|command|filter|wrapper|s|run)([\s=:(]|$)|(^|\s)-p\s*(?!no:)\S/i;
 
 /** Folders that modules are loaded from. */
 const moduleVariable = /^(PYTHONPATH|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|CLASSPATH|PYTHONUSERBASE)$/;

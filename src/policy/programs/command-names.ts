@@ -1,5 +1,6 @@
 // Identifies programs by name: base names, shells and interpreters. Shared by all parts of the shell analysis.
 import { each, words } from "../../text/words.ts";
+import type { ShellWord } from "../parse/shell-word.ts";
 
 export { each, list, words } from "../../text/words.ts";
 
@@ -19,12 +20,49 @@ export function isInterpreter(name: string): boolean {
   return interpreters.test(baseName(name));
 }
 
-/** Maps each alias to the program that it stands for. */
-export function otherNames(namesOf: Record<string, string>): Record<string, string> {
-  return Object.assign({}, ...Object.entries(namesOf).map(([program, names]) => each(names, program)));
-}
-
 /** Ignores inherited properties: a command may be named `constructor`. */
 export function own<T>(table: Record<string, T>, key: string): T | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+const moduleOption = /^-[BEIOPRSVbdhiqstuvx]*m/;
+/** Returns the module that Python runs, with the words before and after it: `-m pytest`, `-mpytest`, `-Im pytest`. */
+export function moduleOf(base: string, args: readonly ShellWord[]) {
+  const isScript = ({ value, dynamic }: ShellWord, at: number) =>
+    !dynamic && !value.startsWith("-") && !/^(-[a-zA-Z]*[XW]|--check.*)$/.test(args[at - 1]?.value ?? "");
+  const script = args.findIndex(isScript);
+  const isModule = (value: string, at: number) => moduleOption.test(value) && (script === -1 || at < script);
+  const at = args.findIndex(({ value }, index) => value === "-m" || isModule(value, index));
+  if (at === -1 || !/^python/.test(base)) return undefined;
+  const attached = args[at]!.value.replace(moduleOption, "");
+  const [module, ...rest] = attached ? [{ ...args[at]!, value: attached }, ...args.slice(at + 1)] : args.slice(at + 1);
+  return module && { before: args.slice(0, at), module, rest };
+}
+
+/** Other names of programs that take the same options. */
+const otherNames: Record<string, string> = {
+  ...each("pypy ipython", "python"),
+  ...each("vi nvim ex view vimdiff rview", "vim"),
+  ...each("nodejs", "node"),
+  ...each("gmake", "make"),
+  ...each("cc g++ c++ clang clang++", "gcc"),
+  ...each("gfind", "find"),
+  ...each("gsort", "sort"),
+  ...each("gtar bsdtar", "tar"),
+  ...each("luajit", "lua"),
+  ...each("zipcloak", "zip"),
+  ...each("[", "test"),
+  ...each("podman", "docker"),
+  ...each("powershell", "pwsh"),
+  ...each("ncat netcat", "nc"),
+  ...each("gradlew", "gradle"),
+  ...each("irb pry", "ruby"),
+  ...each("rpmquery rpmverify rpmdb", "rpm"),
+  ...each("py.test", "pytest"),
+};
+
+/** Returns the name under which tables list a program's options: `python3.12` is python. */
+export function programOf(base: string): string {
+  const plain = base.replace(/(?<=^(i?python|pypy|pip|lua|perl|ruby|php|node))[\d.]+$/, "");
+  return own(otherNames, plain) ?? plain;
 }

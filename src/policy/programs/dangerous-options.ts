@@ -1,7 +1,7 @@
 // Lists options that make an everyday command run programs, load code or reach further; a rule for the command does not cover them.
 
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
-import { baseName, each, isInterpreter, list, otherNames, own } from "./command-names.ts";
+import { baseName, each, isInterpreter, list, own, programOf } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
 import { longIn, type OptionNames, optionValue, parseOptions, shortIn } from "./read-options.ts";
 import { dangerousAwk, dangerousSed } from "./sed-awk-code.ts";
@@ -24,6 +24,7 @@ export type DangerousArgument = { name: string; text: string; at: number };
 /** Rejects ssh settings, except those that name no program and no file. */
 const sshSetting =
   /^(?!(StrictHostKeyChecking|ConnectTimeout|ConnectionAttempts|BatchMode|LogLevel|Port|User|HostName|ServerAlive\w+|TCPKeepAlive|IdentitiesOnly|PreferredAuthentications|PasswordAuthentication|PubkeyAuthentication|Compression|RequestTTY|ExitOnForwardFailure|AddressFamily|ForwardAgent)\s*[=\s])/i;
+const changesSettings = /^(set|(config|c) (set|edit|delete|unset))\b/;
 const stream = /^-$|^\/(dev|proc)\//;
 
 const dangerous: Record<string, DangerousOptions> = {
@@ -31,7 +32,6 @@ const dangerous: Record<string, DangerousOptions> = {
   fd: { short: "xX", long: ["exec", "exec-batch"] },
   sort: { long: ["compress-program", "files0-from"] },
   rg: { exact: /^--(pre|hostname-bin)(=|$)/s },
-  ag: { long: ["pager"] },
   ack: { long: ["pager", "ackrc"] },
   tar: {
     short: "IFGgP",
@@ -51,8 +51,8 @@ const dangerous: Record<string, DangerousOptions> = {
   ruby: { exact: /^(-[a-zA-Z]*[eirIxC]|-$)/, leads: /^-[wnplaSsvcW0-9]+$/ },
   python: {
     leads: /^-[BEIOPqsSuvbdtR]+$/,
-    exact: /^(-[a-zA-Z]*[cix]$|-c|-$)/,
-    valued: [{ short: "m", value: /^(timeit|code|pdb|idlelib|runpy|webbrowser)(\.|$)/ }],
+    exact: /^(-[a-zA-Z]*[cx]$|-[a-zA-Z]*i[a-zA-Z]*$|-c|-$)/,
+    valued: [{ short: "m", values: "XWc", value: /^(timeit|code|pdb|idlelib|runpy|webbrowser)(\.|$)/ }],
   },
   node: {
     exact:
@@ -66,10 +66,9 @@ const dangerous: Record<string, DangerousOptions> = {
     leads: /^-[lnqsvw]+$/,
   },
   lua: { exact: /^(-[a-zA-Z]*[el]|-$)/, leads: /^-[vWE]$/ },
-  deno: { exact: /^(eval|repl)$/ },
-  bun: { exact: /^(-e|--eval|-p|--print|-r|--preload|--require)(=|$)/s },
-  tsx: { exact: /^(-e|--eval|-p|--print|-r|--require|--import|-$)/ },
-  "ts-node": { exact: /^(-e|--eval|-p|--print|-r|--require|-$)/ },
+  deno: { exact: /^((--)?eval|repl|(https?|npm|jsr|data):.*)$/s },
+  bun: { exact: /^(-e|--eval|-p|--print|-r|--preload|--require)(=|$)/s, operands: /^(exec|repl)\b/ },
+  ...each("tsx ts-node", { exact: /^(-e|--eval|-p|--print|-r|--require|--import|-$)/ }),
   julia: { exact: /^(-[eELJi]|--(eval|print|load|sysimage))/ },
   elixir: { exact: /^(-e|--eval|-r|-pr|-S|--rpc-eval)/ },
   erl: { exact: /^-(eval|s|run|config|boot)$/ },
@@ -79,11 +78,13 @@ const dangerous: Record<string, DangerousOptions> = {
   expect: { exact: /^(-[cf]|-$)/ },
   dc: { short: "ef", long: ["expression", "file"] },
   pwsh: { exact: /^[-/][ce]/i },
-  ssh: {
+  sshfs: { valued: [{ short: "oF", value: /command=|^[^=]*[./]/i }] },
+  ...each("ssh autossh ssh-copy-id mosh", {
     short: "FI",
+    long: ["ssh"],
     values: "bcDEeiJLlmOopQRSWw",
     valued: [{ short: "o", values: "bcDEeiJLlmOpQRSWw", value: sshSetting }],
-  },
+  }),
   scp: { short: "SFD", valued: [{ short: "o", value: sshSetting }] },
   sftp: { short: "SFDb", valued: [{ short: "o", value: sshSetting }] },
   rsync: {
@@ -95,14 +96,17 @@ const dangerous: Record<string, DangerousOptions> = {
   make: {
     long: ["eval"],
     short: "E",
-    exact: /^(SHELL|MAKEFLAGS|MAKE|MAKEFILES|\.SHELLFLAGS)\s*[:?+!]*=/,
+    exact:
+      /^((SHELL|MAKEFLAGS|MAKE|MAKEFILES|\.SHELLFLAGS)\s*[:?+!]*=|[\w.-]+\s*(!=|[:?+]*=.*([;&|`<>\n]|\$[({](shell|eval|file|guile|call)\b)))/s,
     valued: [{ short: "f", long: ["file", "makefile"], value: stream }],
   },
-  split: { long: ["filter"] },
+  ...each("split sdiff diff3 mail mailx pylint mypy ag bat batcat delta", {
+    long: list("filter diff-program exec init-hook python-executable install-types pager"),
+  }),
   zip: { exact: /^(-TT|--unzip-command|-[a-zA-Z]*T)/ },
   gcc: {
     exact:
-      /^(-wrapper|-fplugin|-fpass-plugin|-Xclang|-B|-?-specs|@|-W[la],.*-(plugin|dynamic-linker)|-Xlinker|-Xassembler|-MF.|-Wp,)/,
+      /^(-wrapper|-fplugin|-fpass-plugin|-Xclang|-cc1|-B|-?-(specs|config)|@|-W[la],.*-(plugin|dynamic-linker)|-Xlinker|-Xassembler|-MF.|-Wp,|-fuse-ld=.*\/|--ld-path)/,
   },
   ld: { exact: /^--?(plugin|dynamic-linker)/ },
   curl: {
@@ -120,7 +124,8 @@ const dangerous: Record<string, DangerousOptions> = {
       /^(--script-shell|--node-options|--init-module|--ignore-scripts=false|--userconfig|--globalconfig|--git|--editor|--shell)(=|$)/s,
     operands: /^(set|explore|edit|config (set|edit|delete|rm|fix))\b/,
   },
-  pnpm: { exact: /^(--config\..*|--script-shell|-c|--shell-mode)(=|$)/s },
+  pnpm: { exact: /^(--config\..*|--script-shell|-c|--shell-mode)(=|$)/s, operands: changesSettings },
+  pip: { long: ["python"], operands: changesSettings },
   printf: { exact: /^-v/ },
   test: { exact: /^-[vR]$/ },
   tsc: { exact: /^--?(plugins|generateTrace|generateCpuProfile)(=|$)/is },
@@ -133,21 +138,21 @@ const dangerous: Record<string, DangerousOptions> = {
     exact: /^--(privileged|pid|ipc|uts|userns|cap-add|device|security-opt|volumes-from|host|context|config)(=|$)|^-H/s,
     valued: [{ long: ["network"], value: /^host$/ }],
   },
+  bash: { exact: /^--(rcfile|init-file)(=|$)/s },
   kubectl: { exact: /^--kubeconfig(=|$)/s },
   go: {
     exact: /^--?(exec|toolexec|modfile|overlay|vettool|gccgoflags|compiler)(=|$)|-extld|^-w$/s,
   },
   // `cargo watch -s command` runs a command.
-  cargo: { long: ["config"], exact: /^(-s|--shell)(=|$)/s },
+  cargo: { long: ["config"], exact: /^(-s|--shell)(=|$)|linker=/s },
   psql: { exact: /\\(!|o |copy |g |w )|\b(to|from)\s+program\b/i },
   mysql: { exact: /\\!|^--(tee|pager|plugin-dir|init-command)|(^|;)\s*(system|tee)\s/s },
   sqlite3: {
     exact:
-      /(^|\n)\s*\.(shell|system|output|once|import|load|save|backup|read|log|excel)|^-(init|cmd)|load_extension|writefile/s,
+      /(^|\n)\s*\.(shell|system|output|once|import|load|save|backup|read|log|excel|www|clone|archive|cd)|^-(init|cmd)|load_extension|writefile|\b(edit\s*\(|attach\b|vacuum\s+into\b)/is,
   },
   openssl: { exact: /^-(engine|provider|provider-path|config)$/, operands: /^engine\b/ },
   pandoc: { short: "FLd", values: "ftorsDHABcM", long: ["filter", "lua-filter", "pdf-engine", "defaults", "data-dir"] },
-  bash: { exact: /^--(rcfile|init-file)$/ },
   tcpdump: { short: "z" },
   strace: { valued: [{ short: "o", values: "abeEIOpPsSuUX", long: ["output"], value: /^[|!]/ }] },
   hyperfine: { short: "pcS", long: ["prepare", "cleanup", "setup", "shell"] },
@@ -164,18 +169,18 @@ const dangerous: Record<string, DangerousOptions> = {
   svn: { long: ["config-option", "config-dir", "editor-cmd", "diff-cmd", "diff3-cmd"] },
   ...each("pdflatex latex xelatex lualatex pdftex tex", { exact: /^--?(shell-escape|enable-write18)$/ }),
   latexmk: { exact: /^--?(e|r|(pdf|xe|lua)?latex=.*|(use)?pretex.*|shell-escape)$/s },
-  pylint: { long: ["init-hook"] },
-  mypy: { long: ["python-executable"] },
   eslint: {
     short: "c",
     long: ["rulesdir", "config", "parser", "plugin"],
     valued: [{ short: "f", long: ["format"], value: /[./]/ }],
   },
   prettier: { long: ["plugin"], valued: [{ long: ["config"], value: /\.[cm]?[jt]s$/ }] },
-  pytest: { valued: [{ short: "p", value: /^(?!no:)/ }] },
-  yarn: { operands: /^node\b/ },
+  pytest: {
+    long: ["pdbcls"],
+    valued: [{ short: "po", long: ["override-ini"], value: /^(?!no:|(?!addopts|python|cache_dir|log_file)\w+=)/ }],
+  },
+  yarn: { operands: /^(node|config set|plugin import|set version|policies set-version)\b/ },
   unzip: { exact: /^-[a-zA-Z]*:/ },
-  ...each("bat batcat delta", { long: ["pager"] }),
   ...each("gh glab", { operands: /^(alias (set|import)|extension (install|exec|upgrade)|config set)\b/ }),
   helm: { long: ["post-renderer"], operands: /^plugin (install|update)\b/ },
   cmake: { exact: /^-[PEC]/ },
@@ -183,22 +188,23 @@ const dangerous: Record<string, DangerousOptions> = {
   gradle: { exact: /^(-I|--init-script|--include-build)(=|$)/s },
   mvn: { exact: /^-D(exec\.(executable|args|commandlineArgs)|maven\.ext\.class\.path)/ },
   ansible: { short: "a", values: "iMumefktBPTclbK", long: ["args"] },
-  ...each("sdiff diff3", { long: ["diff-program"] }),
   tshark: { short: "X", values: "riwfYocnNTeE" },
-  bpftrace: { short: "ec" },
   mutt: { short: "eF" },
-  ...each("mail mailx", { long: ["exec"] }),
-  openvpn: {
-    exact:
-      /^--?(up|down|route-up|route-pre-down|ipchange|config|plugin|tls-verify|client-connect|auth-user-pass-verify)$/,
-  },
+  openvpn: { exact: /^--?((route-)?(pre-)?(up|down)|ipchange|config|plugin|client-connect|[\w-]*-verify)$/ },
   ...each("restic rclone borg", { long: ["password-command", "sftp-ssh", "rsh"], exact: /^-o$/ }),
   certbot: { exact: /^--(pre|post|deploy|renew|manual-auth|manual-cleanup)-hook/ },
-  pidstat: { short: "e" },
-  puppet: { exact: /^(-e|--execute)$/ },
-  jrunscript: { short: "ef" },
-  ...each("kotlin bb swift", { exact: /^-e$/ }),
+  ...each("pidstat jrunscript", { short: "ef" }),
+  ...each("kotlin bb swift ocaml nim jshell puppet mix", { exact: /^(-?e|--e(xecute|val))$/ }),
   crystal: { operands: /^eval\b/ },
+  rails: { operands: /^(runner|console|dbconsole|[rc])\b/ },
+  just: { short: "c", long: ["command", "shell", "shell-arg", "chooser"] },
+  gpg: { long: ["photo-viewer", "exec-path", "options"] },
+  ...each("java javac", {
+    exact: /^(-(agentpath|agentlib|javaagent|processor|XX:(On\w+|Flags|VMOptionsFile)|Xplugin|J-)|@)/,
+  }),
+  aria2c: { exact: /^--on-/ },
+  rustc: { exact: /^@|linker=/ },
+  ...each("lftp smbclient bpftrace", { short: "ce" }),
   emacsclient: { short: "e", long: ["eval"] },
   duckdb: { exact: /(^|[\n;])\s*\.(shell|system|output|once|read)|\bcopy\b.*\bto\b|^-init$/is },
   gem: { operands: /^open\b/ },
@@ -209,27 +215,6 @@ const dangerous: Record<string, DangerousOptions> = {
 
 /** For interpreters without a row: options that take code. */
 const otherInterpreter: DangerousOptions = { exact: /^(-[ceg]|--eval)/, leads: /^-q$/ };
-
-const sameTable = otherNames({
-  python: "pypy ipython",
-  vim: "vi nvim ex view vimdiff rview",
-  node: "nodejs",
-  make: "gmake",
-  gcc: "cc g++ c++ clang clang++",
-  find: "gfind",
-  sort: "gsort",
-  tar: "gtar bsdtar",
-  lua: "luajit",
-  zip: "zipcloak",
-  test: "[",
-  docker: "podman",
-  pwsh: "powershell",
-  nc: "ncat netcat",
-  gradle: "gradlew",
-  ruby: "irb pry",
-  rpm: "rpmquery rpmverify rpmdb",
-  pytest: "py.test",
-});
 
 /** Returns every argument that makes a command do more than it is known for. */
 export function dangerousArguments({ name, args }: CommandWords): DangerousArgument[] {
@@ -282,8 +267,7 @@ export function hasDangerousOptions(name: string): boolean {
 }
 
 function tableOf(base: string): DangerousOptions | undefined {
-  const plain = /^(i?python|pypy|lua|perl|ruby|php|node)[\d.]+$/.test(base) ? base.replace(/[\d.]+$/, "") : base;
-  return own(dangerous, own(sameTable, plain) ?? plain) ?? (isInterpreter(base) ? otherInterpreter : undefined);
+  return own(dangerous, programOf(base)) ?? (isInterpreter(base) ? otherInterpreter : undefined);
 }
 
 function nameIn(value: string, table: DangerousOptions): string | undefined {

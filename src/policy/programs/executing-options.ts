@@ -14,7 +14,7 @@ const maxOptions = 40;
 
 /** Git settings whose value is run. */
 export const programSetting =
-  /^(alias|pager|filter|credential|browser|man|include|includeif|sendemail|difftool|mergetool|guitool|trailer|interactive)\.|\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|external|command|cmd|textconv|driver|process|program|helper|uploadpack|receivepack|packobjectshook|hookspath)$/i;
+  /^(alias|pager|filter|credential|browser|man|include|includeif|sendemail|difftool|mergetool|guitool|trailer|interactive)\.|(pager|editor|fsmonitor|askpass|gitproxy|external|command|cmd|textconv|driver|process|program|helper|pack|hook|hookspath|vcs|tunnel|httpd|\.update)$/i;
 
 /** Returns option values that may be commands; each is only a guess. `isCut` means that there may be more. */
 export function commandsInOptions(command: CommandWords): { texts: string[]; isCut: boolean } {
@@ -37,21 +37,21 @@ function commandsAt(base: string, { name, text }: DangerousArgument, rest: reado
   if (base === "git" && text.includes("::")) return [text.slice(text.indexOf("::") + 2).replaceAll("% ", " ")];
   // `git bisect run rm x`: the rest is the command; `git filter-branch --tree-filter 'rm x'`: one of the words is.
   if (!name.startsWith("-"))
-    return [rest.join(" "), ...rest.slice(1), ...rest.flatMap((word) => present(afterEquals(word)))];
+    return [rest.join(" "), ...rest.slice(1), ...rest.flatMap((word) => asList(afterEquals(word)))];
   const value = afterEquals(text);
-  const texts = value === undefined ? present(next) : [value];
+  const texts = value === undefined ? asList(next) : [value];
   // Matches `--checkpoint-action=exec=rm` and `-o ProxyCommand=rm`.
-  texts.push(...present(afterEquals(texts[0] ?? "")), attached(name, text));
-  return [...new Set(texts.flatMap((each) => [each, respelled(base, each)]))];
+  texts.push(...asList(afterEquals(texts[0] ?? "")), attachedValue(name, text));
+  return [...new Set(texts.flatMap((each) => [each, rewriteAsCommand(base, each)]))];
 }
 
 /** Returns the value attached to a letter, as in `-Irm`. `-TT` is one option. */
-function attached(name: string, text: string): string {
+function attachedValue(name: string, text: string): string {
   return text.replace(/^-T(?=T)/, "-").slice(text.indexOf(name[1]!) + 1);
 }
 
 /** Rewrites `-o 'ProxyCommand rm'` and `-wrapper rm,x` as commands. */
-function respelled(base: string, text: string): string {
+function rewriteAsCommand(base: string, text: string): string {
   return /^s(sh|cp|ftp)$/.test(base) ? text.replace(/^\w+\s+/, "") : text.replaceAll(",", " ");
 }
 
@@ -59,7 +59,7 @@ function settingCommand(setting: string | undefined): string[] {
   const value = setting && programSetting.test(setting.replace(/=.*$/s, "")) ? afterEquals(setting) : undefined;
   // An alias stands for a subcommand, unless it begins with an exclamation mark.
   const isSubcommand = value !== undefined && /^alias\./i.test(setting!) && !value.startsWith("!");
-  return isSubcommand ? [value, `git ${value}`] : present(value);
+  return isSubcommand ? [value, `git ${value}`] : asList(value);
 }
 
 function afterEquals(text: string): string | undefined {
@@ -67,7 +67,7 @@ function afterEquals(text: string): string | undefined {
   return at === -1 ? undefined : text.slice(at + 1);
 }
 
-function present(text: string | undefined): string[] {
+function asList(text: string | undefined): string[] {
   return text === undefined ? [] : [text];
 }
 
@@ -102,7 +102,7 @@ export function inlineCode({ name, args }: CommandWords): ShellWord[] {
 
 /** Matches any direct or indirect way to start a program. False positives are fine; a miss is not. */
 const starters =
-  /system|popen|spawn|exec|fork|subprocess|child_process|shell|eval|compile|import\s*\(|importlib|__|getattr|globals?\b|globalThis|builtins|ctypes|\bpty\b|chr\s*\(|decode|unhex|fromCharCode|atob|Buffer|Function|constructor|Reflect|\b(?:Process|Command)\b|Kernel|CORE|\bsend\b|const_get|instance_|\\x|\\u|\\[0-7]{2}|`|\bqx\b|%x|\bopen\b[^;]*\||&\s*\{|require\s*\(?\s*[^\s'"(]|require\s*\(\s*(['"])[^'"]*\1\s*[^)\s]|\[\s*(['"])[^'"\]]*\2\s*\+|\\!/i;
+  /system|run-program|\(sh\s|popen|spawn|exec|fork|subprocess|child_process|shell|eval|compile|import\s*\(|importlib|__|getattr|globals?\b|globalThis|builtins|ctypes|\bpty\b|chr\s*\(|decode|unhex|fromCharCode|atob|Buffer|Function|constructor|Reflect|\b(?:Process|Command)\b|Kernel|CORE|\bsend\b|const_get|instance_|\\x|\\u|\\[0-7]{2}|`|\bqx\b|%x|\bopen\b[^;]*\||&\s*\{|require\s*\(?\s*[^\s'"(]|require\s*\(\s*(['"])[^'"]*\1\s*[^)\s]|\[\s*(['"])[^'"\]]*\2\s*\+|\\!/i;
 
 export function mayStartPrograms(code: string): boolean {
   return starters.test(code);

@@ -15,6 +15,6 @@ const choosing =
   /^-(i?name|i?path|i?wholename|i?lname|i?regex|[acm]?(min|time)|newer\w*|size|user|group|nouser|nogroup|perm|empty|links|inum|samefile|xtype|executable)$/;
 
 /** Returns whether find leaves anything out. A pattern for every name filters nothing. */
-export function chooses(findArgs: readonly ShellWord[]): boolean {
+export function filtersFiles(findArgs: readonly ShellWord[]): boolean {
   return findArgs.some((arg, at) => choosing.test(arg.value) && !/^\*+$/.test(findArgs[at + 1]?.value ?? ""));
 }

@@ -20,8 +20,6 @@ const programs = words(`
 /** The word after which the rest is a command. */
 const commandAfter: Record<string, string> = { bisect: "run", submodule: "foreach", "submodule--helper": "foreach" };
 const shortOptions: Record<string, string> = { clone: "uc", "ls-remote": "u", grep: "O", rebase: "x" };
-/** Options that are harmless because they mean something else in this subcommand. */
-const harmless: Record<string, RegExp> = { commit: /^--template/ };
 
 /** Returns the index of the subcommand, or -1. */
 export function subcommandAt(args: readonly ShellWord[]): number {
@@ -52,7 +50,8 @@ export function dangerousGit(args: readonly ShellWord[]): DangerousArgument[] {
 
 function dangerousWord(value: string, sub: string): string | undefined {
   if (value === own(commandAfter, sub)) return value;
-  if (own(harmless, sub)?.test(value)) return undefined;
+  // In `commit`, this is the template of the message.
+  if (sub === "commit" && value.startsWith("--template")) return undefined;
   const short = own(shortOptions, sub);
   return longIn(value, longOptions) ?? (short && shortIn(value, { short }));
 }

@@ -1,14 +1,17 @@
 // Lists options whose value is a file or folder to write, by program.
 
 import type { ShellWord } from "../parse/shell-word.ts";
-import { each, list, otherNames, own, words } from "./command-names.ts";
+import { each, list, own, programOf, words } from "./command-names.ts";
+import { writesAsKnown } from "./program-kinds.ts";
 import { type OptionNames, valuesOf } from "./read-options.ts";
 
 const tables: Record<string, OptionNames> = {
   curl: {
     short: "oDc",
     values: "XHduAbeEmxrwUzQtyYCPFKT",
-    long: list("output output-dir dump-header cookie-jar trace trace-ascii stderr etag-save hsts alt-svc libcurl"),
+    long: list(
+      "output output-dir dump-header cookie-jar trace trace-ascii stderr etag-save hsts alt-svc ssl-sessions libcurl",
+    ),
   },
   wget: {
     short: "OPoa",
@@ -20,10 +23,13 @@ const tables: Record<string, OptionNames> = {
   unzip: { short: "d" },
   csplit: { short: "f", values: "bn", long: ["prefix"] },
   ...each("cp mv ln install", { short: "t", long: ["target-directory"] }),
-  gcc: { short: "o", alone: true, exact: /^-(MF|aux-info|dumpdir)$/ },
-  ...each("ld ghc as go", { short: "o", alone: true }),
-  rustc: { short: "o", alone: true, long: ["out-dir"] },
+  gcc: { short: "o", alone: true, exact: /^-(MF|MJ|aux-info|dumpdir|-?serialize-diagnostics|index-store-path)$/ },
+  ld: { short: "o", alone: true, exact: /^--?Map$/, long: ["dependency-file"] },
+  javac: { exact: /^-[dsh]$/ },
+  mvn: { short: "l", long: ["log-file"], alone: true },
+  ...each("ghc as go rustc", { short: "o", alone: true, long: ["out-dir"] }),
   cargo: { long: ["target-dir", "out-dir", "root"] },
+  docker: { long: ["iidfile", "cidfile", "metadata-file"] },
   ...each("time strace ltrace iconv gpg shuf bison", { short: "o", long: ["output"] }),
   openssl: { exact: /^-(out|keyout)$/ },
   find: { exact: /^-f(print0?|printf|ls)$/ },
@@ -33,35 +39,50 @@ const tables: Record<string, OptionNames> = {
   less: { short: "oO", long: ["log-file"] },
   pandoc: { short: "o", long: ["output", "extract-media"] },
   flex: { short: "o", long: ["outfile"] },
-  pip: { short: "t", long: ["target", "prefix", "root", "src", "cache-dir", "log"] },
-  npm: { long: ["pack-destination", "cache"] },
+  pip: { short: "tdw", long: ["dest", "wheel-dir", "target", "prefix", "root", "src", "cache-dir", "log"] },
   node: {
     long: list(`
       redirect-warnings diagnostic-dir report-dir cpu-prof-dir heap-prof-dir trace-event-file-pattern report-filename
       localstorage-file cpu-prof-name heap-prof-name`),
   },
+  npm: { long: ["pack-destination", "cache"] },
   vim: { long: ["startuptime"] },
-  protoc: { long: ["cpp_out", "python_out", "java_out", "js_out", "go_out", "descriptor_set_out"] },
-  docker: { long: ["iidfile", "cidfile", "metadata-file"] },
   patch: { short: "or", long: ["output", "reject-file", "directory"] },
   ...each("tcpdump tshark", { short: "w" }),
   ...each("tree sdiff", { short: "o", long: ["output"], alone: true }),
   nmap: { exact: /^-o[NXSGA]$/ },
   psql: { short: "oL", long: ["output", "log-file"] },
-  pg_dump: { short: "f", long: ["file"] },
+  ...each("pg_dump pg_dumpall", { short: "f", long: ["file"] }),
   mysqldump: { short: "r", long: ["result-file", "tab"] },
-  tsc: { exact: /^--?(outFile|outDir|declarationDir|tsBuildInfoFile)$/i },
+  tsc: { exact: /^--?(outFile|outDir|declarationDir|tsBuildInfoFile|b|build)$/i },
 };
-const sameTable = otherNames({ gcc: "cc g++ c++ clang clang++", pip: "pip3", sort: "gsort", tar: "gtar bsdtar" });
 /** Programs whose purpose is to write that file or folder. */
-const purposeful = words("csplit cp mv ln install tar unzip gcc ld ghc as go rustc cargo tsc protoc patch");
+const purposeful = words("csplit cp mv ln install tar unzip gcc ld javac ghc as go rustc cargo tsc patch");
 
 /** Returns the files that a program's options name for writing. `isPurpose` means that writing them is the program's purpose. */
 export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellWord & { isPurpose: boolean })[] {
-  const program = own(sameTable, base) ?? base;
+  const program = programOf(base);
   const options = own(tables, program);
-  if (!options) return [];
+  const listed = options ? valuesOf(args, options) : [];
+  const usual = options || !writesAsKnown(base) ? args.flatMap(usualOutput(options !== undefined)) : [];
+  const isPurpose = purposeful.has(program);
   // A lone dash means standard output.
-  const files = valuesOf(args, options).filter((word) => word.value !== "-");
-  return files.map((word) => ({ ...word, isPurpose: purposeful.has(program) }));
+  return [
+    ...listed.map((word) => ({ ...word, isPurpose })),
+    ...usual.filter((word) => !listed.includes(word)).map((word) => ({ ...word, isPurpose: true })),
+  ].filter((word) => word.value !== "-");
+}
+
+/** The names that programs give to such options. */
+const usualName =
+  /^-(?:o|-?(?:[\w.-]*[-_.])?(?:out(?:put)?|dest(?:ination)?|logs?|reports?|target|cache|coverage|dump|save|trace|record|\w{0,6}prof(?:ile)?|junit-?xml|basetemp|workdir|metafile|install)(?:[-_]?(?:file|dir(?:ectory)?|path|folder|base|location|html|xml|json))*)(?:=(.*))?$/is;
+
+/** For a program with a row, such an option counts only if its value looks like a path that leads elsewhere. */
+function usualOutput(isListed: boolean) {
+  return (arg: ShellWord, at: number, args: readonly ShellWord[]): ShellWord[] => {
+    const found = usualName.exec(arg.value);
+    const next = found?.[1] === undefined ? args[at + 1] : { ...arg, value: found[1], tilde: found[1].startsWith("~") };
+    const isMeant = !isListed || (arg.value !== "-o" && /^[~/]|(^|\/)\.\.(\/|$)/.test(next?.value ?? ""));
+    return found && isMeant && next && !next.value.startsWith("-") ? [next] : [];
+  };
 }

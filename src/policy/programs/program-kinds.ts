@@ -11,7 +11,7 @@ const speakers = words(`
 const makers = words(`
   touch mkdir rm rmdir unlink shred chmod chown chgrp chattr setfacl mkfifo mknod truncate find rimraf trash trash-put`);
 
-/** They write exactly what `written-files.ts` says, and may show what they read. */
+/** Programs that write exactly what `written-files.ts` says, and may show what they read. */
 const knownWriters = words(`
   cp mv ln install rsync scp tee sponge dd gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4 tar gtar
   bsdtar zip unzip split csplit fd fdfind patch ditto`);
@@ -25,7 +25,7 @@ const onlyRead = words(`
   uptime nproc groups locale tput clear info shellcheck yamllint hadolint actionlint cloc tokei scc eval
   source . ping dig host nslookup ss netstat curl wget`);
 
-/** They take texts and names but run none of them; options that do are in `dangerous-options.ts`. */
+/** Programs that take texts and names but run none of them; options that do are in `dangerous-options.ts`. */
 const neverRun = words(`
   git gh glab hub pip pip3 gem brew sed gsed awk gawk mawk nawk http xh aws az systemctl journalctl
   yq pandoc`);
@@ -53,7 +53,7 @@ export function opensFiles(name: string): boolean {
   return (onlyRead.has(base) || knownWriters.has(base)) && !/^(eval|curl|wget)$/.test(base);
 }
 
-/** Returns whether it writes nothing beyond what the tables say. */
+/** Returns whether the program writes nothing beyond what the tables say. */
 export function writesAsKnown(name: string): boolean {
   const base = baseName(name);
   return onlyRead.has(base) || showsNoContent(base) || knownWriters.has(base);
@@ -67,7 +67,7 @@ export function startsNothing(name: string): boolean {
 
 const never = /^(?!)/;
 /** Linters, test runners and uploaders, with the options that make them change files. */
-const changingOptions: Record<string, RegExp> = {
+export const changingOptions: Record<string, RegExp> = {
   ...each("serve http-server ansible-playbook ssh-add twine k6 codecov", never),
   ...each("pytest py.test mypy pyright pylint flake8 bandit vulture", /^(--junit|--cov-report|-o|--output)/),
   ...each("vitest jest mocha ava tap c8 nyc", /^(-u|--update|--outputFile|--coverageDirectory|--report)/i),
@@ -80,6 +80,7 @@ const changingOptions: Record<string, RegExp> = {
   shfmt: /^(-[a-z]*w|--write)/,
   "clang-format": /^(-i|--inplace)/,
   yq: /^(-[a-zA-Z]*i|--in-?place)/,
+  ...each("venv virtualenv", /^/),
   standard: /^--fix/,
   markdownlint: /^(-f|--fix|-o|--output)/,
 };

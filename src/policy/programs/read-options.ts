@@ -52,13 +52,13 @@ function readLong(word: ShellWord, table: WrapperSyntax, read: ParsedOptions): s
   const [, name = "", given, value] = /^--([^=]*)(=(.*))?$/s.exec(word.value) ?? [];
   const valued = longNames(table.values);
   const fitting = [...valued, ...longNames(table.flags)].filter((each) => each.startsWith(name));
-  const known = fitting.find((each) => each === name) ?? (fitting.length === 1 ? fitting[0] : undefined);
-  if (known === undefined) read.isUnsure = true;
+  const existing = fitting.find((each) => each === name) ?? (fitting.length === 1 ? fitting[0] : undefined);
+  if (existing === undefined) read.isUnsure = true;
   if (given !== undefined) {
-    keepValue(known ?? name, { ...word, value: value! }, read);
+    keepValue(existing ?? name, { ...word, value: value! }, read);
     return undefined;
   }
-  return valued.find((each) => each === known);
+  return valued.find((each) => each === existing);
 }
 
 /** Returns the long names from a list such as `"uC --unset --chdir"`. */
@@ -123,15 +123,15 @@ export function optionValue(
   const letter = shortIn(value, options);
   if (letter) {
     const rest = value.slice(value.indexOf(letter[1]!, 1) + 1);
-    return { name: letter, word: rest === "" ? next : attached(rest.replace(/^=/, "")) };
+    return { name: letter, word: rest === "" ? next : attachedWord(rest.replace(/^=/, "")) };
   }
   const name = longIn(value, options.long);
   if (!name) return undefined;
   const equals = value.indexOf("=");
-  return { name, word: equals === -1 ? next : attached(value.slice(equals + 1)) };
+  return { name, word: equals === -1 ? next : attachedWord(value.slice(equals + 1)) };
 }
 
-function attached(text: string): ShellWord {
+function attachedWord(text: string): ShellWord {
   return { text, value: text, dynamic: /[$`]/.test(text), glob: /[*?[]/.test(text), tilde: text.startsWith("~") };
 }
 
@@ -153,7 +153,7 @@ export function valuesOf(args: readonly ShellWord[], options: OptionNames): Shel
 }
 
 /** Returns the words that are neither options nor their values. */
-export function operands(args: readonly ShellWord[], options: OptionNames = {}): ShellWord[] {
+export function operandsOf(args: readonly ShellWord[], options: OptionNames = {}): ShellWord[] {
   const end = args.findIndex((arg) => arg.value === "--");
   const mixed = end === -1 ? args : args.slice(0, end);
   const isValue = (arg: ShellWord, before: ShellWord | undefined) =>

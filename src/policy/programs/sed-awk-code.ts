@@ -55,9 +55,8 @@ export function sedFiles(args: readonly ShellWord[]): ShellWord[] {
 
 /** Returns the files after r, R, w and W, in commands and in substitutions. It may find more than there are. */
 export function sedFileNames({ value }: ShellWord): ShellWord[] {
-  return [...value.matchAll(/(?<![A-Za-z0-9_.-])(?:[gpiImMe0-9]*)([rRwW])[ \t]*([^\s;}]+)/g)].map((match) =>
-    named(match[2]!),
-  );
+  const names = value.matchAll(/(?<![A-Za-z0-9_.-])(?:[gpiImMe0-9]*)[rRwW][ \t]*([^\s;}]+)/g);
+  return Array.from(names, ([, name]) => named(name!));
 }
 
 /** Returns the strings of an awk program, which may name files and commands. */
@@ -115,7 +114,7 @@ export function isHarmlessAwk(program: string): boolean {
 
 /** Keywords whose parentheses are followed by a statement. */
 const awkHead = /^(if|while|for|switch)$/;
-/** After a value, a slash is a division. */
+/** A slash after a value is a division; elsewhere it starts a regular expression. */
 const awkValue = /^(\w+\.?|""|\/\/|\)|\])$/;
 /** After these, a slash divides in one awk and begins a pattern in another. */
 const awkUnsure =

@@ -3,7 +3,7 @@
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own, words } from "./command-names.ts";
 import { startingPoints } from "./find-arguments.ts";
-import { type OptionNames, operands, valuesOf } from "./read-options.ts";
+import { type OptionNames, operandsOf, valuesOf } from "./read-options.ts";
 
 /** Built-ins that change the shell itself, and so what later words mean. No rule for another command implies them. */
 export const stateChangers = words(`
@@ -76,5 +76,5 @@ export function hidesCode({ name, args }: CommandWords): boolean {
 /** Returns words evaluated as arithmetic, which also evaluates the values of the variables they name. */
 export function computedWords({ name, args }: CommandWords): readonly ShellWord[] {
   if (name.value === "let") return args;
-  return declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*i/.test(arg.value)) ? operands(args) : [];
+  return declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*i/.test(arg.value)) ? operandsOf(args) : [];
 }

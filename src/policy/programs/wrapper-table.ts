@@ -29,7 +29,7 @@ export type WrapperSyntax = {
   permutes?: true;
   /** The operands are joined and passed to a shell; with `each`, every one is a line of its own. */
   joins?: "all" | "each";
-  /** They are joined only with this option; otherwise they are a command as they are. */
+  /** The operands are joined only with this option; without it they are a command. */
   joinedBy?: RegExp;
   /** Options whose value is the folder to start in. */
   directory?: readonly string[];
@@ -149,14 +149,14 @@ export const wrappers: Record<string, WrapperSyntax> = {
   entr: { flags: "acdnprsxz", joins: "all", joinedBy: /^-[a-z]*s/ },
   jobs: { flags: "x" },
   ...each("hyperfine concurrently tmux", { joins: "each" }),
-  ...each("setarch perf rr dtach abduco onchange", { mayHaveOperand: true }),
+  ...each("setarch perf rr uftrace dtach abduco onchange", { mayHaveOperand: true }),
   // Only known to take a command as the rest; with an option, the command is a guess.
   ...each(
     `builtin parallel busybox toybox pnpx eatmydata catchsegv cpulimit firejail proot bwrap valgrind rlwrap dbus-run-session
     start-stop-daemon dotenv prlimit choom numactl cgexec chpst tini dumb-init catatonit heaptrack sem fakechroot watchexec
     env-cmd dbus-launch i386 x86_64 daemonize daemon openvt sbase-box screen at batch multitime softlimit torify nocache aa-exec
     runcon systemd-inhibit run-one run-this-one retry viddy tsp xcrun msgfilter mispipe xterm gnome-terminal konsole alacritty kitty foot
-    wezterm x-terminal-emulator`,
+    wezterm x-terminal-emulator ccache sccache distcc bear scan-build gdbserver grc pexec aoss xdotool`,
     {},
   ),
 };
@@ -178,10 +178,10 @@ export const runners: Record<string, readonly string[]> = {
   bun: ["x"],
   ...each("bundle asdf rbenv pyenv nodenv", ["exec"]),
   ...each(
-    "poetry pipenv pipx pdm hatch rye uv conda mamba micromamba rustup volta pixi devbox op doppler infisical zellij",
+    "poetry pipenv pipx pdm hatch rye uv conda mamba micromamba rustup volta pixi devbox op doppler infisical zellij foreman",
     ["run"],
   ),
-  ...each("aws-vault chamber fnm lerna nx gem", ["exec"]),
+  ...each("aws-vault chamber fnm lerna nx gem composer", ["exec"]),
   nvm: ["exec", "run"],
   nix: ["develop", "shell", "run"],
   guix: ["shell", "environment"],

@@ -6,7 +6,7 @@ import { words } from "../programs/command-names.ts";
 import { isOption } from "../programs/read-options.ts";
 import { predictOutput } from "./predicted-output.ts";
 
-/** The possible values of the line's variables. `unknown` means that they cannot be followed. */
+/** The possible values of the line's variables. `unknown` means that they cannot be determined. */
 type VariableValues = Map<string, readonly ShellWord[] | "unknown">;
 
 /** With `isNested`, the line itself sets `$1`. With `isOpen`, any variable may have been set. */
@@ -41,7 +41,7 @@ type ExpandedText = { texts: readonly string[]; glob?: boolean; origin?: WordOri
 export function expandWord(word: ShellWord, scope: VariableScope): ShellWord {
   if (!word.dynamic) return word;
   const pieces = word.pieces ?? unknown;
-  const { texts, glob = false, origin } = combined(pieces, scope);
+  const { texts, glob = false, origin } = combinePieces(pieces, scope);
   const all = texts.flatMap((text) => splitWords(text, word, glob));
   const words = all.filter((each) => each.value !== "");
   // An option that appears only on expansion counts as generated.
@@ -76,7 +76,7 @@ export function isNumeric(word: ShellWord, scope: VariableScope): boolean {
   return pieces.every((piece) => {
     if (piece.kind === "text") return isPlainArithmetic(piece.value, scope);
     if (piece.kind === "variable") return isNumber(piece.name, scope);
-    if (piece.kind === "output") return predictOutput(resolved(piece.commands, scope)).gives === "token";
+    if (piece.kind === "output") return predictOutput(resolveOutput(piece.commands, scope)).gives === "token";
     return piece.kind === "number";
   });
 }
@@ -97,7 +97,7 @@ function isPositional(name: string): boolean {
   return /^([@*]|\d+)$/.test(name);
 }
 
-function combined(pieces: readonly WordPiece[], scope: VariableScope): ExpandedText {
+function combinePieces(pieces: readonly WordPiece[], scope: VariableScope): ExpandedText {
   let texts = [""];
   let glob = false;
   let origin: WordOrigin | undefined;
@@ -105,8 +105,8 @@ function combined(pieces: readonly WordPiece[], scope: VariableScope): ExpandedT
     const value = pieceValue(piece, scope);
     texts = texts.flatMap((start) => value.texts.map((end) => start + end));
     glob ||= value.glob === true;
-    if (value.origin) origin = worse(origin, value.origin);
-    if (texts.length > maxTexts) return made;
+    if (value.origin) origin = worseOrigin(origin, value.origin);
+    if (texts.length > maxTexts) return computed;
   }
   return { texts, glob, ...(origin && { origin }) };
 }
@@ -114,7 +114,7 @@ function combined(pieces: readonly WordPiece[], scope: VariableScope): ExpandedT
 const digits: ExpandedText = { texts: ["0"] };
 /** For a command that prints nothing if it fails, or a variable that only some shells have. */
 const digitsIfAny: ExpandedText = { texts: ["0", ""] };
-const made: ExpandedText = { texts: [], origin: "made" };
+const computed: ExpandedText = { texts: [], origin: "made" };
 
 function pieceValue(piece: WordPiece, scope: VariableScope): ExpandedText {
   switch (piece.kind) {
@@ -127,38 +127,40 @@ function pieceValue(piece: WordPiece, scope: VariableScope): ExpandedText {
     case "part":
       return partValue(piece.name, scope);
     case "choice":
-      return united(piece.choices.map((pieces) => combined(pieces, scope)));
+      return uniteValues(piece.choices.map((pieces) => combinePieces(pieces, scope)));
     case "output": {
-      const { gives, mentions, isAlways } = predictOutput(resolved(piece.commands, scope));
+      // In a function or a sourced file, cat could be another.
+      if (piece.body !== undefined && !scope.isNested && !scope.isOpen) return { texts: [piece.body] };
+      const { gives, mentions, isAlways } = predictOutput(resolveOutput(piece.commands, scope));
       if (gives === "token") return digitsIfAny;
       const texts = mentions.map((each) => each.value);
       return { texts: isAlways ? texts : [...texts, ""], glob: true, origin: gives };
     }
     case "unknown":
-      return made;
+      return computed;
   }
 }
 
 /** `$(basename "$f")`: expands the arguments of the commands as well. */
-function resolved(commands: Extract<WordPiece, { kind: "output" }>["commands"], scope: VariableScope) {
+function resolveOutput(commands: Extract<WordPiece, { kind: "output" }>["commands"], scope: VariableScope) {
   return commands.map(({ name, args }) => ({ name, args: args.map((arg) => expandWord(arg, scope)) }));
 }
 
 function variableValue({ name, quoted }: { name: string; quoted: boolean }, scope: VariableScope): ExpandedText {
   const words = scope.variables.get(name);
   // IFS, a variable itself, decides where words are split.
-  if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return made;
-  if (words) return lookedUp(name, words, quoted, scope);
+  if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return computed;
+  if (words) return variableTexts(name, words, quoted, scope);
   if (numbers.test(name)) return digitsIfAny;
   const isOurs = scope.isOpen || (scope.isNested && isPositional(name));
   // An unset variable is empty, so `.e${x}nv` is an ordinary name.
   return { texts: alwaysSet.get(name) ?? [""], origin: isOurs ? "made" : "environment" };
 }
 
-function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, scope: VariableScope): ExpandedText {
+function variableTexts(name: string, words: readonly ShellWord[], quoted: boolean, scope: VariableScope): ExpandedText {
   scope.budget.left -= words.length;
   // `x=$x.y` has a different value in each iteration.
-  if (scope.budget.left < 0 || scope.open.has(name)) return made;
+  if (scope.budget.left < 0 || scope.open.has(name)) return computed;
   scope.open.add(name);
   const values = words.map((word) => {
     const expanded = expandWord(word, scope);
@@ -171,7 +173,7 @@ function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, sc
     return { texts, glob, ...(origin && { origin }) };
   });
   scope.open.delete(name);
-  return united(values);
+  return uniteValues(values);
 }
 
 function partValue(name: string, scope: VariableScope): ExpandedText {
@@ -179,13 +181,13 @@ function partValue(name: string, scope: VariableScope): ExpandedText {
   const { origin, ...whole } = variableValue({ name, quoted: true }, scope);
   // A part of an existing name or of a user's variable; of a value that the line sets, it could be any part.
   const isOutside = origin === undefined ? words !== "unknown" && words?.every((word) => word.glob) : origin !== "made";
-  return isOutside ? { ...whole, origin: "derived" } : made;
+  return isOutside ? { ...whole, origin: "derived" } : computed;
 }
 
-function united(values: readonly ExpandedText[]): ExpandedText {
+function uniteValues(values: readonly ExpandedText[]): ExpandedText {
   const texts = values.flatMap((value) => value.texts);
   const origins = values.flatMap((value) => value.origin ?? []);
-  const origin = origins.length > 0 ? origins.reduce(worse) : undefined;
+  const origin = origins.length > 0 ? origins.reduce(worseOrigin) : undefined;
   return { texts, glob: values.some((value) => value.glob), ...(origin && { origin }) };
 }
 
@@ -219,7 +221,7 @@ function isQuoted(piece: WordPiece): boolean {
   return piece.kind === "number" || ((piece.kind === "variable" || piece.kind === "output") && piece.quoted);
 }
 
-function worse(one: WordOrigin | undefined, other: WordOrigin): WordOrigin {
+function worseOrigin(one: WordOrigin | undefined, other: WordOrigin): WordOrigin {
   return one !== undefined && strictness[one] > strictness[other] ? one : other;
 }
 
@@ -256,7 +258,7 @@ export function scopeOf(line: ShellLine, outer: VariableScope | undefined): Vari
     if (base === "eval" || base === "trap") for (const arg of args) setByCode(arg, variables);
     const isFollowed = !args.some((arg) => changesValues.test(arg.value));
     const isOnlyNamed = (arg: ShellWord) => isFollowed && keepers.has(base) && /^\w+$/.test(arg.value);
-    if (setters.has(base)) for (const arg of args) if (!isOnlyNamed(arg)) setByWord(arg, variables, isFollowed);
+    if (setters.has(base)) for (const arg of args) if (!isOnlyNamed(arg)) noteVariableSetBy(arg, variables, isFollowed);
   }
   return { variables, isNested, isOpen, budget: outer?.budget ?? { left: maxLookUps }, open: new Set() };
 }
@@ -269,7 +271,7 @@ function builtinOf({ name, args }: ShellCommand): { base: string; args: readonly
   return { base: args[at]?.value ?? "", args: args.slice(at + 1) };
 }
 
-function setByWord(word: ShellWord, variables: VariableValues, isFollowed: boolean): void {
+function noteVariableSetBy(word: ShellWord, variables: VariableValues, isFollowed: boolean): void {
   const name = /^[A-Za-z_]\w*/.exec(word.value)?.[0];
   // `export x=1` was recorded as an assignment; words that only look like one are not followed.
   const isNoted = name !== undefined && variables.has(name) && word.text.startsWith(`${name}=`);

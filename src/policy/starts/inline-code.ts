@@ -80,7 +80,7 @@ export function followDatabase(base: string, name: ShellWord, trail: CodeTrail):
   found.opaque.push(`${base} is given statements that may start programs`);
 }
 
-/** Records what a variable makes programs load; the shell expands its paths. */
+/** Records the files that a variable makes programs load. The shell expands their paths. */
 export function noteLoads(by: string, loads: VariableCode["loads"], { files }: StartedPrograms): void {
   for (const { path, kind } of loads)
     files.push({ word: { ...literalWord(path), dynamic: /[$`]/.test(path) }, by, loads: kind });

@@ -64,8 +64,8 @@ function undecidedProgram([name, ...args]: readonly ShellWord[]): string | undef
 
 /** Returns the mark of `-I`, which stands for the input. */
 function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
-  const own = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
-  return values.get("I")?.value ?? (own === "" ? "{}" : own);
+  const placeholder = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
+  return values.get("I")?.value ?? (placeholder === "" ? "{}" : placeholder);
 }
 
 /** Returns the words of `find -exec`, with possible matches in place of `{}`. */

@@ -12,7 +12,7 @@ type OutputRule = {
   first?: string;
   flags?: RegExp;
   operands?: RegExp;
-  /** A flag without which it prints something else. */
+  /** A flag without which the program prints something else. */
   needs?: RegExp;
   /** Its output is never empty. */
   isAlways?: true;
@@ -130,27 +130,27 @@ const filters: Record<string, { flags: RegExp; operands: number }> = {
 /** Matches scripts that print one field of a line and nothing else. */
 const fieldPrinter = /^[^"'`|>@]*\{\s*print \$(\d+|NF)\s*;?\s*\}\s*$/;
 
-const made: PredictedOutput = { gives: "made", mentions: [] };
+const computed: PredictedOutput = { gives: "made", mentions: [] };
 
 export function predictOutput(commands: readonly CommandWords[]): PredictedOutput {
   const [first, ...rest] = commands;
-  return first ? rest.reduce(outputThrough, outputOfFirst(first)) : made;
+  return first ? rest.reduce(outputThrough, outputOfFirst(first)) : computed;
 }
 
 function outputOfFirst({ name, args }: CommandWords): PredictedOutput {
-  if (!isKnown([name])) return made;
-  if (name.value === "echo" || name.value === "printf") return { ...made, mentions: args.flatMap(spokenWords) };
+  if (!isKnown([name])) return computed;
+  if (name.value === "echo" || name.value === "printf") return { ...computed, mentions: args.flatMap(spokenWords) };
   if (name.value === "basename" || name.value === "dirname") return partOfPath(args);
-  if (!isKnown(args) || args.some((arg) => /[\n\r]/.test(arg.value))) return made;
-  const rule = [own(outputRules, name.value) ?? []].flat().find((each) => fits(each, args));
-  if (!rule) return made;
+  if (!isKnown(args) || args.some((arg) => /[\n\r]/.test(arg.value))) return computed;
+  const rule = [own(outputRules, name.value) ?? []].flat().find((each) => ruleApplies(each, args));
+  if (!rule) return computed;
   const { gives, isAlways } = rule;
   const isNamed = (at: number) => /^-i?(name|path)$/.test(args[at - 1]?.value ?? "");
   const mentions = args.map((arg, at) => (isNamed(at) ? { ...arg, glob: true } : arg));
   return { gives, mentions: mentions.filter((arg) => !arg.value.startsWith("-")), ...(isAlways && { isAlways }) };
 }
 
-function fits({ first, flags, operands, needs }: OutputRule, args: readonly ShellWord[]): boolean {
+function ruleApplies({ first, flags, operands, needs }: OutputRule, args: readonly ShellWord[]): boolean {
   if (first !== undefined && args[0]?.value !== first) return false;
   if (needs && !args.some((arg) => needs.test(arg.value))) return false;
   const rest = first === undefined ? args : args.slice(1);
@@ -161,11 +161,11 @@ function fits({ first, flags, operands, needs }: OutputRule, args: readonly Shel
 function partOfPath(args: readonly ShellWord[]): PredictedOutput {
   const origin = args[0]?.origin;
   const isFromOutside = (origin !== undefined && origin !== "made") || args[0]?.glob === true;
-  return isFromOutside && isKnown(args.slice(1)) ? { gives: "derived", mentions: [] } : made;
+  return isFromOutside && isKnown(args.slice(1)) ? { gives: "derived", mentions: [] } : computed;
 }
 
 function outputThrough({ gives, mentions }: PredictedOutput, { name, args }: CommandWords): PredictedOutput {
-  if (gives === "made" || !isKnown([name, ...args])) return { ...made, mentions };
+  if (gives === "made" || !isKnown([name, ...args])) return { ...computed, mentions };
   const values = args.map((arg) => arg.value);
   if (name.value === "wc" && values.length === 1 && /^-[lwc]$/.test(values[0]!))
     return { gives: "token", mentions: [] };
@@ -177,7 +177,7 @@ function outputThrough({ gives, mentions }: PredictedOutput, { name, args }: Com
     );
     return flags.every((flag) => filter.flags.test(flag)) && operands.length === filter.operands
       ? { gives, mentions }
-      : made;
+      : computed;
   }
   const isField =
     name.value === "awk"
@@ -186,7 +186,7 @@ function outputThrough({ gives, mentions }: PredictedOutput, { name, args }: Com
         /^(-F.*|)$/s.test(values.length > 1 ? values[0]! : "")
       : name.value === "cut" &&
         values.every((value, index) => /^-[dfc]/.test(value) || /^-[dfc]$/.test(values[index - 1] ?? ""));
-  return isField ? { gives: "derived", mentions } : made;
+  return isField ? { gives: "derived", mentions } : computed;
 }
 
 /** Returns the words of a text that a command prints. */

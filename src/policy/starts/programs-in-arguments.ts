@@ -11,7 +11,7 @@ import type { ProgramStart } from "./started-programs.ts";
 
 /** Programs that start a command in a container, on another machine or in another environment, with the subcommands that do. */
 const starters: Record<string, RegExp | undefined> = {
-  ...each("docker podman nerdctl", /^(run|exec|create)$/),
+  ...each("docker podman nerdctl", /^(run|exec|create|unshare)$/),
   ...each("docker-compose podman-compose", /^(run|exec)$/),
   kubectl: /^(exec|run|debug)$/,
   oc: /^(exec|run|debug|rsh)$/,
@@ -29,7 +29,7 @@ const starters: Record<string, RegExp | undefined> = {
   ),
 };
 
-/** Programs that start commands where the files are others. */
+/** Programs that start commands on another machine, whose files are not those here. */
 const elsewhere =
   /^(ssh|rsh|mosh|sshpass|autossh|pssh|parallel-ssh|pdsh|dsh|ansible|salt|fab|kubectl|oc|adb|vagrant|gcloud|machinectl)$/;
 
@@ -97,12 +97,8 @@ function scriptName(by: string, args: readonly ShellWord[]): { name: string; arg
 /** Returns the argument of `-c`, which is parsed as a script. */
 function shellScript(by: string, { args }: ProgramStart): ShellWord[] {
   const at = isShell(by) ? args.findIndex((arg) => /^-[a-zA-Z]*c/.test(arg.value)) : -1;
-  return at === -1
-    ? []
-    : args
-        .slice(at + 1)
-        .filter((arg) => /\s/.test(arg.value))
-        .slice(0, 1);
+  const text = at === -1 ? undefined : args.slice(at + 1).find((arg) => /\s/.test(arg.value));
+  return text ? [text] : [];
 }
 
 function bodiesOf({ command }: ProgramStart): string[] {
@@ -111,7 +107,7 @@ function bodiesOf({ command }: ProgramStart): string[] {
 
 /** Matches where a command may begin in a text: at its start, after an operator, quote or bracket, or after a word such as `exec`. */
 const begins =
-  /(?<=^|[!|;&({"'`:=%<>,[] ?|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else) )((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
+  /(?<=^|[!|;&({"'`:=%<>,[#] ?|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else) )((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
 
 /** Returns the program that the rule denies, if a text names it where a command could begin or as a whole word. */
 function deniedNameIn(rule: Rule, texts: readonly string[]): string | undefined {
@@ -122,13 +118,9 @@ function deniedNameIn(rule: Rule, texts: readonly string[]): string | undefined 
       if (deniesCommand(rule, { name: text, args: texts.slice(at + 1, at + 20) })) return text;
       continue;
     }
-    for (const [, name, rest] of onOneLine(text).matchAll(begins))
+    // The lookbehind over long runs of spaces would be too slow.
+    for (const [, name, rest] of text.replaceAll("\n", ";").replace(/\s+/g, " ").trim().matchAll(begins))
       if (deniesCommand(rule, { name: name!, args: rest!.split(/\s+/).filter(Boolean) })) return name;
   }
   return undefined;
-}
-
-/** Collapses spaces, because the lookbehind over long runs of them would be too slow. */
-function onOneLine(text: string): string {
-  return text.replaceAll("\n", ";").replace(/\s+/g, " ").trim();
 }

@@ -2,7 +2,7 @@
 
 import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
 import type { LoadKind } from "../programs/code-variables.ts";
-import { show } from "../show.ts";
+import { showText } from "../show.ts";
 import type { VariableScope } from "./expand-words.ts";
 
 /** One program start, however deeply wrapped. */
@@ -62,7 +62,7 @@ export function nothingStarted() {
 }
 
 export function noteMisread(text: string, shell: string, found: StartedPrograms): void {
-  found.opaque.push(`${shell} may read ${show(text)} differently than bash`);
+  found.opaque.push(`${shell} may read ${showText(text)} differently than bash`);
   found.unreadable.push(text);
   // Users of other shells know their syntax; sh is easily mistaken for bash.
   if (!/^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell)) found.isMisread = true;

@@ -1,5 +1,5 @@
 // Finds characters that make a line look like another one. Quotes allow invisible ones, but no control or direction characters.
-import { show } from "../show.ts";
+import { showText } from "../show.ts";
 import type { StartedPrograms } from "./wrappers.ts";
 
 /** Joiners, direction marks, and spaces other than U+0020. */
@@ -19,6 +19,6 @@ export function suspiciousText(command: string, { lines, sources }: StartedProgr
   for (const { commands } of lines)
     for (const { name } of commands)
       if (name && /[^\x20-\x7e]/.test(name.value))
-        reasons.push(`The name ${show(name.value)} contains unusual characters.`);
+        reasons.push(`The name ${showText(name.value)} contains unusual characters.`);
   return reasons;
 }

@@ -4,7 +4,7 @@ import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "../parse/shell.ts";
 import { literalWord } from "../parse/shell-word.ts";
 import { renamingLists, variableCode } from "../programs/code-variables.ts";
-import { baseName, isInterpreter, isShell, own, words } from "../programs/command-names.ts";
+import { baseName, isInterpreter, isShell, moduleOf, own, words } from "../programs/command-names.ts";
 import { dangerousArguments } from "../programs/dangerous-options.ts";
 import { commandsInOptions, inlineCode, mayStartPrograms } from "../programs/executing-options.ts";
 import { databaseShells, otherLanguages } from "../programs/program-kinds.ts";
@@ -23,7 +23,7 @@ import {
   wrapperName,
   wrappers,
 } from "../programs/wrapper-table.ts";
-import { show } from "../show.ts";
+import { showText } from "../show.ts";
 import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
 import { followDatabase, followFile, followInput, noteCode, noteLoads } from "./inline-code.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
@@ -83,13 +83,14 @@ function followVariable(name: string, value: string, trail: Trail): void {
   for (const text of commands) guessScript(text, trail);
   if (options) {
     const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;
-    const given = { name: literalWord(options.program), args: options.words.map(literalWord) };
-    follow(given.name, given.args, inside);
-    if (dangerousArguments(given).length > 0) found.opaque.push(`${name} gives ${options.program} ${show(value)}`);
+    const literalCommand = { name: literalWord(options.program), args: options.words.map(literalWord) };
+    follow(literalCommand.name, literalCommand.args, inside);
+    if (dangerousArguments(literalCommand).length > 0)
+      found.opaque.push(`${name} gives ${options.program} ${showText(value)}`);
   }
   if (code) found.code.push({ text: code, by: name });
   if (isOpaque || (code && mayStartPrograms(code)))
-    found.opaque.push(`${name}=${show(value)} decides what a program loads or runs`);
+    found.opaque.push(`${name}=${showText(value)} decides what a program loads or runs`);
   noteLoads(name, loads, found);
 }
 
@@ -115,7 +116,7 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   if (found.runs.length > maxRuns) tooMuch("it starts too many programs", found);
   if (found.runs.length > maxRuns || name.dynamic || name.glob) return;
   if (name.value.includes("/")) found.files.push({ word: name, by: name.value });
-  // A program that is passed a name with spaces may run it as a line.
+  // A program that gets a word with spaces as its command may run it as a shell line.
   if (depth > 0 && /[ \t\n]/.test(name.value)) guessScript(name.value, trail);
   for (const word of scriptsOf(run)) found.files.push({ word, by: base, isUsual: true });
   if (isShell(base)) followShell(base, args, trail);
@@ -161,8 +162,8 @@ function followOptions(run: ProgramStart, trail: Trail): void {
   else if (code.some((each) => mayStartPrograms(each.value)))
     found.opaque.push(`${base} is given code that may start programs`);
   else if (dangers.length > 0 && (otherLanguages.has(base) || (isInterpreter(base) && code.length === 0)))
-    found.opaque.push(`${base} ${show(dangers[0]!.text)} may start programs`);
-  if (dangers.some(({ at }) => isMade(run.args[at]) || isMade(run.args[at + 1])))
+    found.opaque.push(`${base} ${showText(dangers[0]!.text)} may start programs`);
+  if (dangers.some(({ at, name }) => name === "--config-env" || isMade(run.args[at]) || isMade(run.args[at + 1])))
     found.opaque.push(`what ${base} runs is not known in advance`);
   if (hidesCode(run) || computedWords(run).some((word) => !isNumeric(word, trail.scope)))
     found.opaque.push(`${base} evaluates text that contains a command`);
@@ -225,7 +226,7 @@ function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], tr
   }
   if (isPackageRunner(base)) operands = [withoutVersion(operands[0]!, base), ...operands.slice(1)];
   if (next.depth > deepest) tooMuch("it is nested too deeply", found);
-  else if (isUnsure || late?.isUnsure) guess(operands, next);
+  else if (isUnsure || late?.isUnsure) guessCommands(operands, next);
   else follow(operands[0]!, operands.slice(1), next);
 }
 
@@ -243,7 +244,7 @@ function withoutAssignments(operands: readonly ShellWord[], by: string, trail: T
 }
 
 /** After an unknown option, any of the words may be the command. */
-function guess(operands: readonly ShellWord[], trail: Trail): void {
+function guessCommands(operands: readonly ShellWord[], trail: Trail): void {
   for (let at = 0; at < operands.length; at++) {
     if (trail.found.guesses++ > maxGuesses) {
       tooMuch("it contains too many unknown options", trail.found);
@@ -299,10 +300,9 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
 function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
   const { found, command } = trail;
   // `python3 -m pytest`: a module is a program of its own.
-  const module = /^python/.test(base) ? args.findIndex((arg) => arg.value === "-m") + 1 : 0;
-  if (module > 0 && args[module]) {
-    const inside = { ...trail, depth: trail.depth + 1, inOption: true } as const;
-    follow(args[module], args.slice(module + 1), inside);
+  const run = moduleOf(base, args);
+  if (run) {
+    follow(run.module, run.rest, { ...trail, depth: trail.depth + 1, inOption: true });
     return;
   }
   if (args.some((arg) => /^(-[a-zA-Z]*[ceEr]|--eval|--print|-p|eval)$/.test(arg.value))) return;
@@ -352,7 +352,7 @@ function guessScript(text: string, trail: Trail): void {
   const scope = scopeOf(line, trail.scope);
   if (line.errors.length > 0 || !readsAlike(text, "sh")) noteMisread(text, "sh", found);
   if (line.evaluates.length > 0 || line.computed.some((word) => !isNumeric(word, scope)))
-    found.opaque.push(`${show(text)} evaluates data as code`);
+    found.opaque.push(`${showText(text)} evaluates data as code`);
   followCommands(line, scope, inside);
 }
 
@@ -377,7 +377,7 @@ export function followScript(text: string, found: StartedPrograms): void {
   const { errors, evaluates } = line;
   if (errors.length > 0) found.unreadable.push(text);
   for (const why of [...errors, ...evaluates])
-    found.opaque.push(`a script that it runs cannot be seen through: ${show(why)}`);
+    found.opaque.push(`a script that it runs cannot be seen through: ${showText(why)}`);
   followCommands(line, scopeOf(line, found.scopes[0]), {
     depth: 1,
     certain: false,
