@@ -6,9 +6,12 @@ import type {
   LanguageModelV3ToolResultPart,
   SharedV3ProviderOptions,
 } from "@ai-sdk/provider";
+import { perObject } from "../json/per-object.ts";
+import { wellFormed } from "../json/well-formed.ts";
 import type { Message, Part, ToolResultPart } from "../protocol/message.ts";
 import { sha256 } from "../store/chats/sha256.ts";
 import { isBlankText } from "../text/blank.ts";
+import { imageProblem, withNewestImages } from "./image-limits.ts";
 import type { ModelRequest } from "./provider.ts";
 import type { Vendor } from "./vendors/vendor.ts";
 
@@ -21,9 +24,9 @@ type AssistantMessage = Extract<LanguageModelV3Prompt[number], { role: "assistan
 export function toPrompt(request: ModelRequest, vendor: Vendor): LanguageModelV3Prompt {
   const prompt: LanguageModelV3Prompt = [];
   const to: Recipient = { vendor, model: request.model, usedIds: new Set() };
-  if (!isBlankText(request.system)) prompt.push({ role: "system", content: request.system });
+  if (!isBlankText(request.system)) prompt.push({ role: "system", content: wellFormed(request.system) });
   let open: OpenCalls = new Map();
-  for (const group of groups(request.messages)) {
+  for (const group of groups(withNewestImages(request.messages, vendor.maxImages ?? 20))) {
     if (group.role === "assistant") {
       answer(prompt, open, [], vendor);
       open = new Map();
@@ -36,7 +39,10 @@ export function toPrompt(request: ModelRequest, vendor: Vendor): LanguageModelV3
     // An empty message keeps its place: conversations begin with the user, and roles alternate.
     if (content.length === 0 && open.size === 0) content.push({ type: "text", text: "(empty message)" });
     open = new Map();
-    if (content.length > 0) prompt.push({ role: "user", content });
+    const last = prompt.at(-1);
+    // The reply between two messages of the user may have nothing that is sent.
+    if (last?.role === "user") last.content.push(...content);
+    else if (content.length > 0) prompt.push({ role: "user", content });
   }
   answer(prompt, open, [], vendor);
   if (prompt.at(-1)?.role === "assistant")
@@ -73,22 +79,23 @@ function assistantMessage({ parts, providers }: Group, open: OpenCalls, to: Reci
   for (const [index, part] of parts.entries()) {
     switch (part.type) {
       case "text":
-        if (!isBlankText(part.text)) content.push({ type: "text", text: part.text });
+        if (!isBlankText(part.text)) content.push({ type: "text", text: wellFormed(part.text) });
         break;
       case "thinking":
         if (!ownOpaque(part.opaque, vendor)) break;
         if (vendor.messageOptions && part.opaque.metadata) beside.push(part.opaque.metadata);
         if (vendor.returnsThinking)
-          content.push({ type: "reasoning", text: part.text, ...providerOptions(part.opaque, vendor) });
+          content.push({ type: "reasoning", text: wellFormed(part.text), ...providerOptions(part.opaque, vendor) });
         break;
       case "tool_call": {
         if (open.has(part.id)) break;
         const sentId = legalId(part.id, to, providers[index] === vendor.name);
-        open.set(part.id, { name: part.name, sentId });
+        const toolName = legalName(part.name);
+        open.set(part.id, { name: toolName, sentId });
         content.push({
           type: "tool-call",
           toolCallId: sentId,
-          toolName: part.name,
+          toolName,
           input: objectArguments(part.args),
           ...providerOptions(part.opaque, vendor),
         });
@@ -99,6 +106,8 @@ function assistantMessage({ parts, providers }: Group, open: OpenCalls, to: Reci
         break; // an assistant message contains neither
     }
   }
+  // Thinking that nothing follows, as of an interrupted reply, is refused by some vendors and read by none.
+  while (content.at(-1)?.type === "reasoning") content.pop();
   const options = vendor.messageOptions?.(beside);
   return { role: "assistant", content, ...(options && { providerOptions: options }) };
 }
@@ -111,6 +120,12 @@ function legalId(id: string, { vendor, model, usedIds }: Recipient, own: boolean
     sent = sha256(time === 1 ? id : `${id} ${time}`).slice(0, length);
   usedIds.add(sent);
   return sent;
+}
+
+/** A model may call tools by names that no vendor takes back: with dots or blanks, too long, or none at all. */
+function legalName(name: string): string {
+  const legal = name.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^(?![a-zA-Z_])/, "_");
+  return legal.slice(0, 64);
 }
 
 /** Gives every call exactly one result, since vendors refuse a conversation with open calls. Returns images that must follow. */
@@ -128,13 +143,15 @@ function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly 
   return pictures;
 }
 
+const saidBy = perObject(({ text }: ToolResultPart) => (isBlankText(text) ? "(no output)" : wellFormed(text)));
+
 function outputOf(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
   if (!result) return { type: "error-text", value: "There is no result: the call was interrupted." };
-  const said = isBlankText(result.text) ? "(no output)" : result.text;
+  const said = saidBy(result);
   if (result.isError) return { type: "error-text", value: said };
   const images = vendor.imagesInResults ? (result.images ?? []) : [];
-  const seen = images.filter(({ mime }) => isTaken(mime, vendor));
-  const text = [said, ...images.filter((image) => !seen.includes(image)).map(({ mime }) => unseen(mime))].join("\n");
+  const seen = images.filter((image) => !unseen(image, vendor));
+  const text = [said, ...images.flatMap((image) => unseen(image, vendor) ?? [])].join("\n");
   if (seen.length === 0) return { type: "text", value: text };
   const shown = seen.map(({ mime, base64 }) => ({ type: "image-data" as const, data: base64, mediaType: mime }));
   return { type: "content", value: [{ type: "text", text }, ...shown] };
@@ -142,33 +159,32 @@ function outputOf(result: ToolResultPart | undefined, vendor: Vendor): LanguageM
 
 function userContent(parts: readonly Part[], vendor: Vendor): UserContent {
   return parts.flatMap((part): UserContent => {
-    if (part.type === "text" && !isBlankText(part.text)) return [{ type: "text", text: part.text }];
+    if (part.type === "text" && !isBlankText(part.text)) return [{ type: "text", text: wellFormed(part.text) }];
     if (part.type === "image") return picture(part, vendor);
     return [];
   });
 }
 
 function picture(image: { mime: string; base64: string }, vendor: Vendor): UserContent {
-  if (!isTaken(image.mime, vendor)) return [{ type: "text", text: unseen(image.mime) }];
+  const note = unseen(image, vendor);
+  if (note) return [{ type: "text", text: note }];
   return [{ type: "file", data: image.base64, mediaType: image.mime, providerOptions: ownDetail }];
 }
 
 /** The types of the Responses API require it. Other vendors read only options under their own name. */
 const ownDetail = { openai: { imageDetail: "auto" }, azure: { imageDetail: "auto" } };
 
-function isTaken(mime: string, { imageKinds }: Vendor): boolean {
-  return imageKinds?.test(mime) ?? true;
-}
-
-function unseen(mime: string): string {
-  return `[an image (${mime}): the model takes no images of this kind]`;
+/** Returns a note for the model about an image that cannot be sent. */
+function unseen(image: { mime: string; base64: string }, { imageKinds }: Vendor): string | undefined {
+  const isTaken = imageKinds?.test(image.mime) ?? true;
+  const problem = isTaken ? imageProblem(image) : "the model takes no images of this kind";
+  return problem && `[an image (${image.mime}): ${problem}]`;
 }
 
 /** Arguments that were not a JSON object are stored as text; vendors require an object. */
 function objectArguments(args: unknown): unknown {
-  return typeof args === "object" && args !== null && !Array.isArray(args)
-    ? args
-    : { malformed_arguments: args ?? null };
+  const isObject = typeof args === "object" && args !== null && !Array.isArray(args);
+  return wellFormed(isObject ? args : { malformed_arguments: args ?? null });
 }
 
 function ownOpaque(opaque: unknown, vendor: Vendor): opaque is Opaque {

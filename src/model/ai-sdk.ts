@@ -25,7 +25,7 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
   return {
     id: vendor.name,
     async *stream(given) {
-      const { tools, leftOut } = await fittingTools(given.tools, vendor);
+      const { tools, leftOut } = await fittingTools(offeredIn(given, vendor), vendor);
       const request = { ...given, tools };
       const news = leftOut.filter((sentence) => !said.has(sentence));
       for (const message of news) yield { type: "notice", kind: "tool_left_out", message };
@@ -85,12 +85,25 @@ function modelsOf(vendor: Vendor) {
   };
 }
 
+/** A side question offers no tools; a vendor may want to see the tools of the calls before it all the same. */
+function offeredIn({ tools, messages }: ModelRequest, { needsTools }: Vendor): readonly ToolSpec[] {
+  const hasCalls = () => messages.some(({ parts }) => parts.some(({ type }) => type === "tool_call"));
+  return needsTools && tools.length === 0 && hasCalls() ? [noTool] : tools;
+}
+
+const noTool: ToolSpec = {
+  name: "None",
+  description: "There are no tools now: answer in words.",
+  parameters: { type: "object", properties: {} },
+};
+
 /** Adapts schemas of MCP tools, which may be anything: one that a vendor refuses would fail every request. */
 async function fittingTools(
   tools: readonly ToolSpec[],
   vendor: Vendor,
 ): Promise<{ tools: readonly ToolSpec[]; leftOut: readonly string[] }> {
-  if (tools.every((tool) => tool.mcp === undefined)) return { tools, leftOut: [] };
+  const isOwn = tools.every((tool) => tool.mcp === undefined);
+  if (isOwn && !vendor.flatSchemas && !vendor.typedSchemas) return { tools, leftOut: [] };
   return (await import("./foreign-tools.ts")).fitTools(tools, vendor);
 }
 
@@ -99,7 +112,7 @@ async function fittingTools(
  * the conversation up to its newest messages.
  */
 function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest, sent: { length: number }): Fetch {
-  const rewritten: Fetch = (url, init) => {
+  return (url, init) => {
     if (typeof init?.body !== "string" || vendor.isSealed) return ask(url, init);
     const body = JSON.parse(init.body);
     vendor.rewrite?.(body, request);
@@ -108,7 +121,6 @@ function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest, sent: { le
     sent.length = text.length;
     return ask(url, { ...init, body: text });
   };
-  return rewritten;
 }
 
 /** Returns a warning if a server counts far fewer tokens than it was sent: it has dropped the beginning without an error. */
@@ -143,7 +155,12 @@ async function* chunksOf(
   const details: unknown[] = [];
   /** The newest call: whether it is complete is known only when something follows it. */
   let call: LanguageModelV3ToolCall | undefined;
+  /** The tool of a call whose arguments are still arriving. */
+  let begun: string | undefined;
   let text = "";
+  /** The end of what was said, and whether another text begins after it. */
+  let spoken = "";
+  let isNext = false;
   let said = false;
   let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
 
@@ -171,13 +188,21 @@ async function* chunksOf(
         for (const id of vendor.callIds?.(part.rawValue) ?? []) saidIds.add(id);
         details.push(...(vendor.thinkingDetails?.(part.rawValue) ?? []));
         break;
-      case "text-delta":
+      case "text-start":
+        isNext = !isBlankText(spoken);
+        break;
+      case "text-delta": {
         if (!part.delta) break;
         yield* endCall();
-        text += part.delta;
+        // Several texts of one answer are paragraphs, not one word after the other.
+        const words = isNext && !spoken.endsWith("\n") ? `\n\n${part.delta}` : part.delta;
+        isNext = false;
+        spoken = part.delta;
+        text += words;
         said ||= !isBlankText(part.delta);
-        yield { type: "text", text: part.delta };
+        yield { type: "text", text: words };
         break;
+      }
       case "text-end":
         yield* endText();
         break;
@@ -202,7 +227,11 @@ async function* chunksOf(
         if (thought.text || metadata) yield { type: "part", part: { type: "thinking", text: thought.text, opaque } };
         break;
       }
+      case "tool-input-start":
+        begun = part.toolName;
+        break;
       case "tool-call":
+        begun = undefined;
         yield* endText();
         if (part.providerExecuted) break;
         said = true;
@@ -217,13 +246,14 @@ async function* chunksOf(
         if (isHarmless(part.error, reading)) break;
         throw part.error;
       default:
-        break; // starts, argument deltas, sources: not needed
+        break; // argument deltas, sources: not needed
     }
   }
   yield* endText();
   const cut = finish && cutReason(finish.reason);
-  const broken = cut !== undefined && call && !isWhole(call) ? call.toolName : undefined;
-  if (broken === undefined) yield* endCall();
+  const isLastWhole = cut === undefined || !call || isWhole(call);
+  const broken = cut === undefined ? undefined : (begun ?? (isLastWhole ? undefined : call?.toolName));
+  if (isLastWhole) yield* endCall();
   if (details.length > 0) {
     const opaque = { from: vendor.name, metadata: { thinking: { details } } } as Opaque;
     yield { type: "part", part: { type: "thinking", text: "", opaque } };
@@ -235,8 +265,13 @@ async function* chunksOf(
 
 /** Returns the vendor's reason why an answer stopped before its end; undefined if it is complete. */
 function cutReason({ unified, raw }: LanguageModelV3FinishReason): string | undefined {
-  return unified === "length" || raw === "pause_turn" ? (raw ?? "length") : undefined;
+  return unified === "length" || cutWords.test(raw ?? "") ? (raw ?? "length") : undefined;
 }
+
+/** Words in the reasons of all vendors, of which packages know only some. */
+const cutWords = /^pause_turn$|length|max_\w*tokens|context_window/i;
+const refusalWords = /refus|filter|safety|sensitive|guardrail/i;
+const failureWords = /error|malformed|unexpected|missing|too_many|insufficient|abort|fail|^(?:other|language)$/i;
 
 /** Arguments that were cut are not an object, or an empty one if they had not begun. */
 function isWhole({ input }: LanguageModelV3ToolCall): boolean {
@@ -269,13 +304,13 @@ function judgeEnding(
   if (noReason && !watch.sawEndMark) {
     throw new ModelError("MODEL_TRUNCATED", `The answer of ${vendorLabel} ended before it was complete.`);
   }
-  if (reason?.unified === "content-filter" || /^(refusal|content_filter|safety)$/i.test(raw)) {
+  if (reason?.unified === "content-filter" || refusalWords.test(raw)) {
     throw new ModelError(
       "MODEL_REFUSED",
       `The model refused to answer (${raw || "content filter"}). Rephrase it, or choose another model with --model.`,
     );
   }
-  if (reason?.unified === "error" && reason.raw !== undefined) {
+  if ((reason?.unified === "error" && raw) || failureWords.test(raw)) {
     throw new ModelError("MODEL_BAD_RESPONSE", `${vendorLabel} ended its answer with an error (${raw}).`);
   }
   if (said) return;

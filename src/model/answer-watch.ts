@@ -1,6 +1,7 @@
 // Inspects the bytes of an answer as they pass: whether it is an event stream, within limits, and ended properly.
 import type { Fetch } from "../net/fetch.ts";
 import { withReaders } from "../net/response.ts";
+import { ReadableStream } from "../net/streams.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { collapsed } from "../text/one-line.ts";
 import { EventLines } from "./event-lines.ts";
@@ -21,13 +22,13 @@ export function watchAnswer(ask: Fetch, asked: RequestedModel, signal: AbortSign
   const watched = async (...args: Parameters<typeof ask>): Promise<Response> => {
     const response = await ask(...args);
     if (!response.body) return response;
-    if (!response.ok) return { ...response, ...withReaders(beginning(response.body)) } as unknown as Response;
+    if (!response.ok) return { ...response, ...withReaders(limitedBody(response.body)) } as unknown as Response;
     answered = true;
     const type = response.headers.get("content-type") ?? "";
     if (/\b(html|json)\b/i.test(type)) throw await notStream(response, asked, signal);
     // Bedrock uses its own framing for events, which the package checks.
     if (/amazon\.eventstream/.test(type)) return response;
-    return { ...response, body: passing(response.body, asked, lines) } as Response;
+    return { ...response, body: checkedBody(response.body, asked, lines) } as Response;
   };
   return {
     fetch: watched as Fetch,
@@ -42,7 +43,7 @@ export function watchAnswer(ask: Fetch, asked: RequestedModel, signal: AbortSign
 
 /** Builds the error for a login page, a proxy's page, or an error sent with a success status. */
 async function notStream(response: Response, asked: RequestedModel, signal: AbortSignal): Promise<ModelError> {
-  const text = await startOf(response.body!);
+  const text = await firstCharacters(response.body!);
   try {
     const { error } = JSON.parse(text) as { error?: unknown };
     if (error)
@@ -51,7 +52,7 @@ async function notStream(response: Response, asked: RequestedModel, signal: Abor
         answered: true,
       });
   } catch {}
-  return badStart(text, asked);
+  return notAStreamError(text, asked);
 }
 
 /** The error for input that would fill the memory. `what` is the start of its sentence. */
@@ -62,14 +63,14 @@ export function tooLong(what: string): ModelError {
   );
 }
 
-function badStart(text: string, asked: RequestedModel): ModelError {
+function notAStreamError(text: string, asked: RequestedModel): ModelError {
   const hide = (said: string) => hideSecrets(said, asked.secrets);
   const shown = redactedStart(collapsed(text), 120, hide);
   const message = `${asked.vendorLabel} sent something that is not a model's stream: ${shown || "nothing"}. Is the base URL right? Is there a login page in between?`;
   return new ModelError("MODEL_BAD_RESPONSE", hide(message));
 }
 
-async function startOf(body: ReadableStream<Uint8Array>): Promise<string> {
+async function firstCharacters(body: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
   for await (const chunk of body) {
     text += Buffer.from(chunk).toString("utf8");
@@ -81,7 +82,7 @@ async function startOf(body: ReadableStream<Uint8Array>): Promise<string> {
 /** The first part of an error response says enough. */
 const maxOfError = 64 * 1024;
 
-function beginning(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+function limitedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let length = 0;
   return new ReadableStream<Uint8Array>({
@@ -102,7 +103,7 @@ const finishMs = 3000;
 /** How long to wait for the end of the connection after the last event, so that it can be reused. */
 const closingMs = 250;
 
-function passing(
+function checkedBody(
   body: ReadableStream<Uint8Array>,
   asked: RequestedModel,
   lines: EventLines,
@@ -114,23 +115,23 @@ function passing(
     const next = reader.read();
     if (!lines.mayBeOver) return next;
     const silence = { done: true, value: undefined } as const;
-    const heard = await earlier(next, finishMs, silence);
-    if (heard === silence) abandon();
-    return heard;
+    const received = await earlier(next, finishMs, silence);
+    if (received === silence) abandon();
+    return received;
   };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await readOn();
       if (done) {
         // Text that does not start like an event is a page, not a truncated answer.
-        return isEventStart(opening) ? controller.close() : controller.error(badStart(opening, asked));
+        return isEventStart(opening) ? controller.close() : controller.error(notAStreamError(opening, asked));
       }
       if (opening.length < longestField) {
         opening = (opening + Buffer.from(value.subarray(0, 200)).toString("utf8")).replace(/^[\s\uFEFF]+/, "");
         // Events start with a field name or a colon; markup and bare JSON do not.
         if (/^[<{[]/.test(opening)) {
           abandon();
-          return controller.error(badStart(opening, asked));
+          return controller.error(notAStreamError(opening, asked));
         }
       }
       lines.push(value);

@@ -12,7 +12,7 @@ export type VendorRow = {
   kind: WireKind;
   /** `{NAME}` or `{NAME:default}` is replaced by an environment variable. */
   baseUrl: string;
-  /** Variables that may contain the key; the first that is set counts. If empty, no key is needed. */
+  /** Variables that may contain the key; the first that is set is used. If empty, no key is needed. */
   keyVariables: readonly string[];
   /** The prefix of its keys, if they have one. */
   keyPrefix?: string;
@@ -149,22 +149,22 @@ export const models: readonly ModelRow[] = [
     },
   },
 
-  gpt("gpt-5", "GPT-5"),
-  gpt("gpt-5-mini", "GPT-5 Mini"),
-  gpt("gpt-5-nano", "GPT-5 Nano"),
-  gpt("gpt-5-codex", "GPT-5 Codex"),
-  gpt("gpt-5.1", "GPT-5.1"),
-  gpt("gpt-5.1-codex", "GPT-5.1 Codex"),
-  gpt("gpt-5.2", "GPT-5.2"),
-  gpt("gpt-5.3-codex", "GPT-5.3 Codex"),
-  gpt("gpt-5.4", "GPT-5.4"),
-  gpt("gpt-5.5", "GPT-5.5"),
-  gpt("gpt-5.6-sol", "GPT-5.6 Sol"),
-  gpt("gpt-6-astra", "GPT-6 Astra"),
-  gpt("gpt-6-sol", "GPT-6 Sol"),
-  gpt("gpt-6-luna", "GPT-6 Luna"),
-  gpt("o3", "OpenAI o3"),
-  gpt("gpt-4.1", "GPT-4.1"),
+  gptModel("gpt-5", "GPT-5"),
+  gptModel("gpt-5-mini", "GPT-5 Mini"),
+  gptModel("gpt-5-nano", "GPT-5 Nano"),
+  gptModel("gpt-5-codex", "GPT-5 Codex"),
+  gptModel("gpt-5.1", "GPT-5.1"),
+  gptModel("gpt-5.1-codex", "GPT-5.1 Codex"),
+  gptModel("gpt-5.2", "GPT-5.2"),
+  gptModel("gpt-5.3-codex", "GPT-5.3 Codex"),
+  gptModel("gpt-5.4", "GPT-5.4"),
+  gptModel("gpt-5.5", "GPT-5.5"),
+  gptModel("gpt-5.6-sol", "GPT-5.6 Sol"),
+  gptModel("gpt-6-astra", "GPT-6 Astra"),
+  gptModel("gpt-6-sol", "GPT-6 Sol"),
+  gptModel("gpt-6-luna", "GPT-6 Luna"),
+  gptModel("o3", "OpenAI o3"),
+  gptModel("gpt-4.1", "GPT-4.1"),
 
   gemini("gemini-2.5-pro", "gemini-2.5-pro", "Gemini 2.5 Pro"),
   gemini("gemini-2.5-flash", "gemini-2.5-flash", "Gemini 2.5 Flash"),
@@ -296,7 +296,7 @@ function claudeOutput(version: number, family: string): number {
   return version >= 4.5 || family === "sonnet" ? 64 * K : 32 * K;
 }
 
-function gpt(id: string, name: string): ModelRow {
+function gptModel(id: string, name: string): ModelRow {
   return row(id, "", "openai", id, name);
 }
 

@@ -11,30 +11,34 @@ export function withContinuation(provider: Provider): Provider {
       return provider.id;
     },
     async *stream(request) {
-      const said = new SaidSoFar();
+      const saidSoFar = new SaidSoFar();
       for (let round = 0; ; round++) {
-        const cut = yield* oneAnswer(provider, round === 0 ? request : continuing(request, said, provider.id), said);
+        const cut = yield* oneAnswer(
+          provider,
+          round === 0 ? request : continuationRequest(request, saidSoFar, provider.id),
+          saidSoFar,
+        );
         if (!cut) return;
-        said.cut = cut;
+        saidSoFar.cut = cut;
         if (cut.reason === "model_context_window_exceeded") {
-          // What was said so far is void: it is repeated once the conversation is shorter.
-          yield { type: "retry", attempt: round + 1, reason: where(cut), delayMs: 0 };
+          // The text so far is discarded: the model repeats it once the conversation is shorter.
+          yield { type: "retry", attempt: round + 1, reason: describeCut(cut), delayMs: 0 };
           throw new ModelError("MODEL_OVERFLOW", `The conversation is too long for ${request.model}: ${cut.reason}`);
         }
-        if (said.hasCalls) {
+        if (saidSoFar.hasCalls) {
           // They are run, and the model continues with their results.
-          yield* said.end();
-          return yield notice(`${where(cut)} Its complete calls are run, and it goes on from there.`);
+          yield* saidSoFar.end();
+          return yield notice(`${describeCut(cut)} Its complete calls are run, and it goes on from there.`);
         }
-        if (!said.grew && cut.call === undefined)
+        if (!saidSoFar.grew && cut.call === undefined)
           throw outputCut(
-            `${where(cut)} It had said nothing${round > 0 ? " more" : ""}: a lower --effort leaves more of the limit for the answer.`,
+            `${describeCut(cut)} It had said nothing${round > 0 ? " more" : ""}: a lower --effort leaves more of the limit for the answer.`,
           );
         if (round === maxContinuations)
           throw outputCut(
-            `${where(cut)} It was continued ${round} times and is still not complete. Ask for less at a time.`,
+            `${describeCut(cut)} It was continued ${round} times and is still not complete. Ask for less at a time.`,
           );
-        yield notice(`${where(cut)} It is continued (${round + 1} of at most ${maxContinuations} times).`);
+        yield notice(`${describeCut(cut)} It is continued (${round + 1} of at most ${maxContinuations} times).`);
       }
     },
   };
@@ -42,7 +46,7 @@ export function withContinuation(provider: Provider): Provider {
 
 type Cut = Extract<ModelChunk, { type: "cut" }>;
 
-/** What all rounds have said. The last text stays open, since what follows may belong to it. */
+/** Collects the parts of all rounds. The last text stays open, since the next round may continue it. */
 class SaidSoFar {
   readonly parts: Part[] = [];
   open = "";
@@ -78,6 +82,11 @@ async function* oneAnswer(
   request: ModelRequest,
   said: SaidSoFar,
 ): AsyncGenerator<ModelChunk, Cut | undefined> {
+  if (said.cut?.call !== undefined && said.open !== "" && !said.open.endsWith("\n")) {
+    // After a broken call the model does not continue its text: it begins another paragraph.
+    said.open += "\n\n";
+    yield { type: "text", text: "\n\n" };
+  }
   const before = { parts: [...said.parts], open: said.open };
   let cut: Cut | undefined;
   said.grew = false;
@@ -101,7 +110,7 @@ async function* oneAnswer(
       }
       yield chunk;
       if (chunk.type !== "retry") continue;
-      // Only what this round said is void; earlier rounds stand.
+      // Only the parts of this round are discarded; those of earlier rounds stay.
       said.parts.splice(0, said.parts.length, ...before.parts);
       said.open = before.open;
       said.grew = false;
@@ -116,23 +125,23 @@ async function* oneAnswer(
   return cut;
 }
 
-function continuing(request: ModelRequest, { parts, open, cut }: SaidSoFar, provider: string): ModelRequest {
-  const said: Part[] = [...parts, ...(open ? [{ type: "text" as const, text: open }] : [])];
-  const answer: Message[] = said.some((part) => part.type === "text")
-    ? [{ role: "assistant", parts: said, provider }]
+function continuationRequest(request: ModelRequest, { parts, open, cut }: SaidSoFar, provider: string): ModelRequest {
+  const answerParts: Part[] = [...parts, ...(open ? [{ type: "text" as const, text: open }] : [])];
+  const answer: Message[] = answerParts.some((part) => part.type === "text")
+    ? [{ role: "assistant", parts: answerParts, provider }]
     : [];
-  const wish: Message = { role: "user", parts: [{ type: "text", text: wishAfter(cut!) }] };
+  const wish: Message = { role: "user", parts: [{ type: "text", text: continuationPrompt(cut!) }] };
   return { ...request, messages: [...request.messages, ...answer, wish] };
 }
 
-function wishAfter({ reason, call }: Cut): string {
+function continuationPrompt({ reason, call }: Cut): string {
   if (reason === "pause_turn") return "Continue.";
   if (call !== undefined)
     return `Your answer reached the output limit in the middle of a call of ${call}, which was not run. Go on with less in each call: split the work into several smaller ones.`;
   return "Your answer reached the output limit and was cut. Go on exactly where it stopped, with the next character. Repeat nothing, and say nothing about the interruption.";
 }
 
-function where({ reason, call }: Cut): string {
+function describeCut({ reason, call }: Cut): string {
   return `The answer was cut (${reason})${call === undefined ? "" : ` in the middle of a call of ${call}`}.`;
 }
 

@@ -4,7 +4,7 @@ import { reasoningEfforts } from "../protocol/run.ts";
 import type { WireKind } from "./catalog.ts";
 import type { Effort } from "./provider.ts";
 
-/** The first matching row counts. */
+/** The first matching row is used. */
 const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string][]>> = {
   // https://platform.claude.com/docs/en/build-with-claude/effort
   anthropic: [
@@ -34,6 +34,21 @@ const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string]
     [/gemini-3-pro/, "low high"],
     [/gemini-[3-9][\d.]*-pro/, "low medium high"],
     [/gemini-[3-9]/, "minimal low medium high"],
+  ],
+  "openai-compatible": [
+    // https://docs.x.ai/developers/model-capabilities/text/reasoning
+    [/^grok-4\.6/, "low medium high xhigh"],
+    [/^grok-4\.5/, "low medium high"],
+    [/^grok-4\.3/, "none low medium high"],
+    [/^grok-(?:code|2|3(?!-mini)|4(?:-|$))/, ""],
+    // https://api-docs.deepseek.com/guides/thinking_mode
+    [/^deepseek-v4/, "none low medium high xhigh max"],
+    // https://platform.kimi.ai/docs/api/models-overview
+    [/^kimi-k3/, "low high max"],
+    [/^kimi-k2(?:\.7|-thinking)/, ""],
+    // https://docs.mistral.ai/capabilities/reasoning
+    [/^(?:devstral|codestral|ministral|pixtral|mistral-large)/, ""],
+    [/^(?:magistral|mistral-(?:small|medium))/, "none high"],
   ],
 };
 

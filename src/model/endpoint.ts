@@ -19,8 +19,8 @@ export type ServerRow = VendorRow & {
 
 /** Returns a built-in vendor or an endpoint, with its settings from courser.json. */
 export function vendorRow(choice: ModelChoice, name: string): ServerRow | undefined {
-  const own = ownEndpoint(choice, name.toLowerCase());
-  return own ? endpointRow(name.toLowerCase(), own) : findVendor(name);
+  const ownSettings = ownEndpoint(choice, name.toLowerCase());
+  return ownSettings ? endpointRow(name.toLowerCase(), ownSettings) : findVendor(name);
 }
 
 export function ownEndpoint({ endpoints }: ModelChoice, name: string): EndpointSettings | undefined {
@@ -31,10 +31,10 @@ export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow
   const builtIn = findVendor(name);
   const kind = endpoint.type === undefined ? (builtIn?.kind ?? "openai-compatible") : wireKinds.get(endpoint.type);
   if (!kind) {
-    const known = [...wireKinds.keys()].join(", ");
+    const typeNames = [...wireKinds.keys()].join(", ");
     throw new UserError(
       "CONFIG_INVALID",
-      `courser.json: providers.${name}.type '${endpoint.type}' is unknown. Choose ${known}.`,
+      `courser.json: providers.${name}.type '${endpoint.type}' is unknown. Choose ${typeNames}.`,
     );
   }
   const sameKind = vendors.find((row) => row.name === kind);
@@ -64,14 +64,8 @@ export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow
 
 /** The values of the setting `type`, and the wire format of each. */
 const wireKinds: ReadonlyMap<string, WireKind> = new Map([
-  ["anthropic", "anthropic"],
+  ...vendors.map(({ kind }) => [kind, kind] as const),
   ["responses", "openai"],
-  ["google", "google"],
-  ["openai-compatible", "openai-compatible"],
-  ["openai", "openai"],
-  ["azure", "azure"],
-  ["bedrock", "bedrock"],
-  ["vertex", "vertex"],
 ]);
 
 /** The values of --endpoint-type: `openai` is the chat completions API that most servers have adopted. */

@@ -24,18 +24,18 @@ export class EventLines {
   push(chunk: Uint8Array): void {
     let from = 0;
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
-      this.#take(chunk.subarray(from, at));
+      this.#receive(chunk.subarray(from, at));
       this.#endLine();
       from = at + 1;
     }
-    this.#take(chunk.subarray(from));
+    this.#receive(chunk.subarray(from));
     // The end mark needs no line break, since nothing can follow it.
     if (endMark.test(this.#head)) this.isOver = true;
-    this.mayBeOver = finishReason.test(latin(chunk.subarray(-tailLength)));
+    this.mayBeOver = finishReason.test(decodeLatin1(chunk.subarray(-tailLength)));
   }
 
-  #take(part: Uint8Array): void {
-    if (this.#head.length < headLength) this.#head += latin(part.subarray(0, headLength - this.#head.length));
+  #receive(part: Uint8Array): void {
+    if (this.#head.length < headLength) this.#head += decodeLatin1(part.subarray(0, headLength - this.#head.length));
     this.#length += part.length;
     if (this.#length > longestLine) this.isTooLong = true;
   }
@@ -49,6 +49,6 @@ export class EventLines {
   }
 }
 
-function latin(bytes: Uint8Array): string {
+function decodeLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }

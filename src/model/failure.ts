@@ -26,8 +26,8 @@ export type RequestedModel = {
 export type HttpExchange = { signal: AbortSignal; answered: boolean };
 
 export function toModelError(error: unknown, asked: RequestedModel, exchange: HttpExchange): ModelError {
-  const known = findModelError(error);
-  if (known) return known;
+  const modelError = findModelError(error);
+  if (modelError) return modelError;
   if (exchange.signal.aborted) return new ModelError("INTERRUPTED", "The request was cancelled.", { cause: error });
   const failure = describe(error, asked, exchange);
   return new ModelError(failure.code, hideSecrets(failure.message, asked.secrets), {
@@ -75,18 +75,20 @@ function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange)
   if (/^AI_(TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error/.test(name)) {
     return {
       code: "MODEL_BAD_RESPONSE",
-      message: `${asked.vendorLabel} sent something that is not a model's answer: ${brief(String(fields.message), asked)}`,
+      message: `${asked.vendorLabel} sent something that is not a model's answer: ${shortenMessage(String(fields.message), asked)}`,
     };
   }
   if (/^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument)/.test(name)) {
     return {
       code: "MODEL_BAD_REQUEST",
-      message: `${asked.vendorLabel} cannot be asked this: ${brief(String(fields.message), asked)}`,
+      message: `${asked.vendorLabel} cannot be asked this: ${shortenMessage(String(fields.message), asked)}`,
     };
   }
   const status = statusOf(fields);
   if (status === undefined && error instanceof Error && !/^AI_/.test(name)) {
-    return { code: "INTERNAL", message: `Asking ${asked.vendorLabel} failed: ${error.message}` };
+    // A broken frame of Bedrock's is a plain error.
+    const code = exchange.answered && name === "Error" ? "MODEL_BAD_RESPONSE" : "INTERNAL";
+    return { code, message: `Asking ${asked.vendorLabel} failed: ${error.message}` };
   }
   const headers = (fields.responseHeaders ?? {}) as Record<string, string>;
   return fromStatus(status ?? 500, bodyText(body) || messageIn(fields), headers, asked, body);
@@ -136,7 +138,7 @@ function fromStatus(
   body = "",
 ): Failure {
   const { vendorLabel, model } = asked;
-  const said = brief(text, asked) || `status ${status}`;
+  const reason = shortenMessage(text, asked) || `status ${status}`;
   const all = `${text} ${body.slice(0, 4_000)}`;
   const retryAfterMs = retryAfter(headers, all);
   const answered = `${vendorLabel} answered ${status}`;
@@ -148,54 +150,54 @@ function fromStatus(
   ) {
     return {
       code: "MODEL_AUTH_ERROR",
-      message: `${answered}: the account has no credit left (${said}). Add credit, or use another key: ${asked.keyAdvice}`,
+      message: `${answered}: the account has no credit left (${reason}). Add credit, or use another key: ${asked.keyAdvice}`,
     };
   }
   if (status === 401 || (status < 500 && status !== 429 && isKeyError(status, all))) {
     const message = asked.isLogin
-      ? `Authentication failed. Please run '${asked.program} login'. ${answered}: ${said}.`
-      : `API key invalid: ${answered}: ${said}. ${asked.keyAdvice}`;
+      ? `Authentication failed. Please run '${asked.program} login'. ${answered}: ${reason}.`
+      : `API key invalid: ${answered}: ${reason}. ${asked.keyAdvice}`;
     return { code: "MODEL_AUTH_ERROR", message };
   }
   if (status === 403)
     return {
       code: "MODEL_AUTH_ERROR",
-      message: `${answered}, access denied: ${said}. The key may not use ${model}, or not from here. ${asked.keyAdvice}`,
+      message: `${answered}, access denied: ${reason}. The key may not use ${model}, or not from here. ${asked.keyAdvice}`,
     };
   if (status === 413 || (status < 500 && status !== 429 && isOverflow(text, all))) {
-    return { code: "MODEL_OVERFLOW", message: `The conversation is too long for ${model}: ${said}` };
+    return { code: "MODEL_OVERFLOW", message: `The conversation is too long for ${model}: ${reason}` };
   }
   if (status < 500 && takesNoTools.test(all)) {
     return {
       code: "MODEL_BAD_REQUEST",
-      message: `${model} takes no tools as ${vendorLabel} runs it, and an agent works with them (${said}). Choose another model with --model, or start the server with tool calls (docs/models.md, Local servers).`,
+      message: `${model} takes no tools as ${vendorLabel} runs it, and an agent works with them (${reason}). Choose another model with --model, or start the server with tool calls (docs/models.md, Local servers).`,
     };
   }
   if (status === 404 || (status === 400 && isUnknownModel(all))) {
     return {
       code: "MODEL_UNKNOWN",
-      message: `${answered}: it does not know the model ${model} (${said}). List the models with: ${asked.program} models`,
+      message: `${answered}: it does not know the model ${model} (${reason}). List the models with: ${asked.program} models`,
     };
   }
   if (status === 429)
     return {
       code: "MODEL_RATE_LIMIT",
-      message: `${vendorLabel} limits the rate of requests (429): ${said}`,
+      message: `${vendorLabel} limits the rate of requests (429): ${reason}`,
       retryAfterMs,
     };
   if (status === 529 || (status >= 500 && /overloaded/i.test(all))) {
-    return { code: "MODEL_OVERLOADED", message: `${vendorLabel} is overloaded (${status}): ${said}`, retryAfterMs };
+    return { code: "MODEL_OVERLOADED", message: `${vendorLabel} is overloaded (${status}): ${reason}`, retryAfterMs };
   }
   if (status === 400 && isRefusal(all)) {
     return {
       code: "MODEL_REFUSED",
-      message: `${answered}: ${said}. Rephrase it, or choose another model with --model.`,
+      message: `${answered}: ${reason}. Rephrase it, or choose another model with --model.`,
     };
   }
-  if (status === 408) return { code: "MODEL_TIMEOUT", message: `${answered}: ${said}`, retryAfterMs };
+  if (status === 408) return { code: "MODEL_TIMEOUT", message: `${answered}: ${reason}`, retryAfterMs };
   // 409 and 425: the server is busy with another request, or considers this one too early.
   if (status >= 500 || status === 409 || status === 425)
-    return { code: "MODEL_SERVER_ERROR", message: `${answered}: ${said}`, retryAfterMs };
+    return { code: "MODEL_SERVER_ERROR", message: `${answered}: ${reason}`, retryAfterMs };
   if (status >= 300 && status < 400) {
     const to = headers["location"] ? ` to ${headers["location"]}` : "";
     return {
@@ -203,20 +205,16 @@ function fromStatus(
       message: `${answered}: it redirects${to}. If that is right, set it as the base URL.`,
     };
   }
-  return { code: "MODEL_BAD_REQUEST", message: `${answered}: ${said}` };
+  return { code: "MODEL_BAD_REQUEST", message: `${answered}: ${reason}` };
 }
 
 const takesNoTools =
   /does not support (?:tools|tool use|function calling)|tool(?: use|s| choice)? (?:is|are) not supported|"auto" tool choice requires|--enable-auto-tool-choice/i;
 
 function isKeyError(status: number, text: string): boolean {
-  if (
-    /api[_ -]?key[_ ](not valid|invalid|is invalid)|invalid[_ ](x-)?api[_ -]?key|incorrect api key|authentication_error|invalid authentication/i.test(
-      text,
-    )
-  )
-    return true;
-  return status === 403 && /\b(api[_ -]?key|credentials?|unauthori[sz]ed|token)\b/i.test(text);
+  const isSaid =
+    /api[_ -]?key[_ ](not valid|invalid|is invalid)|invalid[_ ](x-)?api[_ -]?key|incorrect api key|authentication_error|invalid authentication/i;
+  return isSaid.test(text) || (status === 403 && /\b(api[_ -]?key|credentials?|unauthori[sz]ed|token)\b/i.test(text));
 }
 
 const overflowWords = [
@@ -246,10 +244,10 @@ const overflowSentences = [
   /\binput length\b.{0,30}\b(should|must) be\b/,
 ];
 
-function isOverflow(said: string, all: string): boolean {
+function isOverflow(statedReason: string, all: string): boolean {
   const lower = all.toLowerCase();
   if (overflowWords.some((words) => lower.includes(words))) return true;
-  return overflowSentences.some((sentence) => sentence.test(said.toLowerCase()));
+  return overflowSentences.some((sentence) => sentence.test(statedReason.toLowerCase()));
 }
 
 /** Reports whether a filter refused the request before the model saw it. */
@@ -263,7 +261,6 @@ function isUnknownModel(text: string): boolean {
   );
 }
 
-/** Returns the status of an error, or one derived from its type. */
 function statusOf(error: ErrorFields): number | undefined {
   for (const value of [error.statusCode, error.code, error.status]) {
     const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
@@ -305,16 +302,22 @@ function messageIn(value: unknown): string {
   return "";
 }
 
-/** Reads Retry-After in seconds or as a date, retry-after-ms, or Google's retryDelay in the body. */
+/** Matches how OpenAI and Groq say it: `try again in 7m12.5s`, or `898ms`. */
+const tryAgain = /try again in (?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(m?)s)?/i;
+
+/** Reads Retry-After in seconds or as a date, retry-after-ms, Google's retryDelay in the body, or the words of others. */
 export function retryAfter(headers: Record<string, string>, body = "", now = Date.now()): number | undefined {
   const exact = Number(headers["retry-after-ms"]);
   if (headers["retry-after-ms"] && exact >= 0) return exact;
-  const given = headers["retry-after"]?.trim();
-  if (given && /^\d+(\.\d+)?$/.test(given)) return Math.ceil(Number(given) * 1000);
-  const date = given ? Date.parse(given) : Number.NaN;
+  const retryHeader = headers["retry-after"]?.trim();
+  if (retryHeader && /^\d+(\.\d+)?$/.test(retryHeader)) return Math.ceil(Number(retryHeader) * 1000);
+  const date = retryHeader ? Date.parse(retryHeader) : Number.NaN;
   if (!Number.isNaN(date)) return Math.max(0, date - now);
   const delay = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
-  return delay ? Math.ceil(Number(delay) * 1000) : undefined;
+  if (delay) return Math.ceil(Number(delay) * 1000);
+  const [, hours = 0, minutes = 0, seconds = 0, milli] = tryAgain.exec(body) ?? [];
+  const wait = (Number(hours) * 60 + Number(minutes)) * 60_000 + Number(seconds) * (milli ? 1 : 1000);
+  return wait > 0 ? Math.ceil(wait) : undefined;
 }
 
 /** Removes secrets, since servers may quote what they were sent. */
@@ -322,6 +325,6 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   return createRedactor({ values: secrets }).redact(text);
 }
 
-function brief(text: string, { secrets }: Pick<RequestedModel, "secrets">): string {
+function shortenMessage(text: string, { secrets }: Pick<RequestedModel, "secrets">): string {
   return redactedStart(collapsed(text).replace(/\.$/, ""), 500, (said) => hideSecrets(said, secrets));
 }

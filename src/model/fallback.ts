@@ -9,6 +9,7 @@ import {
   type ModelRequest,
   type Provider,
 } from "./provider.ts";
+import { Refused } from "./refused.ts";
 
 /** A model that may answer. */
 export type ModelCandidate = {
@@ -18,7 +19,7 @@ export type ModelCandidate = {
   /** The vendor's id; by default the model of the request. */
   modelId?: string;
   effort?: Effort;
-  facts?: ModelInfo;
+  modelInfo?: ModelInfo;
   /** Returns one provider per key, best first. */
   open(): Promise<readonly Provider[]>;
 };
@@ -51,7 +52,7 @@ const keyRestMs = 60_000;
 export function withRetries(primary: ModelCandidate, options: RetryOptions = {}): Provider {
   const keys = new KeyRests();
   const waiting = [...(options.fallbacks ?? [])];
-  const withoutEffort = new Set<ModelCandidate>();
+  let refused = new Refused();
   let active = primary;
 
   return {
@@ -62,13 +63,13 @@ export function withRetries(primary: ModelCandidate, options: RetryOptions = {})
       const state = { shown: false };
       while (true) {
         const named = active === primary ? request : forCandidate(request, active);
-        const asked = withoutEffort.has(active) ? plain(named) : named;
+        const asked = refused.without(named);
         const failure = yield* askCandidate(await active.open(), asked, { keys, state, options });
         if (!failure) return;
-        if (asked.effort && refusesEffort(failure)) {
-          withoutEffort.add(active);
-          const message = `${active.displayName} is asked without the effort ${asked.effort}, which its server refuses: ${failure.message}`;
-          yield { type: "notice", kind: "effort_refused", message };
+        const refusal = refused.note(failure, asked);
+        if (refusal) {
+          const message = `${active.displayName} is asked without ${refusal.without}, which its server refuses: ${failure.message}`;
+          yield { type: "notice", kind: refusal.kind, message };
           continue;
         }
         const next = mayFallBack(failure) ? nextCandidate(waiting, failure) : undefined;
@@ -77,18 +78,11 @@ export function withRetries(primary: ModelCandidate, options: RetryOptions = {})
         state.shown = false;
         const reason = `${next.displayName} answers instead of ${active.displayName}: ${failure.message}`;
         active = next; // for all later requests too, which would only fail the same way
-        yield { type: "model", model: next.displayName, reason, ...(next.facts && { facts: next.facts }) };
+        refused = new Refused();
+        yield { type: "model", model: next.displayName, reason, ...(next.modelInfo && { info: next.modelInfo }) };
       }
     },
   };
-}
-
-function refusesEffort({ code, message }: ModelError): boolean {
-  return code === "MODEL_BAD_REQUEST" && /effort|reasoning|thinking/i.test(message);
-}
-
-function plain({ effort: _refused, ...rest }: ModelRequest): ModelRequest {
-  return rest;
 }
 
 /** A failure of the vendor or an unknown model name, not of the request: another model may succeed. */
@@ -113,9 +107,9 @@ function nextCandidate(waiting: Fallback[], failure: ModelError): ModelCandidate
   return undefined;
 }
 
-function forCandidate(request: ModelRequest, candidate: ModelCandidate): ModelRequest {
+function forCandidate({ effort: _ofPrimary, ...request }: ModelRequest, candidate: ModelCandidate): ModelRequest {
   return {
-    ...plain(request),
+    ...request,
     model: candidate.modelId ?? request.model,
     ...(candidate.effort && { effort: candidate.effort }),
   };
@@ -132,9 +126,9 @@ async function* askCandidate(
   const { retries = 3, sleep = pause, random = Math.random, timeLeft } = options;
   let asked = 0;
   let repeated = 0;
+  keys.giveAnotherChance(providers);
   while (true) {
-    const provider = keys.best(providers);
-    if (!provider) return keys.refusalOf(providers);
+    const provider = keys.best(providers)!;
     let failure: ModelError;
     try {
       asked++;
@@ -150,7 +144,7 @@ async function* askCandidate(
 
     const place = `API key ${providers.indexOf(provider) + 1} of ${providers.length}`;
     if (failure.code === "MODEL_AUTH_ERROR") {
-      keys.refuse(provider, failure);
+      keys.rest(provider, Number.POSITIVE_INFINITY);
       if (!keys.best(providers)) return failure;
       state.shown = false;
       yield atOnce(asked, `${place} was rejected and is no longer used. ${failure.message}`);
@@ -192,15 +186,10 @@ async function* askCandidate(
 /** Which keys (one provider each) are set aside, and until when: for good if refused, for a while if rate limited. */
 class KeyRests {
   readonly #until = new Map<Provider, number>();
-  readonly #refusals = new Map<Provider, ModelError>();
 
-  refuse(provider: Provider, failure: ModelError): void {
-    this.#until.set(provider, Number.POSITIVE_INFINITY);
-    this.#refusals.set(provider, failure);
-  }
-
-  refusalOf(providers: readonly Provider[]): ModelError {
-    return this.#refusals.get(providers.at(-1)!)!;
+  /** If all were refused, they are tried again with the next request: a server may have been repaired meanwhile. */
+  giveAnotherChance(providers: readonly Provider[]): void {
+    if (!this.best(providers)) this.#until.clear();
   }
 
   rest(provider: Provider, ms: number): void {

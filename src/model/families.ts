@@ -17,7 +17,7 @@ const suffixes: ReadonlyMap<string, Effort | "thinking" | "plain"> = new Map([
   ["1m", "plain"],
 ]);
 
-const levels = ["none", "minimal", "low", "medium", "high", "xhigh"];
+const levels = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** `suffixes` are those that are not part of a model's name. `model` returns the vendor's spelling, if different. */
 type Family = {
@@ -31,16 +31,16 @@ const families: readonly Family[] = [
   {
     begins: /^(?:claude|sonnet|opus|haiku)-/,
     vendor: "anthropic",
-    suffixes: [...levels, "max", "thinking", "fast", "1m"],
+    suffixes: [...levels, "thinking", "fast", "1m"],
     model: claudeId,
   },
-  { begins: /^(?:gpt|chatgpt|codex)-|^o\d/, vendor: "openai", suffixes: [...levels, "max", "thinking", "fast"] },
+  { begins: /^(?:gpt|chatgpt|codex)-|^o\d/, vendor: "openai", suffixes: [...levels, "thinking", "fast"] },
   { begins: /^gemini-/, vendor: "google", suffixes: [...levels, "thinking"] },
-  // grok-4-fast is a model.
+  // grok-4-fast is a model name: "fast" is not a suffix here.
   { begins: /^grok-/, vendor: "xai", suffixes: [...levels, "thinking"] },
-  // kimi-k2-thinking and qwen3-…-thinking are models.
+  // kimi-k2-thinking, qwen3-…-thinking and qwen3-max are models.
   { begins: /^kimi-/, vendor: "moonshot", suffixes: levels },
-  { begins: /^qwen/, vendor: "alibaba", suffixes: levels },
+  { begins: /^qwen/, vendor: "alibaba", suffixes: levels.filter((level) => level !== "max") },
   { begins: /^deepseek-/, vendor: "deepseek", suffixes: [...levels, "thinking"] },
   { begins: /^glm-/, vendor: "zai", suffixes: [...levels, "thinking"] },
   { begins: /^(?:mistral|ministral|magistral|codestral|devstral)-/, vendor: "mistral", suffixes: levels },

@@ -1,27 +1,33 @@
 // Adapts MCP tools to vendors: turns any schema into one that no vendor refuses, with every field kept. A tool that a vendor cannot
 // express is left out, without affecting the others.
 import { isObject, type JsonObject } from "../json/object.ts";
+import { perObject } from "../json/per-object.ts";
 import { resolveRef } from "../json/schema.ts";
 import { keywordProblem } from "../json/schema-check.ts";
+import { wellFormed } from "../json/well-formed.ts";
 import { isBlankText } from "../text/blank.ts";
 import type { ToolSpec } from "./provider.ts";
+import { deepest, listIn, typedSchema } from "./typed-schema.ts";
 import type { Vendor } from "./vendors/vendor.ts";
+
+type ToolRules = Pick<Vendor, "argumentNames" | "maxTools" | "maxDescription" | "flatSchemas" | "typedSchemas">;
 
 export type FittedTools = { tools: readonly ToolSpec[]; leftOut: readonly string[] };
 
 /** `leftOut` has a sentence for each tool that the model does not get. */
 export function fitTools(
   tools: readonly ToolSpec[],
-  { argumentNames, maxTools = Number.POSITIVE_INFINITY }: Pick<Vendor, "argumentNames" | "maxTools">,
+  { argumentNames, maxTools = Number.POSITIVE_INFINITY, maxDescription, flatSchemas, typedSchemas }: ToolRules,
 ): FittedTools {
   const leftOut: string[] = [];
   const fitting = tools.flatMap((tool): ToolSpec[] => {
-    if (tool.mcp === undefined) return [tool];
-    const parameters = fittedSchema(tool.parameters);
+    if (tool.mcp === undefined && !flatSchemas && !typedSchemas) return [tool];
+    const parameters = (flatSchemas ? flat : typedSchemas ? typed : whole)(tool.parameters);
     const odd = argumentNames && Object.keys(parameters["properties"] ?? {}).find((name) => !argumentNames.test(name));
     if (odd === undefined) {
       const { name } = tool;
-      return [{ name, description: isBlankText(tool.description) ? name : tool.description, parameters }];
+      const said = isBlankText(tool.description) ? name : tool.description.slice(0, maxDescription);
+      return [{ name, description: wellFormed(said), parameters }];
     }
     leftOut.push(
       `The model is not told of the tool ${tool.name}: its vendor takes no argument named ${JSON.stringify(odd)}.`,
@@ -33,48 +39,58 @@ export function fitTools(
   return { tools: fitting.slice(0, maxTools), leftOut };
 }
 
-/** Caches results, so that requests of one conversation contain the same schema. */
-const fitted = new WeakMap<object, JsonObject>();
-
-function fittedSchema(schema: object): JsonObject {
-  const known = fitted.get(schema);
-  if (known) return known;
-  const made = objectSchema(schema as JsonObject);
-  fitted.set(schema, made);
-  return made;
-}
+/** Made once, so that requests of one conversation contain the same schema. */
+const whole = perObject((schema: object) => objectSchema(wellFormed(schema) as JsonObject, false));
+const flat = perObject((schema: object) => objectSchema(wellFormed(schema) as JsonObject, true));
+const typed = perObject((schema: object) => typedSchema(whole(schema)));
 
 /**
  * Vendors require one object at the top, so the fields of all alternatives
  * are merged into it; a call is checked against the server's own schema.
  */
-function objectSchema(root: JsonObject): JsonObject {
+function objectSchema(root: JsonObject, isFlat: boolean): JsonObject {
   const fields = new Map<string, unknown[]>();
-  const place: Place = { root, depth: 0, inlined: { count: 0 } };
+  const place: Place = { root, depth: 0, inlined: { count: 0 }, inside: [], isFlat };
   const required = gather(root, fields, place);
   const { description, additionalProperties } = root;
-  const definitions = ["$defs", "definitions"].filter((name) => isObject(root[name]));
+  const definitions = definitionsOf(root);
   const properties = [...fields].map(([name, schemas]): [string, unknown] => {
     const different = [...new Map(schemas.map((each) => [JSON.stringify(each), each])).values()];
     return [name, different.length === 1 ? different[0] : { anyOf: different }];
   });
-  return {
+  const made = {
     type: "object",
-    ...(typeof description === "string" && { description }),
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
+  };
+  if (isFlat) return made;
+  return {
+    ...made,
+    ...(typeof description === "string" && { description }),
     ...(additionalProperties !== undefined &&
       fields.size === Object.keys(root["properties"] ?? {}).length && {
-        additionalProperties: cleaned(additionalProperties, place),
+        additionalProperties:
+          typeof additionalProperties === "boolean" ? additionalProperties : cleaned(additionalProperties, place),
       }),
-    ...Object.fromEntries(definitions.map((name) => [name, cleanedByName(root[name] as JsonObject, place)])),
+    ...(Object.keys(definitions).length > 0 && { $defs: cleanedByName(definitions, place) }),
   };
 }
 
-/** The schema and depth, and how often a reference was replaced by its target. */
-type Place = { root: JsonObject; depth: number; inlined: { count: number } };
+/** Older drafts keep definitions under another name. */
+function definitionsOf(root: JsonObject): JsonObject {
+  const kept = (name: string) => (isObject(root[name]) ? root[name] : {});
+  return { ...kept("definitions"), ...kept("$defs") };
+}
 
-const deepest = 60;
+/** The schema and depth, how often a reference was replaced by its target, and which references the place is inside of. */
+type Place = {
+  root: JsonObject;
+  depth: number;
+  inlined: { count: number };
+  inside: readonly string[];
+  isFlat: boolean;
+};
+
 const maxInlined = 100;
 
 /** Collects the fields of a schema and all its parts into `fields`; returns the names that are always required. */
@@ -85,7 +101,7 @@ function gather(schema: unknown, fields: Map<string, unknown[]>, place: Place): 
     if (field !== false) fields.set(name, [...(fields.get(name) ?? []), cleaned(field, place)]);
   }
   const inner = (each: unknown) => gather(each, fields, deeper(place));
-  const reference = typeof schema["$ref"] === "string" ? [resolveRef(place.root, schema["$ref"])] : [];
+  const reference = typeof schema["$ref"] === "string" ? [targetOf(schema["$ref"], place.root)] : [];
   for (const part of [...reference, ...listIn(schema["allOf"])]) for (const name of inner(part)) required.add(name);
   for (const alternatives of [listIn(schema["anyOf"]), listIn(schema["oneOf"])]) {
     const named = alternatives.map(inner);
@@ -100,21 +116,18 @@ function gather(schema: unknown, fields: Map<string, unknown[]>, place: Place): 
 const holdsSchema = new Set(["additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"]);
 const holdsList = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const holdsNamed = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
-/** Obsolete keywords, and those that only say where a schema is from: vendors need none of them. */
-const unwanted = new Set(["$schema", "$id", "$comment", "items", "additionalItems", "dependencies", "example"]);
+/** Obsolete keywords, names of schemas, and remarks about them: vendors need none of them. */
+const unwanted = new Set(
+  "$schema $id id $anchor $dynamicAnchor $dynamicRef $comment items additionalItems dependencies example examples deprecated readOnly writeOnly".split(
+    " ",
+  ),
+);
 
 /** Converts a schema of any draft to JSON Schema 2020-12, dropping keywords that are invalid there. */
 function cleaned(schema: unknown, above: Place): unknown {
   if (!isObject(schema) || above.depth > deepest) return schema === false ? { not: {} } : {};
   const place = deeper(above);
-  const reference = schema["$ref"];
-  if (reference !== undefined && !(typeof reference === "string" && isDefinition(reference, place.root))) {
-    // The target of the reference may have moved here, or be missing.
-    const { $ref: _elsewhere, ...rest } = schema;
-    const target = typeof reference === "string" ? resolveRef(place.root, reference) : undefined;
-    const isWritten = isObject(target) && target !== place.root && place.inlined.count++ < maxInlined;
-    return cleaned(isWritten ? { ...target, ...rest } : rest, place);
-  }
+  if (schema["$ref"] !== undefined) return resolveReference(schema, place);
   const made: JsonObject = {};
   for (const [keyword, value] of Object.entries(schema)) {
     if (holdsSchema.has(keyword)) made[keyword] = typeof value === "boolean" ? value : cleaned(value, place);
@@ -127,6 +140,24 @@ function cleaned(schema: unknown, above: Place): unknown {
     else if (!unwanted.has(keyword) && isSaid(keyword, value, place.root)) made[keyword] = value;
   }
   return { ...made, ...itemsOf(schema, made, place), ...bounds(schema) };
+}
+
+/** A reference to a definition stays if it stands alone. Otherwise its target is written here, unless it contains this place. */
+function resolveReference({ $ref: reference, ...rest }: JsonObject, place: Place): unknown {
+  if (typeof reference !== "string") return cleaned(rest, place);
+  const isAlone = Object.keys(rest).length === 0;
+  const isInside = place.inside.includes(reference);
+  const isKept = !place.isFlat && (isAlone || isInside) && isDefinition(reference, place.root);
+  if (isKept) return { $ref: reference.replace("#/definitions/", "#/$defs/") };
+  const target = targetOf(reference, place.root);
+  const isWritten = isObject(target) && !isInside && target !== place.root && place.inlined.count++ < maxInlined;
+  return cleaned(isWritten ? { ...target, ...rest } : rest, { ...place, inside: [...place.inside, reference] });
+}
+
+/** A schema may refer to itself by its own address. */
+function targetOf(reference: string, root: JsonObject): unknown {
+  const address = String(root["$id"] ?? "");
+  return resolveRef(root, reference.startsWith(`${address}#`) ? reference.slice(address.length) : reference);
 }
 
 /** Titles and descriptions must be strings, and some servers write null for missing values. */
@@ -178,10 +209,6 @@ function bounds(schema: JsonObject): JsonObject {
 
 function isDefinition(reference: string, root: JsonObject): boolean {
   return /^#\/(\$defs|definitions)\//.test(reference) && resolveRef(root, reference) !== undefined;
-}
-
-function listIn(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function namesIn(value: unknown): string[] {

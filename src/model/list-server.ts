@@ -3,11 +3,15 @@ import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { WireKind } from "./catalog.ts";
+import type { RunCommand } from "./token.ts";
 
 export type ModelServer = {
   kind: WireKind;
   baseUrl: string;
   key?: string | undefined;
+  /** A program that prints a bearer token. */
+  tokenCommand?: string | undefined;
+  runCommand?: RunCommand;
   env: Readonly<Record<string, string | undefined>>;
 };
 
@@ -16,9 +20,12 @@ export type ServerList = { models: string[] } | { refused: string } | { unreacha
 
 const longestMs = 8_000;
 
-export async function listServerModels({ kind, baseUrl, key, env }: ModelServer): Promise<ServerList> {
+export async function listServerModels(server: ModelServer): Promise<ServerList> {
+  const { kind, baseUrl, key, env, tokenCommand: command, runCommand: run } = server;
   if (kind === "bedrock" || kind === "vertex") return { unreachable: "it has no list of models to ask for" };
-  const ask = createFetch({ env: { ...env }, responseMs: longestMs, idleMs: longestMs });
+  const plain = createFetch({ env: { ...env }, responseMs: longestMs, idleMs: longestMs });
+  const ask =
+    command && run ? (await import("./token.ts")).withBearerToken(plain, { command, run, onToken() {} }) : plain;
   let response: Response;
   let text: string;
   try {

@@ -1,20 +1,13 @@
 // Waits until a time has passed or the request is cancelled.
+import { orAborted } from "../net/or-aborted.ts";
 import { ModelError } from "./provider.ts";
 
 /** Rejects with INTERRUPTED if the signal is or becomes aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(interrupted(signal));
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(interrupted(signal));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  const ending = orAborted(passed, signal).catch(() => Promise.reject(interrupted(signal)));
+  return ending.finally(() => clearTimeout(timer));
 }
 
 export function interrupted(signal: AbortSignal): ModelError {

@@ -4,10 +4,10 @@ import type { Price } from "./prices.ts";
 /** One string of rows per vendor. `asOf` is the date of the data. */
 export type PriceTable = { asOf: string; vendors: Readonly<Record<string, string>> };
 
-export type ListedFacts = { contextTokens?: number; price: Price };
+export type ListedPrice = { contextTokens?: number; price: Price };
 
 /** Finds a model by any of its names: versions with a dot or a dash, with or without a date, of any region. */
-export function listedFacts(table: PriceTable, vendor: string, model: string, today: string): ListedFacts | undefined {
+export function listedPrice(table: PriceTable, vendor: string, model: string, today: string): ListedPrice | undefined {
   const rows = Object.hasOwn(table.vendors, vendor) ? table.vendors[vendor]!.split(";") : [];
   for (const name of namesToTry(vendor, model)) {
     const row = rows.find((each) => each.slice(0, each.indexOf("|")).split(",").includes(name));

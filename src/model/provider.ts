@@ -35,7 +35,7 @@ export type ModelChunk =
   /** Information that is not part of the reply. */
   | { type: "notice"; kind: string; message: string }
   /** Another model answers from here on. `model` is its display name. */
-  | { type: "model"; model: string; reason: string; facts?: ModelInfo };
+  | { type: "model"; model: string; reason: string; info?: ModelInfo };
 
 /** Facts about a model that limits depend on. */
 export type ModelInfo = { contextTokens: number; price?: Price };

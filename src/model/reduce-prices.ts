@@ -46,25 +46,24 @@ function isChat(model: ListedModel): boolean {
 /** `names|context|input output cacheRead cacheWrite`, then prices above a number of tokens (`>`) or from a later day on (`@`). */
 function rowOf({ id, match, context_window: context, prices }: ListedModel, asOf: string): string | undefined {
   const [now, later] = pricesAt(prices, asOf);
-  const base = now && amounts(now, (price) => price);
+  const base = now && formatAmounts(now, (price) => price);
   if (!base) return undefined;
   const above = tierOf(now);
-  const next = later && amounts(later.prices, (price) => price);
-  const names = [...new Set([id, ...equals(match)].map(plainName))].filter((name) => !/[|;, ]/.test(name));
+  const next = later && formatAmounts(later.prices, (price) => price);
+  const names = [...new Set([id, ...otherNames(match)].map(plainName))].filter((name) => !/[|;, ]/.test(name));
   return [
     names.join(","),
     context ?? "",
     base,
-    ...(above === undefined ? [] : [`>${above} ${amounts(now, (_, tier) => tier)}`]),
+    ...(above === undefined ? [] : [`>${above} ${formatAmounts(now, (_, tier) => tier)}`]),
     ...(next ? [`@${later.day} ${next}`] : []),
   ].join("|");
 }
 
-/** Returns the other names of the same model. */
-function equals(match: unknown): string[] {
+function otherNames(match: unknown): string[] {
   if (!isObject(match)) return [];
   if (typeof match["equals"] === "string") return [match["equals"]];
-  return Array.isArray(match["or"]) ? match["or"].flatMap(equals) : [];
+  return Array.isArray(match["or"]) ? match["or"].flatMap(otherNames) : [];
 }
 
 type Amounts = Record<string, unknown>;
@@ -96,7 +95,7 @@ function tierOf(prices: Amounts): number | undefined {
 }
 
 /** Returns undefined if the model is not priced by tokens. */
-function amounts(prices: Amounts, pick: (base: number, tier: number) => number): string | undefined {
+function formatAmounts(prices: Amounts, pick: (base: number, tier: number) => number): string | undefined {
   const each = ["input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"].map((name) => {
     const base = baseOf(prices[name]);
     if (typeof base !== "number") return undefined;

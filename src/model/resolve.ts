@@ -4,6 +4,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { type EndpointType, reasoningEfforts } from "../protocol/run.ts";
 import { distanceBetween, nearestNames } from "../text/nearest.ts";
 import { programName } from "../text/program-name.ts";
+import { withAwsProfile } from "./aws-profile.ts";
 import {
   autoModel,
   defaultModelOf,
@@ -26,9 +27,16 @@ import {
   vendorRow,
   wireOfEndpoint,
 } from "./endpoint.ts";
-import { factsOf, hostedContext, type KnownFacts, knownAs, type ModelSettings, withSettings } from "./facts.ts";
 import { isHouseModel, modelOfFamily } from "./families.ts";
 import { firstText, foreignKey, givenSource, hasOwnKey, type KeyList, keyAdvice, keyList, ownKey } from "./keys.ts";
+import {
+  hostedContext,
+  type KnownModelInfo,
+  knownAs,
+  type ModelSettings,
+  modelLimits,
+  withSettings,
+} from "./limits.ts";
 import type { ProviderOptions } from "./open.ts";
 import type { PriceTable } from "./price-list.ts";
 import type { Price } from "./prices.ts";
@@ -49,7 +57,6 @@ export type EndpointSettings = {
 export type ModelChoice = {
   /** The value of the flag --model. */
   flag?: string;
-  /** The value of the flag --effort. */
   effortFlag?: string;
   /** The model saved in the configuration. */
   configModel?: string;
@@ -182,7 +189,12 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
     id: named,
     modelId: name,
     displayName: name,
-    ...factsOf(choice, { server: { name: "" }, model: name, row: knownAs("", name, effort).row, local: isLocal(url) }),
+    ...modelLimits(choice, {
+      server: { name: "" },
+      model: name,
+      row: knownAs("", name, effort).row,
+      local: isLocal(url),
+    }),
     ...(effort && { effort }),
     local: isLocal(url),
     baseUrl: url.replace(/\/+$/, ""),
@@ -195,20 +207,21 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
 /** No model was named: picks the first vendor with a key, otherwise the offline model. */
 function byKeys(choice: ModelChoice, wanted: string | undefined): ResolvedModel {
   const byFlag = ownKey(choice.apiKeyFlag);
-  const given = byFlag ?? foreignKey(choice);
+  const apiKey = byFlag ?? foreignKey(choice);
   const row = vendors.find((vendor) => defaultModelOf(vendor) && hasOwnKey(choice, vendorRow(choice, vendor.name)!));
   const guessed =
-    given && vendors.find((vendor) => defaultModelOf(vendor) && vendor.keyPrefix && given.startsWith(vendor.keyPrefix));
-  const chosen = (byFlag && guessed) || row || guessed || (given ? findVendor("anthropic") : undefined);
+    apiKey &&
+    vendors.find((vendor) => defaultModelOf(vendor) && vendor.keyPrefix && apiKey.startsWith(vendor.keyPrefix));
+  const chosen = (byFlag && guessed) || row || guessed || (apiKey ? findVendor("anthropic") : undefined);
   if (chosen) return byName(choice, defaultModelOf(chosen)!);
   const endpoint = Object.entries(choice.endpoints ?? {}).find(
-    ([, each]) => (each.models?.length ?? 0) > 0 && ready(choice, each),
+    ([, each]) => (each.models?.length ?? 0) > 0 && isUsable(choice, each),
   );
   if (endpoint) return byName(choice, `${endpoint[0]}/${endpoint[1].models![0]}`);
   return { ...offline(choice), ...(wanted && { id: wanted }) };
 }
 
-function ready(choice: ModelChoice, endpoint: EndpointSettings): boolean {
+function isUsable(choice: ModelChoice, endpoint: EndpointSettings): boolean {
   const variables = [endpoint.keyEnv, ...(endpoint.keys ?? [])].filter((name) => name !== undefined);
   return variables.length === 0 || variables.some((name) => firstText(choice.env[name]));
 }
@@ -222,15 +235,18 @@ function byName(choice: ModelChoice, wanted: string): ResolvedModel {
   const slash = name.indexOf("/");
   const prefix = slash > 0 ? name.slice(0, slash) : "";
   const rest = name.slice(slash + 1);
-  const own = ownEndpoint(choice, prefix);
-  const known = findModel(name);
-  const vendor = prefix && rest && (own ? endpointRow(prefix, own) : known ? undefined : vendorRow(choice, prefix));
+  const ownSettings = ownEndpoint(choice, prefix);
+  const catalogModel = findModel(name);
+  const vendor =
+    prefix &&
+    rest &&
+    (ownSettings ? endpointRow(prefix, ownSettings) : catalogModel ? undefined : vendorRow(choice, prefix));
   if (vendor) return atVendor(choice, vendor, rest, { id: name, effort, ...knownAs(vendor.name, rest, effort) });
-  if (known)
-    return atVendor(choice, vendorRow(choice, known.row.vendor)!, known.row.model, {
+  if (catalogModel)
+    return atVendor(choice, vendorRow(choice, catalogModel.row.vendor)!, catalogModel.row.model, {
       id: name,
       effort,
-      ...knownAs(known.row.vendor, name, effort),
+      ...knownAs(catalogModel.row.vendor, name, effort),
     });
 
   const listed = Object.entries(choice.endpoints ?? {}).find(([, endpoint]) => endpoint.models?.includes(name));
@@ -247,9 +263,10 @@ function byName(choice: ModelChoice, wanted: string): ResolvedModel {
   throw unknownModel(choice, name);
 }
 
-type Details = { id: string; effort?: Effort | undefined } & KnownFacts;
+type Details = { id: string; effort?: Effort | undefined } & KnownModelInfo;
 
-function atVendor(choice: ModelChoice, vendor: ServerRow, named: string, details: Details): ResolvedModel {
+function atVendor(baseChoice: ModelChoice, vendor: ServerRow, named: string, details: Details): ResolvedModel {
+  const choice = vendor.kind === "bedrock" ? { ...baseChoice, env: withAwsProfile(baseChoice.env) } : baseChoice;
   const modelId = details.model ?? named;
   const keys = keyList(choice, { variables: vendor.keyVariables, vendor: vendor.moved ? undefined : vendor.name });
   const baseUrl = movedUrl(vendor, choice);
@@ -268,7 +285,7 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, named: string, details
     id: details.id,
     modelId,
     displayName: details.name ?? modelId,
-    ...factsOf(choice, { server: vendor, model: modelId, row: details.row, local }),
+    ...modelLimits(choice, { server: vendor, model: modelId, row: details.row, local }),
     ...(details.effort && { effort: details.effort }),
     local,
     baseUrl,
@@ -361,14 +378,14 @@ function isMisspelt(name: string): boolean {
 }
 
 function unknownModel(choice: ModelChoice, name: string): UserError {
-  const known = [
+  const modelNames = [
     autoModel.id,
     ...models.map((row) => row.id),
     ...endpointModels(choice.endpoints).map((line) => line.id),
     offlineModel.id,
   ];
   const prefix = name.includes("/") ? name.slice(0, name.indexOf("/")) : "";
-  const near = nearestNames(name, [...known, ...models.flatMap((row) => row.aliases)], 3);
+  const near = nearestNames(name, [...modelNames, ...models.flatMap((row) => row.aliases)], 3);
   if (prefix && findVendor(prefix))
     return new UserError(
       "MODEL_UNKNOWN",

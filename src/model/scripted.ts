@@ -136,7 +136,8 @@ type ReplyEntry = { value: unknown; where: string };
 
 type ReportProblem = (where: string, problem: string) => never;
 
-function readScript(text: string, file: string): Script {
+/** Throws a UserError if it is not a script. */
+export function readScript(text: string, file: string): Script {
   const complain: ReportProblem = (where, problem) => {
     throw new UserError(
       "CONFIG_INVALID",

@@ -5,8 +5,8 @@ import { programName } from "../text/program-name.ts";
 import { aiSdkProvider } from "./ai-sdk.ts";
 import { findVendor, type WireKind } from "./catalog.ts";
 import { withContinuation } from "./continue.ts";
-import { priceOf } from "./facts.ts";
 import { type ModelCandidate, withRetries } from "./fallback.ts";
+import { priceOf } from "./limits.ts";
 import type { ProviderOptions } from "./open.ts";
 import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
@@ -45,7 +45,7 @@ function candidateOf(resolved: ResolvedModel, options: ProviderOptions, openBuil
     displayName: resolved.displayName,
     modelId: resolved.modelId,
     ...(resolved.effort && { effort: resolved.effort }),
-    facts: { contextTokens: resolved.contextTokens, ...(price && { price }) },
+    modelInfo: { contextTokens: resolved.contextTokens, ...(price && { price }) },
     open: () => (opened ??= open()),
   };
 }
@@ -61,13 +61,15 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
     acceptEncoding: "identity",
     ...(options.insecure && { tls: { rejectUnauthorized: false } }),
   });
-  const secrets = [...resolved.keys, ...Object.values(resolved.headers).filter((value) => value.length >= 8)];
+  const signing = [resolved.env["AWS_SECRET_ACCESS_KEY"], resolved.env["AWS_SESSION_TOKEN"]];
+  const beside = [...Object.values(resolved.headers), ...signing].filter((value) => value !== undefined);
+  const secrets = [...resolved.keys, ...beside.filter((value) => value.length >= 8)];
   const { tokenCommand: command } = resolved;
   const { runCommand: run } = options;
   const token = command !== undefined && run && { command, run, onToken: (text: string) => void secrets.push(text) };
-  const authorised = token ? (await import("./token.ts")).bearing(ask, token) : ask;
+  const authorised = token ? (await import("./token.ts")).withBearerToken(ask, token) : ask;
   // Vendors have channels for everything; the user's own servers may not.
-  const mayTag = resolved.textChannels ?? (resolved.kind === "openai-compatible" && !hosted(resolved.vendor));
+  const mayTag = resolved.textChannels ?? (resolved.kind === "openai-compatible" && !isHosted(resolved.vendor));
   const tagged = mayTag ? (await import("./text-channels.ts")).withTextChannels : undefined;
   const keys = resolved.keys.length > 0 && !token ? resolved.keys : [undefined];
   return keys.map((key) => {
@@ -77,7 +79,7 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
       ...(key !== undefined && { key }),
       headers: resolved.headers,
       ...(options.sessionId && { sessionId: options.sessionId }),
-      ...(resolved.takesThinking && { takesThinking: true }),
+      ...((resolved.takesThinking || isThinker(resolved)) && { takesThinking: true }),
       ...(resolved.outputTokens && { outputTokens: resolved.outputTokens }),
       model: resolved.modelId,
       env: resolved.env,
@@ -96,7 +98,12 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
   });
 }
 
-function hosted(vendor: string): boolean {
+/** Their makers require thinking back, and so do most who serve these models; vendors in the catalog are known one by one. */
+function isThinker({ vendor, modelId }: ResolvedModel): boolean {
+  return !isHosted(vendor) && /kimi|deepseek/i.test(modelId);
+}
+
+function isHosted(vendor: string): boolean {
   const row = findVendor(vendor);
   return row !== undefined && !row.local;
 }

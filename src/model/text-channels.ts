@@ -1,6 +1,6 @@
 // Extracts thinking and calls that a local model writes into its text: <think>…</think> and <tool_call>…</tool_call>.
 import { isObject, tryParse } from "../json/object.ts";
-import type { Part, ToolCallPart } from "../protocol/message.ts";
+import type { ToolCallPart } from "../protocol/message.ts";
 import { isBlankText } from "../text/blank.ts";
 import type { ModelChunk, Provider } from "./provider.ts";
 
@@ -60,14 +60,14 @@ class TextReader {
 
   *end(): Generator<ModelChunk> {
     if (this.#mode === "think") yield* this.#think(this.#rest);
-    else if (this.#mode !== "call" || !this.#take(this.#rest)) yield* this.#say(this.#opening() + this.#rest);
+    else if (this.#mode !== "call" || !this.#takeCall(this.#rest))
+      yield* this.#say((this.#mode === "call" ? tags.call : "") + this.#rest);
     if (!isBlankText(this.#thinking)) yield { type: "part", part: { type: "thinking", text: this.#thinking.trim() } };
     // Blanks between tags are not text.
     const isTagged = this.#thinking !== "" || this.#calls.length > 0;
     if (isTagged ? !isBlankText(this.#text) : this.#text !== "")
       yield { type: "part", part: { type: "text", text: this.#text } };
-    const parts: Part[] = this.#calls;
-    for (const part of parts) yield { type: "part", part };
+    for (const part of this.#calls) yield { type: "part", part };
   }
 
   *#step(): Generator<ModelChunk> {
@@ -80,14 +80,13 @@ class TextReader {
         return;
       }
       case "think": {
-        const [thought, found] = this.#until(tags.thought);
+        const [thought, found] = this.#takeUntil(tags.thought);
         yield* this.#think(thought);
-        if (!found) return;
-        this.#mode = "text";
+        if (found) this.#mode = "text";
         return;
       }
       case "text": {
-        const [said, found] = this.#until(tags.call);
+        const [said, found] = this.#takeUntil(tags.call);
         yield* this.#say(said);
         if (!found) return;
         const isCall = /(?:^|\n)[ \t]*$/.test(this.#text) && (this.#text.match(/^\s*```/gm) ?? []).length % 2 === 0;
@@ -101,13 +100,13 @@ class TextReader {
         const text = this.#rest.slice(0, at);
         this.#rest = this.#rest.slice(at + tags.called.length);
         this.#mode = "text";
-        if (!this.#take(text)) yield* this.#say(tags.call + text + tags.called);
+        if (!this.#takeCall(text)) yield* this.#say(tags.call + text + tags.called);
       }
     }
   }
 
   /** Takes from the rest what comes before a tag, or what surely is not part of one if none has come yet. */
-  #until(tag: string): [before: string, found: boolean] {
+  #takeUntil(tag: string): [before: string, found: boolean] {
     const at = this.#rest.indexOf(tag);
     let end = at < 0 ? this.#rest.length : at;
     if (at < 0) {
@@ -119,11 +118,7 @@ class TextReader {
     return [before, at >= 0];
   }
 
-  #opening(): string {
-    return this.#mode === "call" ? tags.call : "";
-  }
-
-  #take(text: string): boolean {
+  #takeCall(text: string): boolean {
     const call = this.#meaning.call(text);
     if (call) this.#calls.push(call);
     return call !== undefined;

@@ -17,8 +17,8 @@ const marginMs = 60_000;
 export type TokenUse = { command: string; run: RunCommand; onToken(token: string): void };
 
 /** Sends requests with the token instead of any key, and retries once with a new one if it is refused. */
-export function bearing(ask: Fetch, use: TokenUse): Fetch {
-  const send: Fetch = async (url, init = {}) => {
+export function withBearerToken(ask: Fetch, use: TokenUse): Fetch {
+  return async (url, init = {}) => {
     const token = await tokenFrom(use, init.signal ?? undefined);
     const response = await ask(url, withToken(init, token.text));
     if (response.status !== 401) return response;
@@ -27,21 +27,24 @@ export function bearing(ask: Fetch, use: TokenUse): Fetch {
     const next = await tokenFrom(use, init.signal ?? undefined);
     return ask(url, withToken(init, next.text));
   };
-  return send;
 }
 
 const keyHeaders = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 
 function withToken(init: RequestInit, token: string): RequestInit {
-  const given = Object.entries((init.headers ?? {}) as Record<string, string>);
-  const headers = given.filter(([name]) => !keyHeaders.includes(name.toLowerCase()));
+  const initialHeaders = Object.entries((init.headers ?? {}) as Record<string, string>);
+  const headers = initialHeaders.filter(([name]) => !keyHeaders.includes(name.toLowerCase()));
   return { ...init, headers: Object.fromEntries([...headers, ["authorization", `Bearer ${token}`]]) };
 }
 
 async function tokenFrom({ command, run, onToken }: TokenUse, signal: AbortSignal | undefined): Promise<Token> {
   try {
-    const kept = await tokens.get(command);
-    const token = kept && kept.until > Date.now() ? kept : await newToken(command, run(command, signal));
+    let token = await tokens.get(command);
+    if (!token || token.until <= Date.now()) {
+      const asked = run(command, signal).then(readToken);
+      tokens.set(command, asked);
+      token = await asked;
+    }
     onToken(token.text); // also one that another provider asked for: it is a secret of this one too
     return token;
   } catch (error) {
@@ -49,12 +52,6 @@ async function tokenFrom({ command, run, onToken }: TokenUse, signal: AbortSigna
     if (signal?.aborted) throw error;
     throw new ModelError("MODEL_AUTH_ERROR", `The token command gave no token: ${(error as Error).message}`);
   }
-}
-
-function newToken(command: string, printed: Promise<string>): Promise<Token> {
-  const asked = printed.then(readToken);
-  tokens.set(command, asked);
-  return asked;
 }
 
 /** Parses a plain token, or JSON as cloud tools print it. The expiry comes from the JSON or from the token itself. */
@@ -69,28 +66,24 @@ export function readToken(printed: string): Token {
   return { text: token, until: ((fields && endOf(fields)) ?? endOfJwt(token) ?? Number.POSITIVE_INFINITY) - marginMs };
 }
 
+const endFields = "expires_at expiresAt expires_on expiresOn expiry token_expiry expirationTimestamp".split(" ");
+
 function endOf(fields: Record<string, unknown>): number | undefined {
   const seconds = Number(fields["expires_in"] ?? fields["expiresIn"]);
   if (seconds > 0) return Date.now() + seconds * 1000;
-  for (const name of [
-    "expires_at",
-    "expiresAt",
-    "expires_on",
-    "expiresOn",
-    "expiry",
-    "token_expiry",
-    "expirationTimestamp",
-  ]) {
+  for (const name of endFields) {
     const value = fields[name];
     const end =
-      typeof value === "number" || /^\d+$/.test(String(value)) ? instant(Number(value)) : Date.parse(String(value));
+      typeof value === "number" || /^\d+$/.test(String(value))
+        ? toMilliseconds(Number(value))
+        : Date.parse(String(value));
     if (end > 0) return end;
   }
   return undefined;
 }
 
 /** Converts seconds or milliseconds since 1970 to milliseconds. */
-function instant(value: number): number {
+function toMilliseconds(value: number): number {
   return value < 1e11 ? value * 1000 : value;
 }
 

@@ -42,9 +42,9 @@ export function createFetch(options: FetchOptions = {}): Fetch {
   const agents = new Map<string, Promise<Agent>>();
   const agentFor = (route: Route): Promise<Agent> => {
     const key = route.url.protocol + (route.proxy && route.url.protocol === "https:" ? route.through : "");
-    const known = agents.get(key) ?? createAgent(route, options);
-    agents.set(key, known);
-    return known;
+    const existing = agents.get(key) ?? createAgent(route, options);
+    agents.set(key, existing);
+    return existing;
   };
 
   const lightFetch = async (input: string | URL | { url: string }, init: RequestInit = {}): Promise<Response> => {

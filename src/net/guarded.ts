@@ -2,6 +2,7 @@
 // limits time and size. Uses the same fetcher as everything else.
 import type { Verdict } from "../policy/need.ts";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../policy/network.ts";
+import { abortAfter } from "../protocol/abort-after.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { type Connect, createFetch } from "./fetch.ts";
 import type { Headers } from "./headers.ts";
@@ -92,7 +93,7 @@ async function follow(
   for (let redirects = 0; ; redirects++) {
     const response = await askOnce(url, headers, request, deadline.signal);
     const location = redirectOf(response);
-    if (location === undefined) return bounded(response, url, limits.bytes, deadline);
+    if (location === undefined) return boundedResponse(response, url, limits.bytes, deadline);
     await response.body?.cancel();
     if (redirects === limits.redirects)
       throw new NetError("redirects", `${host} redirected more than ${limits.redirects} times.`, { host });
@@ -174,7 +175,7 @@ async function askOnce(
 /** Returns the addresses that a host may be reached at, for requests made elsewhere. */
 export function checkedAddresses(url: URL, request: GuardedRequest): Promise<readonly string[]> {
   const { href } = permittedUrl(url, request);
-  const signal = request.signal ?? AbortSignal.timeout(usualLimits.totalMs);
+  const signal = request.signal ?? abortAfter(usualLimits.totalMs);
   return judgedAddresses(new URL(href), request, signal);
 }
 
@@ -194,7 +195,7 @@ async function judgedAddresses(url: URL, request: GuardedRequest, signal: AbortS
   let addresses: readonly string[];
   try {
     const asked = (request.resolve ?? systemResolve)(url.hostname.replace(/\.$/, ""));
-    addresses = await orAborted(asked, proxied ? AbortSignal.any([signal, AbortSignal.timeout(opinionMs)]) : signal);
+    addresses = await orAborted(asked, proxied ? AbortSignal.any([signal, abortAfter(opinionMs)]) : signal);
     if (addresses.length === 0) throw Object.assign(new Error("it has no address"), { code: "ENODATA" });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -215,17 +216,17 @@ async function systemResolve(host: string): Promise<string[]> {
   return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 }
 
-function bounded(response: Response, url: URL, limit: number, deadline: Deadline): GuardedResponse {
+function boundedResponse(response: Response, url: URL, limit: number, deadline: Deadline): GuardedResponse {
   let isTruncated = false;
-  async function* body(): AsyncGenerator<Uint8Array> {
+  async function* boundedBody(): AsyncGenerator<Uint8Array> {
     let left = limit;
     try {
       for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
         isTruncated = chunk.byteLength > left;
-        const kept = isTruncated ? chunk.subarray(0, left) : chunk;
-        if (kept.byteLength > 0) yield kept;
+        const keptChunk = isTruncated ? chunk.subarray(0, left) : chunk;
+        if (keptChunk.byteLength > 0) yield keptChunk;
         if (isTruncated) return; // leaving the loop closes the connection
-        left -= kept.byteLength;
+        left -= keptChunk.byteLength;
       }
     } finally {
       deadline.end();
@@ -236,7 +237,7 @@ function bounded(response: Response, url: URL, limit: number, deadline: Deadline
     statusText: response.statusText,
     headers: response.headers as unknown as Headers,
     url: url.href,
-    body: body(),
+    body: boundedBody(),
     get isTruncated() {
       return isTruncated;
     },

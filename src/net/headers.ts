@@ -13,8 +13,8 @@ export class Headers {
   }
 
   append(name: string, value: string): void {
-    const known = this.#values.get(name.toLowerCase());
-    this.#values.set(name.toLowerCase(), known === undefined ? value : `${known}, ${value}`);
+    const existing = this.#values.get(name.toLowerCase());
+    this.#values.set(name.toLowerCase(), existing === undefined ? value : `${existing}, ${value}`);
   }
 
   set(name: string, value: string): void {

@@ -9,14 +9,14 @@ const marginMs = 1000;
 
 type Kept = { since: number; forMs: number };
 
-const kept = new WeakMap<Socket, Kept>();
+const keptSockets = new WeakMap<Socket, Kept>();
 
 /** Records how long the connection of this response may be reused. */
 export function noteKept(answer: IncomingMessage): void {
   const { socket, headers } = answer;
   const named = /(?:^|[\s,])timeout=(\d+)/i.exec(String(headers["keep-alive"] ?? ""))?.[1];
   const forMs = named === undefined ? usualMs : Number(named) * 1000 - marginMs;
-  answer.once("end", () => kept.set(socket, { since: Date.now(), forMs }));
+  answer.once("end", () => keptSockets.set(socket, { since: Date.now(), forMs }));
 }
 
 /**
@@ -24,9 +24,9 @@ export function noteKept(answer: IncomingMessage): void {
  * arrived but was not read yet looks alive, so the event loop completes a round before they are checked.
  */
 export async function closeStale(agent: Agent): Promise<void> {
-  for (let round = 0; round < 3 && idle(agent).length > 0; round++) {
+  for (let round = 0; round < 3 && idleSockets(agent).length > 0; round++) {
     await wholeRound();
-    const stale = idle(agent).filter((socket) => !isUsable(socket));
+    const stale = idleSockets(agent).filter((socket) => !isUsable(socket));
     if (stale.length === 0) return;
     for (const socket of stale) socket.destroy(); // the agent drops it in the next round
   }
@@ -34,15 +34,15 @@ export async function closeStale(agent: Agent): Promise<void> {
 
 /** Closes all idle connections: after one was found dead, the others are not trusted either. */
 export function closeIdle(agent: Agent): void {
-  for (const socket of idle(agent)) socket.destroy();
+  for (const socket of idleSockets(agent)) socket.destroy();
 }
 
-function idle({ freeSockets }: Agent): Socket[] {
+function idleSockets({ freeSockets }: Agent): Socket[] {
   return Object.values(freeSockets).flatMap((sockets) => sockets ?? []);
 }
 
 function isUsable(socket: Socket): boolean {
-  const { since, forMs } = kept.get(socket) ?? { since: 0, forMs: 0 };
+  const { since, forMs } = keptSockets.get(socket) ?? { since: 0, forMs: 0 };
   const idleMs = Date.now() - since; // negative when the clock was set back
   return socket.readable && socket.writable && idleMs >= 0 && idleMs < forMs;
 }

@@ -34,7 +34,7 @@ export class NetError extends Error {
 
 /** Classifies Node's error codes; any unknown one counts as a broken connection. */
 export function netErrorKind(error: unknown): NetErrorKind {
-  const code = String((error as { code?: unknown } | undefined)?.code ?? "");
+  const code = String((error as { code?: unknown } | undefined)?.code);
   if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EAI_FAIL" || code === "ENODATA") return "dns";
   if (code === "ETIMEDOUT" || code === "ESOCKETTIMEDOUT") return "timeout";
   if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN|EACCES|EPERM)$/.test(code))

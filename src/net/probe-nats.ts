@@ -1,4 +1,4 @@
-// Checks the way to a NATS server hop by hop: name, connection, and what the server reports before login.
+// Checks the way to a NATS server step by step: name, connection, and what the server reports before login.
 import type { Socket } from "node:net";
 import { isObject, tryParse } from "../json/object.ts";
 

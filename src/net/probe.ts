@@ -25,7 +25,7 @@ export async function probe(endpoint: string, options: ProbeOptions): Promise<Ho
   try {
     const url = new URL(endpoint);
     const proxy = proxyFor(url, options.env);
-    const target = proxy ?? direct(url);
+    const target = proxy ?? directTarget(url);
     const via = proxy ? `proxy ${proxy.hostname}:${proxy.port}` : target.hostname;
     const address = await withTimeout(resolveName(target.hostname), options, "the DNS lookup does not end");
     pass("name", `${via} is ${address}`);
@@ -35,14 +35,14 @@ export async function probe(endpoint: string, options: ProbeOptions): Promise<Ho
     if (proxy) {
       current = "proxy";
       if (proxy.protocol === "https:") {
-        const securing = secured(socket, proxy.hostname, options);
+        const securing = connectTls(socket, proxy.hostname, options);
         socket = (await withTimeout(securing, options, "the TLS handshake with the proxy does not end")).socket;
       }
       pass("proxy", await withTimeout(openTunnel(socket, proxy, url), options, "the proxy does not answer"));
     }
     if (url.protocol === "https:") {
       current = "tls";
-      const securing = secured(socket, url.hostname, options);
+      const securing = connectTls(socket, url.hostname, options);
       const { socket: secure, found } = await withTimeout(securing, options, "the handshake does not end");
       socket = secure;
       pass("tls", found);
@@ -64,7 +64,7 @@ export async function probe(endpoint: string, options: ProbeOptions): Promise<Ho
 
 type Target = { hostname: string; port: number };
 
-function direct(url: URL): Target {
+function directTarget(url: URL): Target {
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
   return { hostname, port: Number(url.port) || (url.protocol === "https:" ? 443 : 80) };
 }
@@ -85,7 +85,7 @@ async function connectTcp({ hostname, port }: Target): Promise<Socket> {
 
 async function openTunnel(socket: Socket, proxy: ProxyServer, url: URL): Promise<string> {
   if (url.protocol !== "https:") return "plain requests go through it";
-  const { hostname, port } = direct(url);
+  const { hostname, port } = directTarget(url);
   const target = hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
   const login = proxy.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : "";
   socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${login}\r\n`);
@@ -95,7 +95,7 @@ async function openTunnel(socket: Socket, proxy: ProxyServer, url: URL): Promise
   throw new Error(`it answered '${head}'${isLogin ? ": it requires a login, http://user:password@host:port" : ""}`);
 }
 
-async function secured(
+async function connectTls(
   socket: Socket,
   hostname: string,
   { insecure }: ProbeOptions,
@@ -112,7 +112,7 @@ async function secured(
   const detail = `${secure.getProtocol() ?? "TLS"}, certificate of ${chainOf(certificate).join(" ← ")}`;
   if (secure.authorized) return { socket: secure, found: detail };
   const { code, message } = secure.authorizationError as NodeJS.ErrnoException;
-  const [why, next] = untrusted(code ?? String(secure.authorizationError), certificate) ?? [message, trustIt];
+  const [why, next] = explainUntrusted(code ?? String(secure.authorizationError), certificate) ?? [message, trustIt];
   if (insecure)
     return { socket: secure, found: { detail: `${detail}; not checked (--insecure): ${why}`, doubt: true } };
   throw Object.assign(new Error(`${why}; ${detail}`), { next });
@@ -121,9 +121,9 @@ async function secured(
 const trustIt = "trust the issuer: NODE_EXTRA_CA_CERTS=<file.pem>, or --insecure for your own server";
 
 /** Returns why the certificate is not trusted, and what to do about it. */
-function untrusted(code: string, { valid_from: from, valid_to: to, subject, subjectaltname }: PeerCertificate) {
+function explainUntrusted(code: string, { valid_from: from, valid_to: to, subject, subjectaltname }: PeerCertificate) {
   const names = subjectaltname?.replaceAll(/(DNS|IP Address):/g, "") ?? String(subject?.CN ?? "?");
-  const known: Record<string, [string, string]> = {
+  const explanations: Record<string, [string, string]> = {
     CERT_HAS_EXPIRED: [`the certificate expired on ${to}`, "renew the certificate of the server, and check the clock"],
     CERT_NOT_YET_VALID: [`the certificate is valid from ${from} on`, "check the clock of this machine"],
     DEPTH_ZERO_SELF_SIGNED_CERT: ["the certificate is self-signed", trustIt],
@@ -138,7 +138,7 @@ function untrusted(code: string, { valid_from: from, valid_to: to, subject, subj
       "use the name in the certificate, or check the address and DNS",
     ],
   };
-  return known[code];
+  return explanations[code];
 }
 
 /** Lists the names in the chain, from the server to the last issuer. */
@@ -213,7 +213,7 @@ async function withTimeout<Result>(
 
 function wordsFor(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  const known: Record<string, string> = {
+  const explanations: Record<string, string> = {
     ENOTFOUND: "the name has no address",
     EAI_AGAIN: "DNS lookups fail: no network, or no name server",
     ECONNREFUSED: "nothing is listening there",
@@ -222,5 +222,5 @@ function wordsFor(error: unknown): string {
     ENETUNREACH: "there is no network",
     ECONNRESET: "the connection was cut",
   };
-  return (code !== undefined && known[code]) || message;
+  return (code !== undefined && explanations[code]) || message;
 }

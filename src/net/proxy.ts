@@ -1,5 +1,6 @@
 // Finds the proxy for a URL by the usual environment variables.
 import { BlockList, isIP } from "node:net";
+import { decodeUri } from "../text/decode-uri.ts";
 import { isLoopback } from "../text/loopback.ts";
 
 export type ProxyServer = {
@@ -15,7 +16,7 @@ export function proxyFor(url: URL, env: NodeJS.ProcessEnv): ProxyServer | undefi
   if (isLoopback(url.hostname)) return undefined; // for a remote proxy, loopback is another machine
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const found = setting(env, name) ?? setting(env, "all_proxy");
-  if (!found || excluded(url, setting(env, "no_proxy")?.value ?? "")) return undefined;
+  if (!found || isExcluded(url, setting(env, "no_proxy")?.value ?? "")) return undefined;
   return parseProxy(found.value, found.name);
 }
 
@@ -42,7 +43,7 @@ function parseProxy(value: string, variable: string): ProxyServer {
   }
   const proxy: ProxyServer = {
     protocol: url.protocol,
-    hostname: unbracket(url.hostname),
+    hostname: removeBrackets(url.hostname),
     port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),
   };
   if (url.username) proxy.authorization = basicLogin(url);
@@ -50,26 +51,18 @@ function parseProxy(value: string, variable: string): ProxyServer {
 }
 
 export function basicLogin({ username, password }: URL): string {
-  return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}`;
+  return `Basic ${Buffer.from(`${decodeUri(username)}:${decodeUri(password)}`).toString("base64")}`;
 }
 
 /** Keeps the text as it is if a lone % makes it undecodable. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Matches NO_PROXY: `*`, hosts (with their subdomains), `.suffix`, `*.suffix`, `host:port`, addresses and CIDR blocks. */
-function excluded(url: URL, list: string): boolean {
-  const host = unbracket(url.hostname).toLowerCase().replace(/\.$/, "");
+function isExcluded(url: URL, list: string): boolean {
+  const host = removeBrackets(url.hostname).toLowerCase().replace(/\.$/, "");
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
-  return list.split(/[\s,]+/).some((entry) => entry !== "" && covers(entry.toLowerCase(), host, port));
+  return list.split(/[\s,]+/).some((entry) => entry !== "" && matchesEntry(entry.toLowerCase(), host, port));
 }
 
-function covers(entry: string, host: string, port: string): boolean {
+function matchesEntry(entry: string, host: string, port: string): boolean {
   if (entry === "*") return true;
   if (entry.includes("/")) return inBlock(entry, host);
   const [name, entryPort] = splitPort(entry);
@@ -89,7 +82,7 @@ function splitPort(entry: string): [name: string, port: string | undefined] {
 }
 
 function inBlock(entry: string, host: string): boolean {
-  const [address = "", bits = ""] = unbracket(entry).split("/");
+  const [address = "", bits = ""] = removeBrackets(entry).split("/");
   const family = isIP(address);
   if (!family || isIP(host) !== family || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128))
     return false;
@@ -98,6 +91,6 @@ function inBlock(entry: string, host: string): boolean {
   return block.check(host, family === 4 ? "ipv4" : "ipv6");
 }
 
-function unbracket(hostname: string): string {
+function removeBrackets(hostname: string): string {
   return hostname.startsWith("[") ? hostname.slice(1).replace("]", "") : hostname;
 }

@@ -2,13 +2,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Headers } from "./headers.ts";
+import { ReadableStream } from "./streams.ts";
 
 export type BodyLimits = {
   /** Longest silence between two chunks of the body; 0 = no limit. */
   idleMs: number;
   /** Longest silence before the first chunk. */
   firstMs: number;
-  /** `begun`: a chunk has arrived. */
+  /** Returns the error for a response that stalls. `begun`: a chunk has arrived. */
   onIdle(begun: boolean): Error;
   translate(error: unknown): unknown;
   /** Called once, however the body ends. */

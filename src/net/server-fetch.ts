@@ -5,8 +5,9 @@ import { createFetch, type Fetch } from "./fetch.ts";
 import { checkedAddresses, GuardRefusal } from "./guarded.ts";
 import { Headers } from "./headers.ts";
 import { withReaders } from "./response.ts";
+import { TransformStream } from "./streams.ts";
 
-const longestLine = 16 * 2 ** 20;
+const longestEvent = 16 * 2 ** 20;
 
 export type ServerFetchOptions = {
   env: NodeJS.ProcessEnv;
@@ -38,7 +39,7 @@ export function createServerFetch(named: URL, { env, headers = {} }: ServerFetch
 /** Merges the headers; those of the transport win over the configured ones. */
 function withHeaders(configured: Readonly<Record<string, string>>, given: RequestInit["headers"]): [string, string][] {
   const merged = new Headers(configured);
-  for (const [name, value] of new Headers((given ?? {}) as Record<string, string>)) merged.set(name, value);
+  for (const [name, value] of new Headers(given as Record<string, string> | undefined)) merged.set(name, value);
   return [...merged];
 }
 
@@ -56,17 +57,20 @@ export function isLoopback({ hostname }: URL): boolean {
   return parseAddress(host) !== undefined && judgeAddress(host).kind === "loopback";
 }
 
-/** Limits the length of a line, since a reader would buffer an endless one. */
+/** Limits what comes without a blank line: a reader would buffer an event that has no end. */
 function bounded(response: Response): Response {
   if (!response.body) return response;
   let length = 0;
+  let before = Buffer.alloc(0);
   const body = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
-        const lastBreak = chunk.lastIndexOf(10);
-        length = lastBreak === -1 ? length + chunk.length : chunk.length - lastBreak;
-        if (length > longestLine)
-          controller.error(new Error(`it sent a line of more than ${longestLine / 2 ** 20} MiB`));
+        const text = Buffer.concat([before, chunk]);
+        const end = Math.max(...["\n\n", "\n\r\n", "\r\r"].map((blank) => text.lastIndexOf(blank)));
+        before = text.subarray(-2);
+        length = end === -1 ? length + chunk.length : text.length - end;
+        if (length > longestEvent)
+          controller.error(new Error(`it sent an event of more than ${longestEvent / 2 ** 20} MiB`));
         else controller.enqueue(chunk);
       },
     }),

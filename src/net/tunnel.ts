@@ -69,8 +69,8 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
 }
 
 function refusal(proxy: string, target: string, answer: IncomingMessage): string {
-  const said = `The proxy ${proxy} answered ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim();
+  const reply = `The proxy ${proxy} answered ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim();
   if (answer.statusCode === 407)
-    return `${said} for ${target}: it requires a login. Write it into the proxy's URL: http://user:password@host:port.`;
-  return `${said} for ${target}.`;
+    return `${reply} for ${target}: it requires a login. Write it into the proxy's URL: http://user:password@host:port.`;
+  return `${reply} for ${target}.`;
 }

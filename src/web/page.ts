@@ -20,7 +20,6 @@ export type Page = {
   url: string;
   /** The address after redirects. */
   finalUrl: string;
-  title: string;
   markdown: string;
   /** The page was longer than the limit. */
   isTruncated: boolean;
@@ -28,12 +27,9 @@ export type Page = {
 
 /** The server's answer is not a readable page. */
 export class PageError extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
+  constructor(message: string) {
     super(message);
     this.name = "PageError";
-    this.status = status;
   }
 }
 
@@ -48,8 +44,8 @@ const headers = {
 
 /** Throws GuardRefusal if the address is not permitted, NetError if there is no answer, PageError if the answer is not a page. */
 export async function fetchPage(url: string, { cache, ...request }: PageRequest): Promise<Page> {
-  const known = cache?.get(url);
-  if (known) return known;
+  const existing = cache?.get(url);
+  if (existing) return existing;
   const response = await guardedFetch(url, { ...request, headers });
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
@@ -67,7 +63,6 @@ export async function fetchPage(url: string, { cache, ...request }: PageRequest)
   const page = {
     url,
     finalUrl: response.url,
-    title: read.title ?? "",
     markdown: isLong ? wholeCharacters(read.markdown, maxCharacters) : read.markdown,
     isTruncated: response.isTruncated || read.isCut === true || isLong,
   };
@@ -92,20 +87,19 @@ const readHtml: Reader = async (bytes, { charset, url }) => {
 };
 
 const readPdf: Reader = async (bytes, { wasCut, signal }) => {
-  if (wasCut) throw new PageError(200, "The PDF is larger than 10 MiB, and a part of it cannot be read.");
+  if (wasCut) throw new PageError("The PDF is larger than 10 MiB, and a part of it cannot be read.");
   const { pdfToText } = await import("./pdf.ts");
   try {
     const { text, isCut } = await pdfToText(bytes, { signal, maxCharacters });
     return { markdown: text, isCut };
   } catch (error) {
     signal?.throwIfAborted();
-    throw new PageError(200, `The PDF cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new PageError(`The PDF cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 };
 
 const readNothing: Reader = async (bytes, { type }) => {
   throw new PageError(
-    200,
     `It is ${type} of ${bytes.length} bytes, which has no text. Text, HTML, JSON and PDF can be read.`,
   );
 };
@@ -132,27 +126,24 @@ function kindOf(headers: Headers, bytes: Buffer, url: string): ContentKind {
   if (start.subarray(0, 5).toString("latin1") === "%PDF-" && (isVague || type.endsWith("/pdf")))
     return { type: "application/pdf", charset };
   if (type === "application/pdf" || !isVague) return { type, charset };
-  if (start.includes(0) && markless(start)) return { type: type || "binary data", charset };
+  if (start.includes(0) && isUtf16WithoutMark(start)) return { type: type || "binary data", charset };
   const looksHtml = /^\s*(?:<!doctype html|<html|<head|<body)/i.test(start.toString("latin1"));
   return { type: looksHtml || /\.x?html?$/i.test(new URL(url).pathname) ? "text/html" : "", charset };
 }
 
 /** UTF-16 contains zeros, and starts with a byte order mark. */
-function markless([first, second]: Buffer): boolean {
+function isUtf16WithoutMark([first, second]: Buffer): boolean {
   return !((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff));
 }
 
 /** Includes a line of the server's error message, often its most useful part. */
 function refusedPage(status: number, statusText: string, { type, charset }: ContentKind, bytes: Buffer): PageError {
-  const said =
+  const answerText =
     readerOf({ type, charset }) === readText
       ? decodeText(bytes.subarray(0, 2000), { label: charset, isHtml: false })
       : "";
-  const line = redactedStart(collapsed(said), 300);
-  return new PageError(
-    status,
-    `The server answered ${`${status} ${statusText}`.trim()}${line === "" ? "." : `: ${line}`}`,
-  );
+  const line = redactedStart(collapsed(answerText), 300);
+  return new PageError(`The server answered ${`${status} ${statusText}`.trim()}${line === "" ? "." : `: ${line}`}`);
 }
 
 function wholeCharacters(text: string, most: number): string {

@@ -3,6 +3,7 @@
 
 import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
+import { abortAfter } from "../protocol/abort-after.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { collapsed } from "../text/one-line.ts";
 import type { EngineKind, SearchEngine, SearchHit } from "./search-engines.ts";
@@ -12,7 +13,7 @@ export type SearchRequest = {
   signal?: AbortSignal;
   /** The environment to read proxy variables from; default process.env. */
   env?: NodeJS.ProcessEnv;
-  /** The most results; default 8. */
+  /** The maximum number of results; 8 by default. */
   count?: number;
   totalMs?: number;
 };
@@ -33,7 +34,7 @@ export async function searchWeb(query: string, request: SearchRequest): Promise<
       `${kind.name} needs a key: set ${kind.variables[0]}, or name the variable as "search.keyEnv" in courser.json.`,
     );
   const { url: address, headers, body } = kind.request(query, { url, key, count });
-  const limit = AbortSignal.timeout(totalMs);
+  const limit = abortAfter(totalMs);
   const light = createFetch({ ...(env && { env }) });
   const answer = await light(address, {
     method: body === undefined ? "GET" : "POST",
@@ -82,22 +83,22 @@ function refusal({ kind, url, key }: SearchEngine, status: number, text: string)
   const why = isRedirect
     ? "It redirects, which is not followed; configure the address that it points to"
     : advice[status];
-  const said = redactedStart(collapsed(text), 200);
+  const errorText = redactedStart(collapsed(text), 200);
   // An engine may repeat the key in its answer.
-  const shown = key === "" ? said : said.replaceAll(key, "…");
+  const withoutKey = key === "" ? errorText : errorText.replaceAll(key, "…");
   return new SearchError(
-    `${kind.name} at ${new URL(url).host} answered ${status}. ${why ?? (shown || "It said nothing else")}.`,
+    `${kind.name} at ${new URL(url).host} answered ${status}. ${why ?? (withoutKey || "It said nothing else")}.`,
   );
 }
 
 function hitOf(kind: EngineKind, result: Record<string, unknown>): SearchHit[] {
   const { title, url, snippet } = kind.hit(result);
   if (typeof url !== "string" || !/^https?:\/\//i.test(url)) return [];
-  return [{ title: plain(title) || url, url, snippet: plain(snippet).slice(0, longestSnippet) }];
+  return [{ title: withoutTags(title) || url, url, snippet: withoutTags(snippet).slice(0, longestSnippet) }];
 }
 
 /** Removes the tags with which engines mark matches. */
-function plain(value: unknown): string {
+function withoutTags(value: unknown): string {
   if (typeof value !== "string") return "";
   return value
     .slice(0, 20_000)

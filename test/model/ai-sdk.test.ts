@@ -16,8 +16,8 @@ async function ask(kind: Kind, answers: ModelAnswer[], more: Parameters<typeof r
   return replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind], more));
 }
 
-describe.each(kinds)("%s", (kind) => {
-  it("streams text as deltas and ends with one part and the usage", async () => {
+describe.each(kinds)("the wire of %s", (kind) => {
+  it("text is streamed as deltas and ends with one part and the usage", async () => {
     const reply = await ask(kind, [{ text: ["Hel", "lo ", "wörld"], usage: { input: 100, output: 7 } }]);
     expect(reply.error).toBeUndefined();
     expect(reply.chunks.flatMap((chunk) => (chunk.type === "text" ? [chunk.text] : []))).toEqual([
@@ -29,7 +29,7 @@ describe.each(kinds)("%s", (kind) => {
     expect(reply.usage).toEqual({ inputTokens: 100, outputTokens: 7, cacheReadTokens: 0, cacheWriteTokens: 0 });
   });
 
-  it("counts when the server keeps the connection open behind its last event", async () => {
+  it("an answer is complete even if the server keeps the connection open", async () => {
     const call = { id: "a", name: "Shell", args: { command: "ls" } };
     const started = performance.now();
     const reply = await ask(kind, [{ text: "whole", toolCalls: [call], ending: "silence" }]);
@@ -38,12 +38,12 @@ describe.each(kinds)("%s", (kind) => {
     expect(performance.now() - started).toBeLessThan(kind === "google" ? 8000 : 2500);
   });
 
-  it("counts cached tokens apart", async () => {
+  it("cached tokens are counted separately", async () => {
     const reply = await ask(kind, [{ text: "ok", usage: { input: 100, output: 7, cacheRead: 900 } }]);
     expect(reply.usage).toMatchObject({ inputTokens: 100, outputTokens: 7, cacheReadTokens: 900 });
   });
 
-  it("sends the key, the system prompt, the tools and the question", async () => {
+  it("a request has the key, system prompt, tools and question", async () => {
     await ask(kind, [{ text: "ok" }]);
     const request = server!.requests[0]!;
     expect(request.key).toBe("test-key-1");
@@ -54,7 +54,7 @@ describe.each(kinds)("%s", (kind) => {
     expect(body).toContain('"hi"');
   });
 
-  it("gives thinking, text and parallel calls in the order they were said", async () => {
+  it("thinking, text and parallel calls keep their order", async () => {
     const reply = await ask(kind, [
       {
         thinking: "Let me look.",
@@ -72,7 +72,7 @@ describe.each(kinds)("%s", (kind) => {
     expect(reply.parts[3]).toMatchObject({ id: "b", name: "Shell", args: { command: "pwd" } });
   });
 
-  it("hands a whole exchange back: thinking with its signature, calls, results, images", async () => {
+  it("a whole exchange is sent back: thinking with signature, calls, results, images", async () => {
     server = await modelServer([
       { thinking: "Hm.", toolCalls: [{ id: "a", name: "Shell", args: { command: "ls" } }] },
       { text: "done" },
@@ -102,7 +102,7 @@ describe.each(kinds)("%s", (kind) => {
     if (kind === "openai-compatible") expect(body).not.toContain("Hm.");
   });
 
-  it("keeps another vendor's thinking to itself", async () => {
+  it("thinking of another vendor is not sent", async () => {
     const foreign: Message[] = [
       userSays("q"),
       {
@@ -130,7 +130,7 @@ describe.each(kinds)("%s", (kind) => {
     expect(server!.requests[0]!.body.toString()).not.toContain("SECRET");
   });
 
-  it("repairs what vendors refuse: open calls, doubled ids, arguments that are not objects", async () => {
+  it("open calls, duplicate ids and arguments that are not objects are repaired", async () => {
     const messages: Message[] = [
       userSays("q"),
       {
@@ -159,20 +159,20 @@ describe.each(kinds)("%s", (kind) => {
     expect(body).toContain("go on");
   });
 
-  it("passes malformed arguments on as text", async () => {
+  it("malformed arguments are passed on as text", async () => {
     if (kind === "google") return; // its wire carries objects only
     const reply = await ask(kind, [{ toolCalls: [{ id: "a", name: "Shell", args: "{not json" }] }]);
     expect(reply.parts).toMatchObject([{ type: "tool_call", id: "a", name: "Shell", args: "{not json" }]);
   });
 
-  it("calls an empty answer an error", async () => {
+  it("a model's empty answer is an error", async () => {
     for (const text of ["", " \n", "\u200b"]) {
       const reply = await ask(kind, [{ text }]);
       expect(reply.error?.code).toBe("MODEL_EMPTY");
     }
   });
 
-  it("calls a refusal an error", async () => {
+  it("a model's refusal is an error", async () => {
     const words: Record<Kind, string> = {
       anthropic: "refusal",
       openai: "content_filter",
@@ -183,7 +183,7 @@ describe.each(kinds)("%s", (kind) => {
     expect(reply.error?.code).toBe("MODEL_REFUSED");
   });
 
-  it("stops reading when nobody listens any more", async () => {
+  it("reading stops when nobody listens any more", async () => {
     server = await modelServer([{ text: ["one ", "two"], ending: "silence" }]);
     const provider = await providerAt(server.url, kind);
     const heard: string[] = [];
@@ -195,7 +195,7 @@ describe.each(kinds)("%s", (kind) => {
     expect(heard).toEqual(["one "]);
   });
 
-  it("ends at once when it is cancelled", async () => {
+  it("a cancelled request ends at once", async () => {
     server = await modelServer([{ acceptOnly: true }]);
     const provider = await providerAt(server.url, kind);
     const signal = AbortSignal.timeout(50);
@@ -204,31 +204,31 @@ describe.each(kinds)("%s", (kind) => {
   });
 });
 
-describe("effort", () => {
+describe("effort settings", () => {
   const sent = async (kind: Kind, model: string): Promise<any> => {
     server = await modelServer([{ text: "ok" }]);
     await replyOf(await providerAt(server.url, kind), requestFor(model, { effort: "high" }));
     return server.requests[0]!.json;
   };
 
-  it("is a budget for older Claude models", async () => {
+  it("effort is a budget for older Claude models", async () => {
     expect(await sent("anthropic", "claude-sonnet-4-5")).toMatchObject({
       thinking: { type: "enabled", budget_tokens: 28_000 },
     });
   });
-  it("is a word for newer ones", async () => {
+  it("effort is a level for newer Claude models", async () => {
     expect(await sent("anthropic", "claude-opus-4-6")).toMatchObject({
       thinking: { type: "adaptive" },
       output_config: { effort: "high" },
     });
   });
-  it("is a word for OpenAI", async () => {
+  it("effort is a level for OpenAI", async () => {
     expect(await sent("openai", "gpt-5")).toMatchObject({
       reasoning: { effort: "high", summary: "auto" },
       store: false,
     });
   });
-  it("is a budget for Gemini 2.5 and a level for 3", async () => {
+  it("effort is a budget for Gemini 2.5 and a level for Gemini 3", async () => {
     expect((await sent("google", "gemini-2.5-pro")).generationConfig.thinkingConfig).toEqual({
       includeThoughts: true,
       thinkingBudget: 24_576,
@@ -239,13 +239,13 @@ describe("effort", () => {
       thinkingLevel: "high",
     });
   });
-  it("is reasoning_effort elsewhere", async () => {
+  it("effort is reasoning_effort for other vendors", async () => {
     expect(await sent("openai-compatible", "qwen3")).toMatchObject({ reasoning_effort: "high" });
   });
 });
 
-describe("caching", () => {
-  it("marks the system prompt and the newest message for Anthropic", async () => {
+describe("prompt caching", () => {
+  it("system prompt and newest message are marked for Anthropic's cache", async () => {
     await ask("anthropic", [{ text: "ok" }], {
       messages: [userSays("one"), { role: "assistant", parts: [{ type: "text", text: "two" }] }, userSays("three")],
     });
@@ -258,13 +258,13 @@ describe("caching", () => {
     ]);
   });
 
-  it("names the session to OpenAI", async () => {
+  it("OpenAI gets the session as the cache key", async () => {
     server = await modelServer([{ text: "ok" }]);
     await replyOf(await providerAt(server.url, "openai", { sessionId: "session-1" }), requestFor("gpt-5"));
     expect(server.requests[0]!.json.prompt_cache_key).toBe("session-1");
   });
 
-  it("counts what Anthropic writes to the cache", async () => {
+  it("tokens written to Anthropic's cache are counted", async () => {
     const reply = await ask("anthropic", [
       { text: "ok", usage: { input: 3, output: 2, cacheRead: 40, cacheWrite: 500 } },
     ]);
@@ -272,7 +272,7 @@ describe("caching", () => {
   });
 });
 
-it("does not think on behind a call that was made without thinking, where that is refused", async () => {
+it("thinking is not continued after a call without thinking if that is refused", async () => {
   const messages: Message[] = [
     userSays("q"),
     { role: "assistant", parts: [{ type: "tool_call", id: "x", name: "Shell", args: { command: "ls" } }] },
@@ -281,3 +281,37 @@ it("does not think on behind a call that was made without thinking, where that i
   await ask("anthropic", [{ text: "ok" }], { messages, effort: "high" });
   expect(server!.requests[0]!.json.thinking).toBeUndefined();
 });
+
+it("several texts of one answer become paragraphs, pieces of one text do not", async () => {
+  const events = [
+    { type: "message_start", message: { id: "m", model: "c", usage: { input_tokens: 1, output_tokens: 1 } } },
+    ...["One", "Two\n", "Three"].flatMap((word, index) => [
+      { type: "content_block_start", index, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index, delta: { type: "text_delta", text: "Text " } },
+      { type: "content_block_delta", index, delta: { type: "text_delta", text: word } },
+      { type: "content_block_stop", index },
+    ]),
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 5 } },
+    { type: "message_stop" },
+  ];
+  const chunks = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  await using server = await modelServer([{ chunks }]);
+  const reply = await replyOf(await providerAt(server.url, "anthropic"), requestFor(modelOf.anthropic));
+  expect(reply.text).toBe("Text One\n\nText Two\nText Three");
+  expect(reply.parts).toEqual([{ type: "text", text: reply.text }]);
+});
+
+it.each(["deepseek-v4-pro", "zai/glm-5", "moonshot/kimi-k2.6"])(
+  "the effort none turns thinking off for %s",
+  async (flag) => {
+    server = await modelServer([{ text: "ok" }]);
+    const vendor = /^[a-z]+/.exec(flag)![0];
+    const endpoints = { [vendor]: { baseUrl: `${server.url}/v1`, keyEnv: "KEY" } };
+    const provider = await providerAt(server.url, "openai-compatible", {
+      choice: { flag, env: { KEY: "k" }, endpoints },
+    });
+    await replyOf(provider, requestFor("m", { effort: "none" }));
+    const { json } = server.requests[0]!;
+    expect([json.thinking, json.reasoning_effort]).toEqual([{ type: "disabled" }, undefined]);
+  },
+);

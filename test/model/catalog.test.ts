@@ -5,15 +5,15 @@ import { defaultModelOf, findModel, findVendor, listModels, models, vendors } fr
 import { costOf } from "../../src/model/prices.ts";
 import { repository } from "../support/run-cli.ts";
 
-describe("the catalog", () => {
-  it("has no name twice", () => {
+describe("the model catalog", () => {
+  it("model names are unique", () => {
     const names = models.flatMap((row) => [row.id, ...row.aliases]);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     const vendorNames = vendors.map((row) => row.name);
     expect(new Set(vendorNames).size).toBe(vendorNames.length);
   });
 
-  it("names vendors that exist", () => {
+  it("models refer to existing vendors", () => {
     for (const row of models) {
       expect(
         vendors.some((vendor) => vendor.name === row.vendor),
@@ -23,7 +23,7 @@ describe("the catalog", () => {
     for (const row of vendors) expect(URL.canParse(row.baseUrl.replace(/\{.*?\}/g, "x")), row.name).toBe(true);
   });
 
-  it("has a row in docs/models.md for each vendor: key, base URL, wire, caching, thinking", () => {
+  it("docs/models.md has a row for each vendor: key, base URL, wire, caching, thinking", () => {
     const wires: Record<string, string> = { anthropic: "Messages", openai: "Responses", google: "Gemini" };
     const clouds: Record<string, string> = { bedrock: "Converse", vertex: "Gemini, Messages", azure: "Responses" };
     const page = readFileSync(join(repository, "docs/models.md"), "utf8");
@@ -40,7 +40,7 @@ describe("the catalog", () => {
     }
   });
 
-  it("takes the newest of its line as the default, which is what the bare name of a family means too", () => {
+  it("the default model, and a bare family name, is the newest of its line", () => {
     const newest = (line: RegExp) => {
       const versions = models.flatMap(({ id }) => line.exec(id)?.[1] ?? []).map(Number);
       return String(Math.max(...versions));
@@ -60,7 +60,7 @@ describe("the catalog", () => {
     expect(defaultModelOf(findVendor("ollama")!)).toBeUndefined();
   });
 
-  it("takes an effort from behind the name", () => {
+  it("a suffix of the name sets the effort", () => {
     expect(findModel("gpt-5-thinking-high")).toMatchObject({ effort: "high", name: "GPT-5 High (Thinking)" });
     expect(findModel("claude-4.6-opus-max-thinking-fast")).toMatchObject({
       effort: "max",
@@ -71,7 +71,7 @@ describe("the catalog", () => {
     expect(findModel("claude-4.5-haiku-thinking")).toMatchObject({ effort: "medium" });
   });
 
-  it("lists in the form that readers parse", () => {
+  it("models are listed in the form that clients parse", () => {
     const lines = listModels({
       current: "gpt-5",
       default: "claude-4.5-sonnet",

@@ -21,15 +21,15 @@ const events = (list: object[], isNamed: boolean) =>
     .map((each) => `${isNamed ? `event: ${(each as { type: string }).type}\n` : ""}data: ${JSON.stringify(each)}\n\n`)
     .join("");
 
-const answers: Record<CloudApi, { type: string; body: () => string | Uint8Array }> = {
+const answers: Record<CloudApi, { type: string; body: (stopReason?: string) => string | Uint8Array }> = {
   converse: {
     type: "application/vnd.amazon.eventstream",
-    body: () =>
+    body: (stopReason = "end_turn") =>
       Buffer.concat([
         frame("messageStart", { role: "assistant" }),
         frame("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "four" } }),
         frame("contentBlockStop", { contentBlockIndex: 0 }),
-        frame("messageStop", { stopReason: "end_turn" }),
+        frame("messageStop", { stopReason }),
         frame("metadata", { usage: { inputTokens: 7, outputTokens: 2, totalTokens: 9 } }),
       ]),
   },
@@ -98,6 +98,6 @@ export function cloudApiOf(path: string): CloudApi {
   return /(converse|generate|predict|responses)/i.exec(path)![0].toLowerCase() as CloudApi;
 }
 
-export function cloudAnswer(path: string): { type: string; body: () => string | Uint8Array } {
+export function cloudAnswer(path: string): (typeof answers)[CloudApi] {
   return answers[cloudApiOf(path)];
 }

@@ -17,8 +17,8 @@ async function ask(answers: ModelAnswer[], retries = 0) {
 
 const cut = { stopReason: "max_tokens" };
 
-describe("a cut answer", () => {
-  it("is handed back with the wish for the rest, and becomes one part", async () => {
+describe("continuing a cut answer", () => {
+  it("a cut answer is sent back with a request for the rest, and becomes one part", async () => {
     const reply = await ask([{ text: "a **bo", ...cut }, { text: "ld** word" }]);
     expect(reply.parts).toEqual([{ type: "text", text: "a **bold** word" }]);
     expect(reply.text).toBe("a **bold** word");
@@ -29,7 +29,7 @@ describe("a cut answer", () => {
     ]);
   });
 
-  it("keeps thinking where it was thought", async () => {
+  it("thinking stays in its place when an answer is continued", async () => {
     const reply = await ask([
       { thinking: "Hm.", text: "one, ", ...cut },
       { thinking: "And?", text: "two" },
@@ -41,7 +41,7 @@ describe("a cut answer", () => {
     });
   });
 
-  it("counts the tokens of every part of it", async () => {
+  it("the tokens of every part of a continued answer count", async () => {
     const reply = await ask([
       { text: "a", ...cut, usage: { output: 7 } },
       { text: "b", usage: { output: 5 } },
@@ -50,20 +50,20 @@ describe("a cut answer", () => {
     expect(used).toEqual([7, 5]);
   });
 
-  it("stands when the request for the rest must be repeated", async () => {
+  it("a cut answer is kept when the request for the rest is retried", async () => {
     const reply = await ask([{ text: "one, ", ...cut }, { status: 529 }, { text: "two" }], 1);
     expect(reply).toMatchObject({ text: "one, two", parts: [{ text: "one, two" }], error: undefined });
     expect(server!.requests).toHaveLength(3);
   });
 
-  it("is whole when the model has nothing to add", async () => {
+  it("a cut answer is complete if the model, asked for the rest, has nothing to add", async () => {
     expect(await ask([{ text: "all", ...cut }, { text: "" }])).toMatchObject({
       parts: [{ text: "all" }],
       error: undefined,
     });
   });
 
-  it("goes on by itself behind its calls", async () => {
+  it("an answer cut after its calls continues by itself", async () => {
     const call = { id: "a", name: "Shell", args: { command: "ls" } };
     const reply = await ask([{ text: "Now.", toolCalls: [call], ...cut }]);
     expect(reply).toMatchObject({ parts: [{ text: "Now." }, call], error: undefined });
@@ -71,13 +71,58 @@ describe("a cut answer", () => {
   });
 });
 
-it("goes on after a pause", async () => {
+it.each([
+  [
+    "anthropic",
+    [
+      { type: "message_start", message: { id: "m", model: "c", usage: { input_tokens: 1, output_tokens: 1 } } },
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "Shell", input: {} } },
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"comm' } },
+      { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 5 } },
+      { type: "message_stop" },
+    ],
+  ],
+  [
+    "openai",
+    [
+      {
+        type: "response.output_item.added",
+        output_index: 0,
+        item: { type: "function_call", id: "fc_1", call_id: "a", name: "Shell", arguments: "" },
+      },
+      { type: "response.function_call_arguments.delta", item_id: "fc_1", output_index: 0, delta: '{"comm' },
+      {
+        type: "response.incomplete",
+        response: {
+          incomplete_details: { reason: "max_output_tokens" },
+          usage: { input_tokens: 1, output_tokens: 5 },
+        },
+      },
+    ],
+  ],
+] as const)("an answer continues after a call that was never finished: %s", async (kind, events) => {
+  const chunks = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  const whole = { id: "b", name: "Shell", args: { command: "ls" } };
+  server = await modelServer([{ chunks }, { toolCalls: [whole] }]);
+  const reply = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
+  expect(reply).toMatchObject({ parts: [whole], error: undefined });
+  expect(server.requests[1]!.body.toString()).toContain("in the middle of a call of Shell");
+});
+
+it("the answer that follows a broken call begins a new paragraph", async () => {
+  const call = { id: "a", name: "Shell", args: '{"comm' };
+  const reply = await ask([{ text: "I run it.", toolCalls: [call], ...cut }, { text: "In steps." }]);
+  expect(reply.parts).toEqual([{ type: "text", text: "I run it.\n\nIn steps." }]);
+  expect(reply.text).toBe("I run it.\n\nIn steps.");
+});
+
+it("an answer that the server paused is continued", async () => {
   const reply = await ask([{ text: "one, ", stopReason: "pause_turn" }, { text: "two" }]);
   expect(reply.parts).toEqual([{ type: "text", text: "one, two" }]);
   expect(server!.requests[1]!.json.messages.at(-1)).toMatchObject({ role: "user", content: [{ text: "Continue." }] });
 });
 
-it("takes a full context window for a conversation that is too long, and voids what was said", async () => {
+it("a full context window counts as too long a conversation and voids the answer", async () => {
   const reply = await ask([{ text: "half", stopReason: "model_context_window_exceeded" }]);
   expect(reply).toMatchObject({ text: "", error: { code: "MODEL_OVERFLOW" } });
 });
@@ -86,7 +131,7 @@ it.each([
   ["sonnet-4.5", 64_000],
   ["opus-4.1", 32_000],
   ["opus-5.5", 128_000],
-])("%s may say as much as the catalog allows", async (flag, tokens) => {
+])("%s may answer up to the catalog's limit", async (flag, tokens) => {
   server = await modelServer([{ text: "ok" }]);
   const endpoints = { anthropic: { baseUrl: `${server.url}/v1`, keyEnv: "KEY" } };
   const provider = await providerAt(server.url, "anthropic", { choice: { flag, env: { KEY: "k" }, endpoints } });

@@ -7,15 +7,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { priceTableSource } from "../../scripts/price-table.ts";
 import { findModel, models, vendors } from "../../src/model/catalog.ts";
-import { priceOf } from "../../src/model/facts.ts";
-import { listedFacts } from "../../src/model/price-list.ts";
+import { priceOf } from "../../src/model/limits.ts";
+import { listedPrice } from "../../src/model/price-list.ts";
 import { priceTable } from "../../src/model/price-table.ts";
 import { costOf } from "../../src/model/prices.ts";
 import { resolveModel } from "../../src/model/resolve.ts";
 import { type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
-describe("the row of the catalog", () => {
+describe("looking up the catalog row", () => {
   const baseUrl = "http://127.0.0.1:1/v1";
   const endpoints = {
     openai: { type: "openai", baseUrl },
@@ -32,7 +32,7 @@ describe("the row of the catalog", () => {
     ["box/openai/gpt-5.5", "openai/gpt-5.5", "gpt-5.5"],
     ["gpt-5", "gpt-5", "gpt-5"],
     ["openrouter/anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4.5", "sonnet-4.5"],
-  ])("%s", (flag, modelId, row) => {
+  ])("the catalog row is found for the model name %s", (flag, modelId, row) => {
     const { price, contextTokens } = resolveModel({
       flag: findModel(row)!.row.id,
       env: { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" },
@@ -42,7 +42,7 @@ describe("the row of the catalog", () => {
     expect(priceOf(found)).toEqual(price);
   });
 
-  it("a server on this machine is free, unless it stands in for a vendor", () => {
+  it("a local server is free, unless it stands in for a vendor", () => {
     const price = (flag: string) => priceOf(resolveModel({ flag, env: {}, endpoints }));
     expect(price("box/qwen3")).toEqual({ input: 0, output: 0 });
     expect(price("ollama/qwen3")).toEqual({ input: 0, output: 0 });
@@ -50,20 +50,20 @@ describe("the row of the catalog", () => {
   });
 });
 
-describe("the table of prices", () => {
+describe("the price table", () => {
   const env = Object.fromEntries(vendors.flatMap(({ keyVariables }) => keyVariables.map((name) => [name, "k"])));
-  const factsOf = (flag: string, more: object = {}) => resolveModel({ flag, env, ...more });
+  const resolved = (flag: string, more: object = {}) => resolveModel({ flag, env, ...more });
 
-  it("is what the package says that it was made from", () => {
+  it("the price table equals its data package", () => {
     const squeezed = (text: string) => text.replace(/\s+/g, " ");
     expect(squeezed(readFileSync(join(repository, "src/model/price-table.ts"), "utf8"))).toBe(
       squeezed(priceTableSource()),
     );
   });
 
-  it("has a price and a window for every model of the catalog, or the catalog has", () => {
+  it("every model of the catalog has a price and a context window", () => {
     for (const { id } of models) {
-      const { price, contextTokens } = factsOf(id);
+      const { price, contextTokens } = resolved(id);
       expect(price?.output, id).toBeGreaterThan(price!.input);
       expect(contextTokens, id).toBeGreaterThanOrEqual(200_000);
     }
@@ -79,37 +79,37 @@ describe("the table of prices", () => {
     ["openrouter/x-ai/grok-4.6", 2, 6],
     ["moonshot/kimi-k3", 3, 15],
     ["deepseek", 1.32, 3.96],
-  ])("%s", (flag, input, output) => {
-    expect(factsOf(flag).price).toMatchObject({ input, output });
+  ])("the price table knows the price of %s", (flag, input, output) => {
+    expect(resolved(flag).price).toMatchObject({ input, output });
   });
 
-  it("counts a long request at its own price, the whole of it", () => {
-    const { price } = factsOf("gpt-5.5");
+  it("a long request is charged completely at the higher tier", () => {
+    const { price } = resolved("gpt-5.5");
     const usage = { inputTokens: 100_000, outputTokens: 1_000, cacheReadTokens: 171_999, cacheWriteTokens: 0 };
     expect(costOf(usage, price!)).toBeCloseTo(0.5 + 0.03 + 0.0859995, 10);
     expect(costOf({ ...usage, inputTokens: 100_001 }, price!)).toBeCloseTo(1.00001 + 0.045 + 0.171999, 10);
   });
 
-  it("takes a price from the day on that it is announced for", () => {
+  it("a price applies from its announced day on", () => {
     const [early, late] = ["2026-12-31", "2027-01-01"].map((day) =>
-      listedFacts(priceTable, "google", "gemini-3.8-flash", day),
+      listedPrice(priceTable, "google", "gemini-3.8-flash", day),
     );
     expect([early!.price, late!.price]).toMatchObject([{ input: 0.75 }, { input: 1.5, output: 7.5 }]);
   });
 
-  it("gives way to what the settings say of a model, by any of its names", () => {
+  it("settings override the price of a model under any of its names", () => {
     const own = { contextTokens: 5, outputTokens: 6, price: { input: 1, output: 2 }, effort: "low" as const };
     for (const name of ["gpt-5.5", "openai/gpt-5.5"])
-      expect(factsOf("gpt-5.5", { models: { [name]: { ...own, headers: { a: "b" } } } })).toMatchObject({
+      expect(resolved("gpt-5.5", { models: { [name]: { ...own, headers: { a: "b" } } } })).toMatchObject({
         ...own,
         headers: { a: "b" },
       });
-    expect(factsOf("gpt-5.5-high", { models: { "gpt-5.5": own } }).effort).toBe("high");
-    expect(factsOf("gpt-5", { models: { "gpt-5.5": own } }).contextTokens).toBe(400_000);
+    expect(resolved("gpt-5.5-high", { models: { "gpt-5.5": own } }).effort).toBe("high");
+    expect(resolved("gpt-5", { models: { "gpt-5.5": own } }).contextTokens).toBe(400_000);
   });
 });
 
-describe("a run", () => {
+describe("cost limits of a run", () => {
   let server: ModelServer;
   let place: Workspace;
   beforeEach(async () => {
@@ -125,13 +125,13 @@ describe("a run", () => {
   const run = (...args: string[]) =>
     place.run(["-p", "--force", "--output-format", "stream-json", ...args, "go"], { env: server.env });
 
-  it("ends at --max-cost, however its model is named", async () => {
+  it("a run ends at --max-cost, however its model is named", async () => {
     const { exit, lines } = await run("--model", "openai/gpt-5.5", "--max-cost", "1");
     expect([exit, lines().at(-1)]).toMatchObject([1, { error_code: "MAX_COST" }]);
     expect(server.requests).toHaveLength(1);
   });
 
-  it("does not begin where its cost cannot be limited: its own, or that of a fallback", async () => {
+  it("a run whose cost cannot be limited, or that of its fallback, does not start", async () => {
     for (const args of [
       ["--model", "openai/new"],
       ["--model", "openai/gpt-5.5", "--fallback-model", "openai/new"],
@@ -144,7 +144,7 @@ describe("a run", () => {
     expect(lines().at(-1)).toMatchObject({ error_code: "MAX_COST" });
   });
 
-  it("counts with the prices that models refresh read", async () => {
+  it("a run uses prices from models refresh", async () => {
     const list = [
       { id: "openai", models: [{ id: "new", context_window: 77, prices: { input_mtok: 1, output_mtok: 2 } }] },
     ];
@@ -165,7 +165,7 @@ describe("a run", () => {
     expect((await place.run(["models"])).stdout).toContain("as of 2026-11-01");
   });
 
-  it("says once that its cost is not known", async () => {
+  it("a run says once that its cost is unknown", async () => {
     const { lines, notices } = await run("--model", "openai/new", "--max-turns", "3");
     expect(lines().at(-1)!["usage"]).toMatchObject({ totalCost: null });
     expect(notices().split("The price of new is not known")).toHaveLength(2);

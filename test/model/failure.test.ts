@@ -1,8 +1,8 @@
-import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { retryAfter } from "../../src/model/failure.ts";
 import { type ModelAnswer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { wires } from "../../src/testing/kit/wires/index.ts";
+import { freePort } from "../support/free-port.ts";
 import { type Kind, kinds, modelOf, providerAt, type Reply, replyOf, requestFor } from "./reply.ts";
 
 let server: ModelServer | undefined;
@@ -25,7 +25,7 @@ const bodyOf: Record<Kind, (message: string, type: string) => unknown> = {
   "openai-compatible": (message) => ({ error: message }),
 };
 
-describe.each(kinds)("%s", (kind) => {
+describe.each(kinds)("failures of the wire of %s", (kind) => {
   it.each([
     [401, "invalid x-api-key", "authentication_error", "MODEL_AUTH_ERROR"],
     [403, "Your API key does not have permission", "permission_error", "MODEL_AUTH_ERROR"],
@@ -43,7 +43,7 @@ describe.each(kinds)("%s", (kind) => {
     [502, "bad gateway", "api_error", "MODEL_SERVER_ERROR"],
     [503, "unavailable", "api_error", "MODEL_SERVER_ERROR"],
     [529, "Overloaded", "overloaded_error", "MODEL_OVERLOADED"],
-  ])("status %i (%s)", async (status, message, type, code) => {
+  ])("an answer with status %i (%s) becomes the right error code", async (status, message, type, code) => {
     const { error } = await ask(kind, { status, body: bodyOf[kind](message, type) });
     expect(error?.code).toBe(code);
     expect(error?.message).toContain(message);
@@ -56,18 +56,18 @@ describe.each(kinds)("%s", (kind) => {
     "Your input exceeds the context window of this model. Please adjust your input and try again.",
     "the request exceeds the available context size. try increasing the context size",
     "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
-  ])("knows an overflow by its words: %s", async (message) => {
+  ])("a conversation that is too long is recognised by the server's message: %s", async (message) => {
     const { error } = await ask(kind, { status: 400, body: bodyOf[kind](message, "invalid_request_error") });
     expect(error?.code).toBe("MODEL_OVERFLOW");
   });
 
-  it("does not take a wrong output limit for an overflow", async () => {
+  it("an invalid output limit is not taken for a conversation that is too long", async () => {
     const message = "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens";
     const { error } = await ask(kind, { status: 400, body: bodyOf[kind](message, "invalid_request_error") });
     expect(error?.code).toBe("MODEL_BAD_REQUEST");
   });
 
-  it("begins a key error with the words that tools look for, and never shows the key", async () => {
+  it("a key error begins with the words that tools look for, and never shows the key", async () => {
     const { error } = await ask(kind, {
       status: 401,
       body: bodyOf[kind]("Incorrect API key provided: test-key-1", "authentication_error"),
@@ -77,33 +77,36 @@ describe.each(kinds)("%s", (kind) => {
     expect(error?.message).not.toContain("test-key-1");
   });
 
-  it("keeps Retry-After", async () => {
+  it("a model error keeps the server's Retry-After", async () => {
     const { error } = await ask(kind, { status: 429, headers: { "retry-after": "2" }, body: {} });
     expect(error).toMatchObject({ code: "MODEL_RATE_LIMIT", retryAfterMs: 2000 });
   });
 
-  it.each(["end", "close"] as const)("an answer that ends (%s) without a stop event is cut", async (ending) => {
-    const opening: Record<Kind, string> = {
-      anthropic:
-        'event: message_start\ndata: {"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":1}}}\n\n' +
-        'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n' +
-        'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}\n\n',
-      openai:
-        'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"m"}}\n\ndata: {"type":"response.output_text.delta","item_id":"m","delta":"hi"}\n\n',
-      google: 'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"hi"}]}}]}\n\n',
-      "openai-compatible": 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n',
-    };
-    const reply = await ask(kind, { chunks: [opening[kind]], ending });
-    expect(reply.text).toBe("hi");
-    expect(reply.error?.code).toBe("MODEL_TRUNCATED");
-  });
+  it.each(["end", "close"] as const)(
+    "an answer that ends (%s) without a stop event counts as cut off",
+    async (ending) => {
+      const opening: Record<Kind, string> = {
+        anthropic:
+          'event: message_start\ndata: {"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":1}}}\n\n' +
+          'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n' +
+          'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}\n\n',
+        openai:
+          'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"m"}}\n\ndata: {"type":"response.output_text.delta","item_id":"m","delta":"hi"}\n\n',
+        google: 'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"hi"}]}}]}\n\n',
+        "openai-compatible": 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n',
+      };
+      const reply = await ask(kind, { chunks: [opening[kind]], ending });
+      expect(reply.text).toBe("hi");
+      expect(reply.error?.code).toBe("MODEL_TRUNCATED");
+    },
+  );
 
-  it("a reset in the middle of an event is cut", async () => {
+  it("an answer whose connection is reset in the middle of an event counts as cut off", async () => {
     const { error } = await ask(kind, { chunks: ['data: {"ty'], ending: "reset" });
     expect(error?.code).toBe("MODEL_TRUNCATED");
   });
 
-  it("garbage in an event is a bad response", async () => {
+  it("an event of the stream that is not JSON is a bad response", async () => {
     const { error } = await ask(kind, { chunks: ["data: {oops\n\n"] });
     expect(error?.code).toBe("MODEL_BAD_RESPONSE");
   });
@@ -112,28 +115,28 @@ describe.each(kinds)("%s", (kind) => {
     ["text/html", "<html><title>Sign in</title>login</html>"],
     ["text/event-stream", "<html>login</html>"],
     ["application/json", '{"ok":true}'],
-  ])("%s that is not a stream is a bad response", async (contentType, body) => {
+  ])("a response of %s instead of a stream is a bad response", async (contentType, body) => {
     const { error } = await ask(kind, { contentType, body });
     expect(error?.code).toBe("MODEL_BAD_RESPONSE");
   });
 
-  it("an error that comes as a success is still one", async () => {
+  it("an error sent with status 200 is still an error", async () => {
     const { error } = await ask(kind, { body: { error: { type: "rate_limit_error", message: "slow down" } } });
     expect(error?.code).toBe("MODEL_RATE_LIMIT");
   });
 
-  it("an answer that never begins is a time-out", async () => {
+  it("an answer that never begins is a timeout", async () => {
     const { error } = await ask(kind, { acceptOnly: true }, { timeoutMs: 80 });
     expect(error?.code).toBe("MODEL_TIMEOUT");
     expect(error?.message).toContain("80 ms");
   });
 
-  it("an answer that falls silent is a time-out", async () => {
+  it("an answer that falls silent is a timeout", async () => {
     const reply = await ask(kind, { text: "begin", ending: "silence", chunks: [": still here\n\n"] }, { idleMs: 80 });
     expect(reply.error?.code).toBe("MODEL_TIMEOUT");
   });
 
-  it("a server that is not there is unreachable, and named", async () => {
+  it("an unreachable server is named", async () => {
     const free = await freePort();
     const provider = await providerAt(`http://127.0.0.1:${free}`, kind);
     const { error } = await replyOf(provider, requestFor(modelOf[kind]));
@@ -141,7 +144,7 @@ describe.each(kinds)("%s", (kind) => {
     expect(error?.message).toContain(`127.0.0.1:${free}`);
   });
 
-  it("a redirect is not followed: keys go nowhere else", async () => {
+  it("redirects are not followed, so keys go nowhere else", async () => {
     const { error } = await ask(kind, { status: 302, headers: { location: "http://127.0.0.1:1/elsewhere" }, body: "" });
     expect(error?.code).toBe("MODEL_BAD_RESPONSE");
     expect(server!.requests).toHaveLength(1);
@@ -149,7 +152,7 @@ describe.each(kinds)("%s", (kind) => {
 });
 
 describe("errors inside a stream", () => {
-  it("Anthropic overloaded, before and behind the first words", async () => {
+  it("an overloaded error from Anthropic is handled before and after the first text", async () => {
     const error = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
     expect((await ask("anthropic", { chunks: [error] })).error?.code).toBe("MODEL_OVERLOADED");
     await server!.stop();
@@ -158,18 +161,18 @@ describe("errors inside a stream", () => {
     expect((await ask("anthropic", { chunks: [start, error] })).error?.code).toBe("MODEL_OVERLOADED");
   });
 
-  it("OpenAI response.failed", async () => {
+  it("an OpenAI response.failed event is an error", async () => {
     const chunk =
       'data: {"type":"response.failed","sequence_number":1,"response":{"error":{"code":"server_error","message":"The server had an error"}}}\n\n';
     expect((await ask("openai", { chunks: [chunk] })).error?.code).toBe("MODEL_SERVER_ERROR");
   });
 
-  it("Gemini error chunk", async () => {
+  it("a Gemini error chunk is an error", async () => {
     const chunk = 'data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}\n\n';
     expect((await ask("google", { chunks: [chunk] })).error?.code).toBe("MODEL_OVERLOADED");
   });
 
-  it("an OpenAI-compatible server's, of any shape", async () => {
+  it("errors of OpenAI-compatible servers are recognised in any shape", async () => {
     const chunk = 'data: {"error":{"message":"context length exceeded","type":"invalid_request_error","code":400}}\n\n';
     expect((await ask("openai-compatible", { chunks: [chunk] })).error?.code).toBe("MODEL_OVERFLOW");
     await server!.stop();
@@ -178,7 +181,7 @@ describe("errors inside a stream", () => {
     );
   });
 
-  it("an event that nobody knows yet spoils nothing at Anthropic", async () => {
+  it("unknown events from Anthropic are ignored", async () => {
     const chunks = wires.anthropic.stream({ text: "ok" }, { model: "c" } as never);
     chunks.splice(2, 0, 'event: brand_new\ndata: {"type":"brand_new","x":1}\n\n');
     const reply = await ask("anthropic", { chunks });
@@ -187,7 +190,7 @@ describe("errors inside a stream", () => {
   });
 });
 
-it("Google's key error is one, although it comes as 400", async () => {
+it("Google's key error is recognised despite its status 400", async () => {
   const { error } = await ask("google", {
     status: 400,
     body: {
@@ -198,7 +201,7 @@ it("Google's key error is one, although it comes as 400", async () => {
   expect(error?.message).toMatch(/^API key invalid/);
 });
 
-it("an empty account is not a rate limit: waiting does not help", async () => {
+it("an exhausted account is not a rate limit", async () => {
   const { error } = await ask("openai", {
     status: 429,
     body: {
@@ -220,7 +223,7 @@ it("a stream that ends with [DONE] but gives no reason is complete", async () =>
   expect(reply.text).toBe("ab");
 });
 
-it("hides the values of headers as well", async () => {
+it("model errors hide the values of configured headers as well", async () => {
   const choice = { headerFlags: ["x-tenant: tenant-secret-1"] };
   const { error } = await ask(
     "openai-compatible",
@@ -241,18 +244,45 @@ describe("Retry-After", () => {
     [{ "retry-after": "Thu, 01 Jan 2015 00:00:30 GMT" }, 0],
     [{ "retry-after": "soon" }, undefined],
     [{}, undefined],
-  ])("%j is %s ms", (headers, expected) => {
+  ])("the Retry-After header %j means %s ms", (headers, expected) => {
     expect(retryAfter(headers as Record<string, string>, "", now)).toBe(expected);
   });
-  it("is also found in Google's body", () => {
+  it.each([
+    ["Rate limit reached. Please try again in 1.898s. Visit …", 1898],
+    ["Please try again in 898ms.", 898],
+    ["Please try again in 7m12.5s.", 432_500],
+    ["Please try again in 1h2m.", 3_720_000],
+    ["Please try again in a while.", undefined],
+  ])("a pause is also found in the error texts of OpenAI and Groq: %s", (said, expected) => {
+    expect(retryAfter({}, said)).toBe(expected);
+  });
+  it("a pause is also found in the body of Google's errors", () => {
     expect(retryAfter({}, '{"details":[{"retryDelay": "34.07s"}]}')).toBe(34_070);
   });
 });
 
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise<void>((resolve) => probe.close(() => resolve()));
-  return port;
-}
+it.each<[Kind, string, string]>([
+  ["google", "OTHER", "MODEL_BAD_RESPONSE"],
+  ["google", "MALFORMED_FUNCTION_CALL", "MODEL_BAD_RESPONSE"],
+  ["google", "UNEXPECTED_TOOL_CALL", "MODEL_BAD_RESPONSE"],
+  ["google", "TOO_MANY_TOOL_CALLS", "MODEL_BAD_RESPONSE"],
+  ["google", "MISSING_THOUGHT_SIGNATURE", "MODEL_BAD_RESPONSE"],
+  ["google", "LANGUAGE", "MODEL_BAD_RESPONSE"],
+  ["google", "RECITATION", "MODEL_REFUSED"],
+  ["openai-compatible", "insufficient_system_resource", "MODEL_BAD_RESPONSE"],
+  ["openai-compatible", "network_error", "MODEL_BAD_RESPONSE"],
+  ["openai-compatible", "abort", "MODEL_BAD_RESPONSE"],
+  ["openai-compatible", "error", "MODEL_BAD_RESPONSE"],
+  ["openai-compatible", "sensitive", "MODEL_REFUSED"],
+  ["openai-compatible", "model_length", "OUTPUT_CUT"],
+  ["openai-compatible", "model_context_window_exceeded", "MODEL_OVERFLOW"],
+])("an answer of %s that ends with %s is no success", async (kind, stopReason, code) => {
+  server = await modelServer(() => ({ text: "half a ", stopReason }));
+  const reply = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
+  expect(reply.error?.code).toBe(code);
+});
+
+it.each(["eos_token", "COMPLETE", "end_turn", "stop_sequence"])("servers may say %s at the end", async (stopReason) => {
+  const reply = await ask("openai-compatible", { text: "whole", stopReason });
+  expect(reply).toMatchObject({ text: "whole", error: undefined });
+});

@@ -23,8 +23,8 @@ async function ask(answers: ModelAnswer[], options: Parameters<typeof providerAt
 /** Milliseconds between two requests. */
 const between = (first: number, second: number): number => server!.requests[second]!.at - server!.requests[first]!.at;
 
-describe("over the wire", () => {
-  it("obeys Retry-After and says that it waits", async () => {
+describe("retries over the wire", () => {
+  it("Retry-After is respected and announced", async () => {
     const reply = await ask([{ status: 429, headers: { "retry-after-ms": "300" } }, ok], { retries: 5 });
     expect(reply.text).toBe("ok");
     expect(server!.requests).toHaveLength(2);
@@ -35,19 +35,19 @@ describe("over the wire", () => {
     expect(retry?.delayMs).toBeGreaterThanOrEqual(300);
   });
 
-  it("asks again after server errors", async () => {
+  it("model requests are retried after server errors", async () => {
     const reply = await ask([{ status: 500 }, { status: 503 }, ok], { retries: 3 });
     expect(reply.text).toBe("ok");
     expect(server!.requests).toHaveLength(3);
   });
 
-  it("does not ask again after a bad request", async () => {
+  it("bad model requests are not retried", async () => {
     const reply = await ask([{ status: 400, body: { error: "bad" } }, ok], { retries: 5 });
     expect(reply.error?.code).toBe("MODEL_BAD_REQUEST");
     expect(server!.requests).toHaveLength(1);
   });
 
-  it("does not ask again after a refusal", async () => {
+  it("model refusals are not retried", async () => {
     expect((await ask([{ stopReason: "refusal", text: "" }, ok], { retries: 5 })).error?.code).toBe("MODEL_REFUSED");
     expect(server!.requests).toHaveLength(1);
   });
@@ -56,13 +56,13 @@ describe("over the wire", () => {
     [1, 2, "ok"],
     [2, 3, "ok"],
     [9, 3, ""],
-  ])("asks again after %d empty answers, twice at most", async (empty, requests, text) => {
+  ])("%d empty answers are retried, twice at most", async (empty, requests, text) => {
     const reply = await ask([{ text: "", repeat: empty }, ok], { retries: 5, sleep: async () => {} });
     expect(reply).toMatchObject({ text, error: text ? undefined : { code: "MODEL_EMPTY" } });
     expect(server!.requests).toHaveLength(requests);
   });
 
-  it("does not ask a server on this machine again that may still be at work on its answer", async () => {
+  it("a local server that may still be working is not asked again", async () => {
     for (const answer of [{ acceptOnly: true }, { chunks: [], ending: "silence" }] satisfies ModelAnswer[]) {
       const reply = await ask([answer, ok], { retries: 3, timeoutMs: 200, idleMs: 50 });
       expect(reply.error?.code).toBe("MODEL_TIMEOUT");
@@ -72,7 +72,7 @@ describe("over the wire", () => {
     }
   });
 
-  it("gives the first word its own time, whatever pauses are allowed within an answer", async () => {
+  it("the first byte has its own timeout, separate from pauses within an answer", async () => {
     const reply = await ask([{ text: "ok", delayMs: 300 }], { timeoutMs: 5000, idleMs: 50 });
     expect(reply.text).toBe("ok");
   });
@@ -81,7 +81,8 @@ describe("over the wire", () => {
     ["Unsupported value: 'reasoning.effort' does not support 'high' with this model."],
     ["thinking is not enabled for this model"],
     ["Unrecognized request argument supplied: reasoning_effort"],
-  ])("asks without an effort that the server refuses, says so once, and keeps to it: %s", async (message) => {
+    ["Unsupported value: 'high' is not supported with this model."],
+  ])("an effort that the server refuses is dropped, announced once, and stays dropped: %s", async (message) => {
     server = await modelServer((request) =>
       request.body.includes("effort") ? { status: 400, body: { error: { message } } } : ok,
     );
@@ -94,7 +95,51 @@ describe("over the wire", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it("does not double what a cut answer had said", async () => {
+  const dot = { mime: "image/png", base64: "iVBORw0KGgo=" };
+  const signed = { type: "thinking" as const, text: "Hm.", opaque: { from: "test", metadata: { openai: {} } } };
+  it.each([
+    ["images_refused", 400, "image dimensions exceed max allowed size: 8000 pixels"],
+    ["images_refused", 400, "unknown variant `image_url`, expected `text`"],
+    ["images_refused", 404, "No endpoints found that support image input"],
+    ["thinking_refused", 400, "The encrypted content for item rs_1 could not be verified."],
+    ["thinking_refused", 400, "messages.1.content.0: Invalid `signature` in `thinking` block"],
+    ["thinking_refused", 400, "Corrupted thought signature."],
+  ])("a request is repeated once without what the server refuses: %s, %d %s", async (notice, status, message) => {
+    const asked: ModelRequest[] = [];
+    const provider = withRetries({
+      id: "test",
+      displayName: "Test",
+      open: async () => [
+        {
+          id: "test",
+          async *stream(request): AsyncGenerator<ModelChunk> {
+            asked.push(request);
+            const text = JSON.stringify(request.messages);
+            const isRefused = notice === "images_refused" ? text.includes(dot.base64) : text.includes("opaque");
+            if (isRefused) throw new ModelError(status === 404 ? "MODEL_UNKNOWN" : "MODEL_BAD_REQUEST", message);
+            yield { type: "text", text: "ok" };
+          },
+        },
+      ],
+    });
+    const call = { type: "tool_call" as const, id: "a", name: "Read", args: {}, opaque: signed.opaque };
+    const request = requestFor("m", {
+      messages: [
+        { role: "user", parts: [{ type: "image", ...dot }] },
+        { role: "assistant", parts: [signed, call] },
+        { role: "user", parts: [{ type: "tool_result", id: "a", text: "seen", isError: false, images: [dot] }] },
+      ],
+    });
+    const first = await replyOf(provider, request);
+    expect(first.text).toBe("ok");
+    expect(first.chunks[0]).toMatchObject({ type: "notice", kind: notice, message: expect.stringContaining(message) });
+    await replyOf(provider, request);
+    expect(asked).toHaveLength(3);
+    expect(asked[1]!.messages.map(({ parts }) => parts.length)).toEqual([1, notice === "images_refused" ? 2 : 1, 1]);
+    expect(JSON.stringify(asked[1]!.messages)).toContain("seen");
+  });
+
+  it("text of a cut answer is not duplicated", async () => {
     const reply = await ask(
       [
         { chunks: ['data: {"choices":[{"index":0,"delta":{"content":"half "}}]}\n\n'], ending: "reset" },
@@ -106,7 +151,7 @@ describe("over the wire", () => {
     expect(reply.chunks.map((chunk) => chunk.type)).toEqual(["text", "retry", "text", "part", "usage"]);
   });
 
-  it("cuts a silent stream and asks again", async () => {
+  it("a silent stream is cut and retried", async () => {
     const reply = await ask(
       [{ chunks: ['data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'], ending: "silence" }, ok],
       { retries: 1, idleMs: 100 },
@@ -115,7 +160,7 @@ describe("over the wire", () => {
     expect(server!.requests).toHaveLength(2);
   });
 
-  it("sets a refused key aside and keeps to the next one", async () => {
+  it("a refused key is set aside, and the next one is used from then on", async () => {
     server = await modelServer((request) => (request.key === "key-a" ? { status: 401 } : ok));
     const provider = await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 0 });
     const first = await replyOf(provider, requestFor("m"));
@@ -129,15 +174,16 @@ describe("over the wire", () => {
     expect(server.requests.map((request) => request.key)).toEqual(["key-a", "key-b", "key-b"]);
   });
 
-  it("ends with the key error when every key is refused, and remembers it", async () => {
-    server = await modelServer([{ status: 401, repeat: 9 }]);
+  it("if every key is refused, the key error is final, and the next request tries again", async () => {
+    server = await modelServer([{ status: 401, repeat: 3 }, ok]);
     const provider = await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 3 });
     expect((await replyOf(provider, requestFor("m"))).error?.code).toBe("MODEL_AUTH_ERROR");
-    expect((await replyOf(provider, requestFor("m"))).error?.code).toBe("MODEL_AUTH_ERROR");
-    expect(server.requests).toHaveLength(2);
+    expect(server.requests.map((request) => request.key)).toEqual(["key-a", "key-b"]);
+    expect((await replyOf(provider, requestFor("m"))).text).toBe("ok");
+    expect(server.requests.map((request) => request.key)).toEqual(["key-a", "key-b", "key-a", "key-b"]);
   });
 
-  it("uses another key while one is over its limit", async () => {
+  it("another key is used while one is rate limited", async () => {
     server = await modelServer((request) => (request.key === "key-a" ? { status: 429 } : ok));
     const reply = await replyOf(
       await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 0 }),
@@ -146,7 +192,7 @@ describe("over the wire", () => {
     expect(reply.text).toBe("ok");
   });
 
-  it("falls back to another model, visibly, and stays there", async () => {
+  it("a fallback model takes over visibly and stays", async () => {
     server = await modelServer((request) => (request.model === modelOf[kind] ? { status: 529 } : ok));
     const provider = await providerAt(server.url, kind, { retries: 0, fallbackModels: ["test/m2"] });
     const reply = await replyOf(provider, requestFor(modelOf[kind]));
@@ -156,14 +202,14 @@ describe("over the wire", () => {
     expect(server.requests.map((request) => request.model)).toEqual([modelOf[kind], "m2", "m2"]);
   });
 
-  it("falls back from a model that its vendor does not know", async () => {
+  it("a model unknown to its vendor falls back to another", async () => {
     server = await modelServer((request) => (request.model === modelOf[kind] ? { status: 404 } : ok));
     const provider = await providerAt(server.url, kind, { retries: 2, fallbackModels: ["test/m2"] });
     expect((await replyOf(provider, requestFor(modelOf[kind]))).text).toBe("ok");
     expect(server.requests).toHaveLength(2);
   });
 
-  it("never falls back after a bad request or a refused key", async () => {
+  it("bad requests and refused keys never fall back", async () => {
     for (const status of [400, 401]) {
       const reply = await ask([{ status, body: { error: "no" } }, ok], { retries: 2, fallbackModels: ["test/m2"] });
       expect(reply.error?.code).toBe(status === 400 ? "MODEL_BAD_REQUEST" : "MODEL_AUTH_ERROR");
@@ -172,14 +218,14 @@ describe("over the wire", () => {
     }
   });
 
-  it("says why a fallback could not be used", async () => {
+  it("an unusable fallback model is reported with the reason", async () => {
     const reply = await ask([{ status: 500, repeat: 9 }], { retries: 0, fallbackModels: ["gpt-5"] });
     expect(reply.error?.code).toBe("MODEL_SERVER_ERROR");
     expect(reply.error?.message).toMatch(/fallback gpt-5 cannot be used either: Not authenticated/);
   });
 });
 
-describe("pauses", () => {
+describe("pauses between retries", () => {
   const fails = (...failures: (ModelError | undefined)[]): Provider => {
     const left = [...failures];
     return {
@@ -209,25 +255,25 @@ describe("pauses", () => {
   const limited = (retryAfterMs?: number) =>
     new ModelError("MODEL_RATE_LIMIT", "slow down", retryAfterMs === undefined ? {} : { retryAfterMs });
 
-  it("grow, and are bounded in number", async () => {
+  it("pauses between model retries grow and are limited in number", async () => {
     const { reply, pauses } = await run(fails(limited()), { retries: 5 });
     expect(pauses).toEqual([500, 1000, 2000, 4000, 8000]);
     expect(reply.error?.code).toBe("MODEL_RATE_LIMIT");
     expect(reply.error?.message).toContain("(6 attempts)");
   });
 
-  it("are three unless said otherwise, and none with 0", async () => {
+  it("model requests are retried three times by default, and 0 means never", async () => {
     expect((await run(fails(limited()))).pauses).toHaveLength(3);
     expect((await run(fails(limited()), { retries: 0 })).pauses).toHaveLength(0);
   });
 
-  it.each([0, 0.999])("keep between Retry-After and twice it (random %d)", async (random) => {
+  it.each([0, 0.999])("pauses are between Retry-After and twice that (random %d)", async (random) => {
     const { pauses } = await run(fails(limited(2000), undefined), { random });
     expect(pauses[0]).toBeGreaterThanOrEqual(2000);
     expect(pauses[0]).toBeLessThanOrEqual(4000);
   });
 
-  it("are as long as the server asks, within the time of the run", async () => {
+  it("pauses between model retries are as long as the server asks, within the run's time", async () => {
     const { reply, pauses } = await run(fails(limited(90_000), undefined), { random: 0 });
     expect(reply.text).toBe("ok");
     expect(pauses).toEqual([90_000]);
@@ -237,7 +283,7 @@ describe("pauses", () => {
     expect((await run(fails(limited(4_000_000)))).pauses).toEqual([]);
   });
 
-  it("end when the run is cancelled", async () => {
+  it("a pause ends when the run is cancelled", async () => {
     const controller = new AbortController();
     const request: ModelRequest = requestFor("m", { signal: controller.signal });
     setTimeout(() => controller.abort(), 30);
@@ -245,7 +291,7 @@ describe("pauses", () => {
     expect(reply.error?.code).toBe("INTERRUPTED");
   });
 
-  it("let bugs through", async () => {
+  it("unexpected errors are not retried", async () => {
     const broken: Provider = {
       id: "broken",
       // biome-ignore lint/correctness/useYield: it fails before it says anything

@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it.each(kinds)("%s: no fetch of Node's own", async (kind) => {
+it.each(kinds)("%s does not load Node's own fetch", async (kind) => {
   const { text, undici } = await turn(kind, modelOf[kind]);
   expect(text).toBe("4");
   expect(undici).toEqual([]);
@@ -78,7 +78,7 @@ function turn(kind: string, model: string): Promise<{ text: string; undici: stri
   });
 }
 
-it("the built program has no part of the schemas' library that nobody uses, such as its translations", () => {
+it("the built program contains no unused parts of the schema library", () => {
   const { outputs } = JSON.parse(readFileSync(join(root, "dist/meta.json"), "utf8")) as {
     outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>;
   };

@@ -25,12 +25,13 @@ const ours = cases.filter(
     wanted["error_code"] !== "LOOP_DETECTED",
 );
 
-describe.concurrent("cases", () => {
-  it.each(ours.map((given) => [given.id, given] as const))("%s", async (_, given) => {
-    const { config, expect: wanted } = given;
-    const profiles = (config["authProfiles"] as string[] | undefined) ?? ["default"];
-    const server = await modelServer(providerAnswersFromCase(given));
-    try {
+describe.concurrent("model cases", () => {
+  it.each(ours.map((given) => [given.id, given] as const))(
+    "a model case gives its outcome in the model layer: %s",
+    async (_, given) => {
+      const { config, expect: wanted } = given;
+      const profiles = (config["authProfiles"] as string[] | undefined) ?? ["default"];
+      await using server = await modelServer(providerAnswersFromCase(given));
       const resolved = resolveModel({
         flag: "fake/m1",
         env: Object.fromEntries(profiles.map((name) => [`KEY_${name}`, keyOfProfile(name)])),
@@ -59,14 +60,12 @@ describe.concurrent("cases", () => {
         expect(waited).toBeGreaterThanOrEqual(wanted["wait_ms_min"]);
         expect(waited).toBeLessThanOrEqual(wanted["wait_ms_max"]);
       }
-    } finally {
-      await server.stop();
-    }
-  });
+    },
+  );
 });
 
-describe("translation of a case's events", () => {
-  it("keeps the cuts, the line ends and the broken end", () => {
+describe("translating the events of a case", () => {
+  it("recorded chunk boundaries, line endings and broken ends are kept", () => {
     const chunks = translateEvents(['data: {"delta":"a"}\r\n\r\nda', 'ta: {"delta":"b"}\n\n', 'data: {"delta":"hel']);
     expect(chunks).toHaveLength(3);
     expect(chunks[0]).toMatch(/"content":"a"\}.*\}\r\n\r\nda$/);
@@ -74,7 +73,7 @@ describe("translation of a case's events", () => {
     expect(chunks[2]).toMatch(/^data: \{"choices".*"content":"hel$/);
   });
 
-  it("leaves what it does not know", () => {
+  it("unknown events of a recorded answer are kept", () => {
     expect(translateEvents(["data: [DONE]\n\n", ": comment\n", 'data: {"x":1}\n\n']).join("")).toBe(
       'data: [DONE]\n\n: comment\ndata: {"x":1}\n\n',
     );

@@ -6,7 +6,7 @@ import { builtInTools } from "../../src/agent/tools/index.ts";
 import { deeds } from "../../src/model/offline/carry-out.ts";
 import { forms } from "../../src/model/offline/forms.ts";
 import { offlineProvider } from "../../src/model/offline/index.ts";
-import { understand } from "../../src/model/offline/understand.ts";
+import { parseOrders } from "../../src/model/offline/understand.ts";
 import type { ToolSpec } from "../../src/model/provider.ts";
 import type { Message, Part } from "../../src/protocol/message.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
@@ -86,8 +86,8 @@ function filesIn(workspace: Workspace): Record<string, string> {
   return Object.fromEntries(found.map((name) => [name, readFileSync(join(workspace.path, name), "utf8")]));
 }
 
-describe("the table of forms", () => {
-  it("does what each example says, by the tools that stand beside it", async () => {
+describe("the offline model's table of forms", () => {
+  it("each example of the table works with the listed tools", async () => {
     const turns = await chat(forms.map(({ example }) => example));
     for (const [index, { tools, isError, text, prompt }] of turns.entries()) {
       expect({ prompt, isError, tools }).toEqual({ prompt, isError: false, tools: forms[index]!.tools.map(onWire) });
@@ -95,15 +95,15 @@ describe("the table of forms", () => {
     }
   });
 
-  it("understands each example by its own form, and knows how to do it", () => {
+  it("each example prompt for the offline model matches its own form", () => {
     for (const form of forms) {
-      expect(understand(form.example)).toMatchObject({ orders: [{ form }] });
+      expect(parseOrders(form.example)).toMatchObject({ orders: [{ form }] });
       expect(Object.keys(deeds)).toContain(form.do);
     }
     expect(Object.keys(deeds).sort()).toEqual(forms.map((form) => form.do).sort());
   });
 
-  it("is the table of the documentation (UPDATE=1 writes it)", () => {
+  it("the documentation contains the table (UPDATE=1 writes it)", () => {
     const file = join(repository, "docs/offline-model.md");
     const page = readFileSync(file, "utf8");
     const rows = forms.map(({ example, does }) => `| \`${example}\` | ${does} |`);
@@ -114,14 +114,15 @@ describe("the table of forms", () => {
     else expect(page).toBe(whole);
   });
 
-  it("stays small: 900 lines, a chunk of 30 kB", () => {
+  it("the offline model stays small: 900 lines, a chunk of 30 kB", () => {
     const folder = join(repository, "src/model/offline");
     const lines = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8").split("\n").length - 1);
     expect(lines.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(900);
     const { outputs } = JSON.parse(readFileSync(join(repository, "dist/meta.json"), "utf8"));
     const chunks = Object.keys(outputs).filter((name) => "src/model/offline/index.ts" in outputs[name].inputs);
     expect(chunks).toHaveLength(1);
-    expect(outputs[chunks[0]!].bytes).toBeLessThanOrEqual(30_000);
+    const file = join(repository, chunks[0]!.replace(/js$/, "cjs"));
+    expect(statSync(file).size).toBeLessThanOrEqual(30_000);
   });
 });
 
@@ -160,12 +161,12 @@ const documented: readonly [prompt: string, form: string][] = [
   ["run `for f in *; do echo $f; done`", "run"],
 ];
 
-describe("prompts", () => {
-  it.each(documented)("%s", (prompt, form) => {
-    expect(understand(prompt)).toHaveProperty(["orders", 0, "form", "do"], form);
+describe("prompts for the offline model", () => {
+  it.each(documented)("the offline model carries out the documented prompt: %s", (prompt, form) => {
+    expect(parseOrders(prompt)).toHaveProperty(["orders", 0, "form", "do"], form);
   });
 
-  it("that are refused say so in three lines, with two forms and a way to a model", async () => {
+  it("refused prompts get three lines with two forms and a way to a model", async () => {
     const prompts = [
       "write a haiku",
       "solve this problem",
@@ -185,13 +186,13 @@ describe("prompts", () => {
     }
   });
 
-  it("that name a form's words are answered with that form first", async () => {
+  it("a prompt with words of a form gets that form suggested first", async () => {
     const [first, second] = await chat(["append a joke to notes.md", "rename everything nicely"]);
     expect(first!.text).toContain("it can do: append 'four' to notes.md");
     expect(second!.text).toContain("it can do: rename notes.md to old/notes.md");
   });
 
-  it("that only look like a form change nothing", async () => {
+  it("prompts that only look like a form change nothing", async () => {
     expect(lookalikes.length).toBeGreaterThanOrEqual(60);
     const workspace = place();
     const turns = await chat(lookalikes, workspace);
@@ -201,7 +202,7 @@ describe("prompts", () => {
   });
 });
 
-describe("several orders", () => {
+describe("several instructions in one prompt", () => {
   const manyLines = Array.from({ length: 5_000 }, (_, index) => `line ${index}\n`).join("");
   const first = async (prompt: string, given: Record<string, string> = { "a.txt": "a\n", "b.txt": "b\n" }) => {
     const workspace = place(given);
@@ -209,7 +210,7 @@ describe("several orders", () => {
     return { ...turn!, files: filesIn(workspace) };
   };
 
-  it("are carried out in order", async () => {
+  it("several instructions are carried out in order", async () => {
     const { text, files } = await first(
       "create c.txt with text 'c' and append 'd' to c.txt, then rename c.txt to e/c.txt",
     );
@@ -226,11 +227,11 @@ describe("several orders", () => {
     ["a first one that fails", "create a.txt with text 'x' then delete b.txt"],
     ["a command that fails", "run false then delete b.txt"],
     ["a part that is no form", "delete a.txt and then make it better"],
-  ])("change all or nothing: %s", async (_, prompt) => {
+  ])("several instructions are carried out completely or not at all: %s", async (_, prompt) => {
     expect((await first(prompt)).files).toEqual({ "a.txt": "a\n", "b.txt": "b\n" });
   });
 
-  it("are read where each stands in a line", async () => {
+  it("instructions on separate lines are recognised", async () => {
     expect((await first("delete a.txt\nthen delete b.txt")).files).toEqual({});
   });
 
@@ -260,14 +261,14 @@ describe("several orders", () => {
     ["a\r\nb\r\n", "a\r\nb\r\nx\r\n"],
     ["a\n".repeat(30), `${"a\n".repeat(30)}x\n`],
     [manyLines, `${manyLines}x\n`],
-  ])("appends behind the last line", async (before, after) => {
+  ])("text is appended after the last line", async (before, after) => {
     const { files, text } = await first("append 'x' to a.txt", { "a.txt": before });
     expect(files["a.txt"], text).toBe(after);
   });
 });
 
 describe("what does this project do?", () => {
-  it("is answered from README, manifest and layout, with a way to a real answer", async () => {
+  it("the project is described from README, manifest and layout, with a way to a real answer", async () => {
     const [turn] = await chat(["what does this project do?"]);
     expect(turn!.text).toBe(
       [
@@ -285,7 +286,7 @@ describe("what does this project do?", () => {
     ["go.mod", "module example.com/m\n\ngo 1.22\n", "a Go module (go.mod), example.com/m"],
     ["Cargo.toml", '[package]\nname = "c"\ndescription = "d"\n', "a Rust crate (Cargo.toml), c: d"],
     ["none.txt", "", "no manifest that I know."],
-  ])("%s", async (name, text, kind) => {
+  ])("the offline model describes a project by its %s", async (name, text, kind) => {
     const given = { [name]: text, ...Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n}/x`, ""])) };
     const [turn] = await chat(["explain this project"], place(given), {});
     expect(turn!.text.split("\n").length).toBeLessThanOrEqual(10);
@@ -293,14 +294,14 @@ describe("what does this project do?", () => {
   });
 });
 
-it("answers hostile prompts before its time is over", { timeout: 20_000 }, () => {
+it("hostile prompts are answered within the time limit", { timeout: 20_000 }, () => {
   const hostile = [" 'a", "with {", 'with {"', "a and ", "find .", "((", "1+", "run a then ", "{}", "'"].map((part) =>
     part.repeat(12_000),
   );
-  for (const prompt of hostile) expect(understand(`${prompt}x`), prompt.slice(0, 10)).toHaveProperty("part");
+  for (const prompt of hostile) expect(parseOrders(`${prompt}x`), prompt.slice(0, 10)).toHaveProperty("part");
 });
 
-describe("sums", () => {
+describe("arithmetic", () => {
   it.each([
     ["2+2", "2 + 2 = 4"],
     ["what is 12 * (3 + 4)?", "12 * (3 + 4) = 84"],
@@ -312,19 +313,19 @@ describe("sums", () => {
     ["what is 1/3?", "1 / 3 ≈ 0.333333333333"],
     ["what is 1/0?", "1 / 0 cannot be calculated."],
     ["what is 3 minus -2?", "3 - -2 = 5"],
-  ])("%s", (prompt, answer) => {
-    expect(understand(prompt)).toMatchObject({ orders: [{ slots: { SUM: answer } }] });
+  ])("the offline model calculates: %s", (prompt, answer) => {
+    expect(parseOrders(prompt)).toMatchObject({ orders: [{ slots: { SUM: answer } }] });
   });
 
   it.each(["what is 5?", "what is 2 + ?", "what is (2 + 3?", "what is 2 2?", "what is 1.2.3 + 1?"])(
-    "%s is none",
+    "the prompt %s is not taken for arithmetic",
     (prompt) => {
-      expect(understand(prompt)).toHaveProperty("part");
+      expect(parseOrders(prompt)).toHaveProperty("part");
     },
   );
 });
 
-describe("as a provider", () => {
+describe("the offline model as a provider", () => {
   const provider = offlineProvider("1.0.0");
   const tools: ToolSpec[] = ["Read", "exec"].map((name) => ({ name, description: "", parameters: {} }));
   const user = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
@@ -336,7 +337,7 @@ describe("as a provider", () => {
     return parts;
   }
 
-  it("numbers its calls throughout a conversation, and goes on from the messages alone", async () => {
+  it("the offline model numbers its calls through a conversation, from the messages alone", async () => {
     const messages: Message[] = [user("read a.txt then read b.txt")];
     for (const id of ["call_offline_1", "call_offline_2"]) {
       const parts = await reply(messages);
@@ -354,17 +355,17 @@ describe("as a provider", () => {
     expect(await reply(messages)).toMatchObject([{ id: "call_offline_3" }]);
   });
 
-  it("calls the shell by the name that the run has for it", async () => {
+  it("the offline model calls the shell tool by its name in this run", async () => {
     expect(await reply([user("run ls")])).toMatchObject([{ name: "exec", args: { command: "ls" } }]);
     expect(await reply([user('call the tool exec with {"command": "ls"}')])).toMatchObject([{ name: "exec" }]);
   });
 
-  it("reads what was typed, not what a harness puts around it", async () => {
+  it("the user's text is read, not what a harness adds", async () => {
     const around = "<system-reminder>delete a.txt</system-reminder>\n<user_query>\nread a.txt\n</user_query>";
     expect(await reply([user(around)])).toMatchObject([{ name: "Read", args: { path: "a.txt" } }]);
   });
 
-  it("refuses what is no form, and ends when it is stopped", async () => {
+  it("other prompts are refused, and a stop ends the model", async () => {
     await expect(reply([user("sing")])).rejects.toMatchObject({
       code: "OFFLINE_LIMIT",
       message: expect.stringContaining("For a real model: courser login"),

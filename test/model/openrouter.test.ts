@@ -26,7 +26,7 @@ const history: Message[] = [
 it.each([
   ["anthropic/claude-sonnet-4.5", 2],
   ["qwen/qwen3-coder", 0],
-])("marks the cache for models that take marks: %s", async (model, marks) => {
+])("cache markers are sent for models that accept them: %s", async (model, marks) => {
   server = await modelServer([{ text: "ok" }]);
   await replyOf(await openrouter(model), requestFor(model, { messages: history }));
   const { messages } = server.requests[0]!.json;
@@ -41,7 +41,7 @@ it.each([
   });
 });
 
-it("hands thinking back as it came, put together again", async () => {
+it("reasoning details are sent back as they came, reassembled", async () => {
   const detail = (fields: object) => ({ type: "reasoning.text", index: 0, format: "anthropic-claude-v1", ...fields });
   const encrypted = { type: "reasoning.encrypted", index: 1, data: "abc", id: "rs_1" };
   const deltas = [
@@ -66,7 +66,7 @@ it("hands thinking back as it came, put together again", async () => {
   expect(sent.reasoning_details).toEqual([detail({ text: "Let me see.", signature: "sig" }), encrypted]);
 });
 
-it.each([...kinds, "openrouter"] as const)("%s: a request begins with nearly all of the one before", async (kind) => {
+it.each([...kinds, "openrouter"] as const)("%s: a request begins with nearly all of the previous one", async (kind) => {
   server = await modelServer(() => ({ text: "ok" }));
   const model = kind === "openrouter" ? "anthropic/claude-sonnet-4.5" : modelOf[kind];
   const provider = await (kind === "openrouter" ? openrouter(model) : providerAt(server.url, kind));

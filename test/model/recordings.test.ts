@@ -18,18 +18,14 @@ function pieces(bytes: Buffer, size: number): Uint8Array[] {
 }
 
 async function play(kind: Kind, chunks: Uint8Array[]): Promise<Reply> {
-  const server = await modelServer([{ chunks }]);
-  try {
-    return await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
-  } finally {
-    await server.stop();
-  }
+  await using server = await modelServer([{ chunks }]);
+  return await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
 }
 
-describe.each(recordings)("%s: %s", (kind, file) => {
+describe.each(recordings)("the recording %s: %s", (kind, file) => {
   const bytes = readFileSync(join(import.meta.dirname, "../recordings", file));
 
-  it("says what the bytes say, however they are cut", async () => {
+  it("a recorded answer decodes the same however it is chunked", async () => {
     const reply = await play(kind, [bytes]);
     expect(reply.error).toBeUndefined();
     expect(reply.text).toBe("I read both: “ä” 🦌.");
@@ -58,7 +54,7 @@ describe.each(recordings)("%s: %s", (kind, file) => {
     }
   });
 
-  it("is cut, at whatever event the stream ends", async () => {
+  it("a recorded answer that stops before its last event counts as cut, wherever it stops", async () => {
     const events = bytes.toString("utf8").split(/(?<=\r?\n\r?\n)/);
     // The last event that carries the stop, and what may follow it, decide; everything before is incomplete.
     const stop = events.findIndex((event) =>

@@ -33,7 +33,7 @@ function refusal(choice: ModelChoice): UserError {
   }
 }
 
-describe("names", () => {
+describe("model names", () => {
   it.each([
     ["gpt-5", "openai", "gpt-5", "GPT-5"],
     ["sonnet-4", "anthropic", "claude-sonnet-4-0", "Claude 4 Sonnet"],
@@ -52,11 +52,11 @@ describe("names", () => {
     ["gpt-5-high", "openai", "gpt-5", "GPT-5 High"],
     ["offline", "offline", "offline", "Offline"],
     ["script:a/b.jsonl", "script", "a/b.jsonl", "Script"],
-  ])("%s", (name, vendor, modelId, displayName) => {
+  ])("the model name %s finds its vendor and model", (name, vendor, modelId, displayName) => {
     expect(choose(name)).toMatchObject({ vendor, modelId, displayName });
   });
 
-  it("carry an effort in brackets, behind a dash or in the flag, which wins", () => {
+  it("an effort may be in brackets, after a dash, or in the flag, which wins", () => {
     expect(choose("gpt-5[effort=high]").effort).toBe("high");
     expect(choose("gpt-5-low").effort).toBe("low");
     expect(choose("sonnet-4-thinking").effort).toBe("medium");
@@ -66,7 +66,7 @@ describe("names", () => {
     expect(refusal({ flag: "gpt-5[speed=1]", env: everyKey })).toMatchObject({ code: "USAGE" });
   });
 
-  it("that are unknown are refused with the list and the nearest", () => {
+  it("unknown models are refused with the list and the nearest", () => {
     const error = refusal({ flag: "claude-4.5-sonet", env: everyKey });
     expect(error.code).toBe("MODEL_UNKNOWN");
     expect(error.message).toMatch(
@@ -76,7 +76,7 @@ describe("names", () => {
     expect(refusal({ flag: "nobody/model", env: everyKey }).message).toContain("Unknown vendor 'nobody'");
   });
 
-  it("know their limits and prices", () => {
+  it("models have their limits and prices", () => {
     expect(choose("sonnet-4.5")).toMatchObject({
       contextTokens: 200_000,
       price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
@@ -86,7 +86,7 @@ describe("names", () => {
   });
 });
 
-describe("ids never heard of", () => {
+describe("unknown model ids", () => {
   it.each([
     ["claude-6-opus", "anthropic", "claude-opus-6", "medium"],
     ["claude-6.1-sonnet-high-thinking", "anthropic", "claude-sonnet-6-1", "high"],
@@ -112,20 +112,20 @@ describe("ids never heard of", () => {
     ["qwen3-coder-plus", "alibaba", "qwen3-coder-plus"],
     ["qwen-max", "alibaba", "qwen-max"],
     ["glm-9", "zai", "glm-9"],
-  ])("%s go to the vendor that their beginning names", (name, vendor, modelId, effort?: string) => {
+  ])("model names like %s go to the vendor their prefix names", (name, vendor, modelId, effort?: string) => {
     expect(choose(name)).toMatchObject({ vendor, modelId });
     expect(choose(name).effort).toBe(effort);
     expect(choose(name).notice).toBeUndefined();
   });
 
-  it("need that vendor's key, and are the user's own where an endpoint has them", () => {
+  it("unknown ids need that vendor's key, or belong to the user's endpoint", () => {
     expect(refusal({ flag: "grok-9", env: anthropic })).toMatchObject({ code: "NOT_AUTHENTICATED" });
     const endpoints = { box: { baseUrl: "http://127.0.0.1:1/v1", models: ["qwen3-coder"] } };
     expect(choose("qwen3-coder", { endpoints }).vendor).toBe("box");
   });
 
   it.each(["composer-1", "composer-2.5-fast", "cheetah", "Cheetah"])(
-    "%s is the default model, which is said",
+    "%s means the default model, and a notice says so",
     (name) => {
       for (const choice of [choose(name), choose(undefined, { configModel: name })]) {
         expect(choice).toMatchObject({ modelId: newest.model });
@@ -139,7 +139,7 @@ describe("ids never heard of", () => {
     },
   );
 
-  it("auto is what it says, and nothing is said of it", () => {
+  it("auto means the default model without a notice", () => {
     expect(choose("auto")).toMatchObject({ modelId: newest.model });
     expect(choose("auto").notice).toBeUndefined();
   });
@@ -150,10 +150,11 @@ describe("efforts", () => {
     ["gpt-5-xhigh", "GPT-5", "minimal, low, medium, high"],
     ["gpt-5.5[effort=max]", "GPT-5.5", "none, low, medium, high, xhigh"],
     ["gpt-6-astra-none", "GPT-6 Astra", "low, medium, high, xhigh, max"],
+    ["grok-4.6-max", "Grok 4.6", "low, medium, high, xhigh"],
     ["opus-4.6-xhigh", "Claude 4.6 Opus", "none, low, medium, high, max"],
     ["opus-5.5-none", "Claude 5.5 Opus", "low, medium, high, xhigh, max"],
     ["gemini-3.1-pro-minimal", "Gemini 3.1 Pro", "low, medium, high"],
-  ])("%s is refused with those that there are", (flag, name, has) => {
+  ])("%s is rejected with the available effort levels", (flag, name, has) => {
     const { code, message } = refusal({ flag, env: everyKey });
     expect([code, message]).toEqual(["USAGE", expect.stringContaining(name)]);
     expect(message).toContain(`It has ${has}.`);
@@ -171,19 +172,19 @@ describe("efforts", () => {
     ["gpt-6-sol-max", "max"],
     ["gpt-5-minimal", "minimal"],
     ["openrouter/some/model", undefined],
-  ])("%s: %s", (flag, effort) => {
+  ])("the model name %s means the effort %s", (flag, effort) => {
     expect(choose(flag).effort).toBe(effort);
     for (const effortFlag of ["high", "low"]) expect(choose(flag, { effortFlag }).effort).toBe(effortFlag);
   });
 
-  it("of a model that nobody knows go as they are", () => {
+  it("efforts of unknown models are sent as they are", () => {
     expect(choose("openrouter/some/model", { effortFlag: "xhigh" }).effort).toBe("xhigh");
     for (const asked of [{ flag: "gpt-4.1", effortFlag: "high" }, { flag: "gpt-4.1-high" }])
       expect(refusal({ ...asked, env: everyKey }).message).toContain("does not think on demand");
   });
 });
 
-describe("without a name", () => {
+describe("choosing a model without a name", () => {
   it.each<[string, Partial<ModelChoice>, string, string]>([
     ["an Anthropic key", { env: anthropic }, "anthropic", newest.model],
     ["all keys", { env: everyKey }, "anthropic", newest.model],
@@ -202,12 +203,12 @@ describe("without a name", () => {
       "box",
       "qwen",
     ],
-  ])("%s", (_, choice, vendor, modelId) => {
+  ])("without a name, the model is chosen by what is there: %s", (_, choice, vendor, modelId) => {
     expect(resolveModel({ env: {}, ...choice })).toMatchObject({ vendor, modelId });
     expect(resolveModel({ env: {}, ...choice, flag: "auto" })).toMatchObject({ vendor, modelId });
   });
 
-  it("the flag comes before COURSER_MODEL, that before the configuration", () => {
+  it("the flag comes before COURSER_MODEL, and that before the configuration", () => {
     const env = { ...everyKey, COURSER_MODEL: "gpt-5" };
     expect(resolveModel({ env, flag: "sonnet-4", configModel: "opus-4.6" }).modelId).toBe("claude-sonnet-4-0");
     expect(resolveModel({ env, configModel: "opus-4.6" }).modelId).toBe("gpt-5");
@@ -217,7 +218,7 @@ describe("without a name", () => {
 });
 
 describe("keys", () => {
-  it("say where they come from", () => {
+  it("every model key has a named source", () => {
     expect(choose("sonnet-4.5")).toMatchObject({ key: "sk-ant-1", apiKeySource: "env" });
     expect(choose("sonnet-4.5", { apiKeyFlag: "k" })).toMatchObject({ key: "k", keys: ["k"], apiKeySource: "flag" });
     expect(choose("sonnet-4.5", { env: {}, keys: { anthropic: "saved" } })).toMatchObject({
@@ -230,7 +231,7 @@ describe("keys", () => {
     expect(choose("ollama/x", { env: {} })).toMatchObject({ apiKeySource: "none", local: true });
   });
 
-  it("are all tried, best first", () => {
+  it("all keys of a vendor are tried, best first", () => {
     const keys = choose("sonnet-4.5", {
       env: { ...anthropic, CURSOR_API_KEY: "c" },
       keys: { anthropic: "saved" },
@@ -238,19 +239,19 @@ describe("keys", () => {
     expect(keys).toEqual(["sk-ant-1", "c", "saved"]);
   });
 
-  it.each(["sonnet-4.5", "gpt-5", "openrouter/x/y", "google/gemini-9"])("are asked for: %s", (flag) => {
+  it.each(["sonnet-4.5", "gpt-5", "openrouter/x/y", "google/gemini-9"])("a missing key is asked for: %s", (flag) => {
     const error = refusal({ flag, env: {} });
     expect(error.code).toBe("NOT_AUTHENTICATED");
     expect(error.message).toMatch(/^Not authenticated/);
     expect(error.message).toMatch(/export \w+_API_KEY=<key>, or courser login \w+, or pass it with --api-key <key>/);
   });
 
-  it("a configured model without one never becomes the offline model", () => {
+  it("a configured model without a key never becomes the offline model", () => {
     expect(refusal({ configModel: "sonnet-4.5", env: {} }).code).toBe("NOT_AUTHENTICATED");
     expect(refusal({ env: { COURSER_MODEL: "gpt-5" } }).code).toBe("NOT_AUTHENTICATED");
   });
 
-  it("of one vendor do not go to another's server", () => {
+  it("a vendor's keys do not go to another vendor's server", () => {
     const endpoints = { anthropic: { baseUrl: "http://10.0.0.1/v1" } };
     expect(resolveModel({ flag: "sonnet-4.5", env: anthropic, endpoints })).toMatchObject({
       keys: [],
@@ -280,7 +281,7 @@ describe("endpoints", () => {
   };
   const env = { GATEWAY_KEY: "g" };
 
-  it("are reached by name, or by a model that they list", () => {
+  it("endpoints are found by name or by a model they list", () => {
     expect(resolveModel({ flag: "box/anything/else", env, endpoints })).toMatchObject({
       kind: "openai-compatible",
       vendor: "box",
@@ -296,13 +297,13 @@ describe("endpoints", () => {
     });
   });
 
-  it("say what is wrong with them, and which variable is empty", () => {
+  it("faulty endpoints and empty variables are reported", () => {
     expect(refusal({ flag: "wrong/m", env, endpoints })).toMatchObject({ code: "CONFIG_INVALID" });
     expect(refusal({ flag: "empty/m", env, endpoints }).message).toContain("no baseUrl");
     expect(refusal({ flag: "claude/m", env: {}, endpoints }).message).toContain("GATEWAY_KEY");
   });
 
-  it("--endpoint is an OpenAI-compatible server, with the model's name as it stands", () => {
+  it("--endpoint is an OpenAI-compatible server that gets the model's name unchanged", () => {
     expect(
       resolveModel({
         flag: "qwen/qwen3",
@@ -329,7 +330,7 @@ describe("endpoints", () => {
     expect(refusal({ flag: "gpt-5", headerFlags: ["a: b\r\nc: d"], env: everyKey })).toMatchObject({ code: "USAGE" });
   });
 
-  it("may be moved by the variables that others use", () => {
+  it("base URLs can be changed by the usual variables", () => {
     expect(choose("ollama/x", { env: { OLLAMA_HOST: "0.0.0.0" } }).baseUrl).toBe("http://127.0.0.1:11434/v1");
     expect(choose("ollama/x", { env: { OLLAMA_HOST: "box:1234" } }).baseUrl).toBe("http://box:1234/v1");
     expect(choose("sonnet-4.5", { env: { ...anthropic, ANTHROPIC_BASE_URL: "https://gateway.example" } }).baseUrl).toBe(
@@ -341,7 +342,7 @@ describe("endpoints", () => {
   });
 });
 
-it("finds fallbacks under the same choice, with their own keys", () => {
+it("fallback models are resolved the same way, with their own keys", () => {
   const found = choose("sonnet-4.5", { apiKeyFlag: "flag-key", effortFlag: "high" }).other("gpt-5");
   expect(found).toMatchObject({ vendor: "openai", key: "sk-1" });
   expect(found.effort).toBeUndefined();

@@ -32,7 +32,7 @@ const load = (script: unknown): Provider =>
 const partsOf = (chunks: ModelChunk[]): unknown[] =>
   chunks.flatMap((chunk) => (chunk.type === "part" ? [chunk.part] : []));
 
-test("plays thinking, text in deltas, calls and usage, in that order", async () => {
+test("a scripted reply plays thinking, text deltas, calls and usage in order", async () => {
   const script = load([
     {
       usage: { inputTokens: 3, outputTokens: 4 },
@@ -57,7 +57,7 @@ test("plays thinking, text in deltas, calls and usage, in that order", async () 
   ]);
 });
 
-test("steps keep their order", async () => {
+test("the steps of a scripted reply keep their order", async () => {
   const script = load([
     { steps: [{ call: { name: "LS" } }, { text: "after" }, { thinking: ["a", "b"] }, { delayMs: 1 }, { text: "end" }] },
   ]);
@@ -74,7 +74,7 @@ test.each([
   ["an object", '{"replies":[{"text":"1"},{"text":"2"}]}'],
   ["lines", '{"text":"1"}\n\n{"text":"2"}\r\n'],
   ["with a byte order mark", '\uFEFF[{"text":"1"},{"text":"2"}]'],
-])("%s: replies one after another, then no more", async (_, text) => {
+])("%s: replies come one after another, then end", async (_, text) => {
   const script = load(text);
   for (const answer of ["1", "2"])
     expect(partsOf((await play(script)).chunks)).toEqual([{ type: "text", text: answer }]);
@@ -85,20 +85,20 @@ test.each([
   });
 });
 
-test("a single object is one reply", async () => {
+test("a model script that is a single object is one reply", async () => {
   const script = load({ text: "only" });
   expect(partsOf((await play(script)).chunks)).toEqual([{ type: "text", text: "only" }]);
   expect((await play(script)).error?.message).toContain("has only 1 reply;");
 });
 
-test("loop begins again", async () => {
+test("a model script with loop starts again after its last reply", async () => {
   const script = load({ loop: true, replies: [{ text: "a" }, { text: "b" }] });
   const said: unknown[] = [];
   for (let turn = 0; turn < 5; turn += 1) said.push(...partsOf((await play(script)).chunks));
   expect(said.map((part) => (part as { text: string }).text).join("")).toBe("ababa");
 });
 
-test("an error is thrown, after what stands before it, and is used up", async () => {
+test("a scripted error is thrown after the preceding steps, once", async () => {
   const script = load([
     { text: "so far", error: { code: "MODEL_RATE_LIMIT", message: "slow down", retryAfterMs: 5 } },
     { error: { code: "MODEL_OVERLOADED" } },
@@ -111,7 +111,7 @@ test("an error is thrown, after what stands before it, and is used up", async ()
   expect((await play(script)).error).toBeUndefined();
 });
 
-test("expect holds the harness to what it must send", async () => {
+test("expect in a model script checks what the run sends", async () => {
   const results: Message[] = [
     ...request().messages,
     { role: "assistant", parts: [{ type: "tool_call", id: "call_script_4", name: "Read", args: {} }] },
@@ -130,7 +130,7 @@ test("expect holds the harness to what it must send", async () => {
   );
 });
 
-test("a delay ends with the signal", async () => {
+test("a scripted delay ends with the signal", async () => {
   const stop = new AbortController();
   const playing = play(load([{ delayMs: 600_000, text: "late" }]), { signal: stop.signal });
   stop.abort();
@@ -169,7 +169,7 @@ test.each([
   ],
   ['[{"steps":[],"text":"a"}]', '"steps" and "text" cannot be combined'],
   ["[5]", "reply 1: expected an object with any of"],
-])("%j is refused", (text, message) => {
+])("the script %j is refused", (text, message) => {
   const attempt = (): Provider => loadScript(text, "x.json");
   expect(attempt).toThrow(UserError);
   expect(attempt).toThrow(/^script x\.json, .*The form: 'courser help scripted-model'\.$/s);

@@ -7,37 +7,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { models } from "../../src/model/catalog.ts";
 import { effortsOf } from "../../src/model/efforts.ts";
 import { createProvider, resolveModel } from "../../src/model/resolve.ts";
-import type { Message, Part } from "../../src/protocol/message.ts";
 import type { RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { cloudAnswer, cloudApiOf } from "./cloud-answers.ts";
 import { replyOf, requestFor, shell } from "./reply.ts";
+import { awkwardHistory, png, text, user } from "./strict/awkward-history.ts";
 import { awkwardTools } from "./strict/awkward-tools.ts";
 import { bedrockRules } from "./strict/bedrock.ts";
 import { typeFaults, violationsIn } from "./strict/server.ts";
 
-const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
-const user = (...parts: Part[]): Message => ({ role: "user", parts });
-const assistant = (provider: string, ...parts: Part[]): Message => ({ role: "assistant", parts, provider });
-const text = (words: string): Part => ({ type: "text", text: words });
-const call = (id: string): Part => ({ type: "tool_call", id, name: "Shell", args: { command: "ls" } });
-const result = (id: string, words: string, isError = false): Part => ({
-  type: "tool_result",
-  id,
-  text: words,
-  isError,
-});
-
-/** Blanks in every role, ids of other vendors, thoughts without a signature, pictures, parallel calls, empty results and failures. */
-const history: Message[] = [
-  user(text("go"), { type: "image", mime: "image/png", base64: png }),
-  assistant("google", { type: "thinking", text: "Hm." }, text(" \n"), call("functions.Shell:0"), call("x".repeat(90))),
-  user(result("functions.Shell:0", ""), result("x".repeat(90), "no", true), text("\t")),
-  assistant("openai", text("")),
-  user(text("  ")),
-  assistant("anthropic", text("Well. "), call("call/ with blanks")),
-  user(result("call/ with blanks", " \n")),
-];
 const tools = [
   shell,
   ...awkwardTools.map(({ name, inputSchema, description }) => ({
@@ -95,6 +72,9 @@ function violations(path: string, json: any, asked: Asked): string[] {
   const isClaude = api === "predict";
   // The model stands in the address, and the version in the body: the rest is the Messages API.
   const own = isClaude && (version !== "vertex-2023-10-16" || "model" in json) ? ["vertex: version and model"] : [];
+  // https://github.com/vercel/ai/issues/15664
+  if (api === "generate" && /"function(Call|Response)":\{"id"/.test(JSON.stringify(json)))
+    own.push("vertex: Unknown name 'id' in function_call");
   const wire = isClaude ? "anthropic" : api === "generate" ? "gemini" : "openai-responses";
   const sent = { wire, path, model, json: isClaude ? { ...rest, model } : json } as RecordedRequest;
   asked.typed.push(sent);
@@ -112,18 +92,22 @@ function bedrockFaults(json: any, model: string): string[] {
   });
 }
 
-it("every model at every effort, with an awkward conversation and awkward tools", { timeout: 120_000 }, async () => {
+it("the clouds accept every model at every effort with awkward conversations and tools", {
+  timeout: 120_000,
+}, async () => {
   const { url, asked } = await strictCloud();
   let asks = 0;
   for (const { vendor, model } of offered) {
     const endpoint = { baseUrl: `${url}${vendor === "vertex" ? "/publishers/google" : ""}`, keyEnv: "KEY" };
     const resolved = resolveModel({ flag: `${vendor}/${model}`, env, endpoints: { [vendor]: endpoint } });
     const provider = await createProvider(resolved, { retries: 0 });
+    const history = awkwardHistory(vendor);
     for (const effort of [undefined, ...(effortsOf(resolved.kind, resolved.modelId) ?? [])])
       for (const given of [
         { messages: history, tools },
         { messages: [user(text("hi"))], tools: [shell] },
       ]) {
+        if (given.messages === history && effort !== undefined && effort !== "high") continue;
         asks++;
         const reply = await replyOf(provider, requestFor(model, { ...given, ...(effort && { effort }) }));
         expect(reply.error?.message, `${vendor}/${model} ${effort}`).toBeUndefined();
@@ -131,7 +115,7 @@ it("every model at every effort, with an awkward conversation and awkward tools"
   }
   expect(asked.count).toBe(asks);
   expect([...new Set(asked.violations)]).toEqual([]);
-  expect(asks).toBeGreaterThan(offered.length * 4);
+  expect(asks).toBeGreaterThan(offered.length * 3);
   // The long ones differ in their effort alone, which the short ones have too.
   const long = new Set<string>();
   const typed = asked.typed.filter(({ json, model }) => !isLong(json) || (!long.has(model) && long.add(model)));
@@ -139,7 +123,7 @@ it("every model at every effort, with an awkward conversation and awkward tools"
 });
 
 describe("the rules of Bedrock", () => {
-  it("refuse what each of them speaks of, and have a link", () => {
+  it("each rule of the strict clouds refuses its example and has a link", () => {
     const use = (toolUseId: string) => ({ toolUse: { toolUseId, name: "x", input: "{}" } });
     const spec = (name: string, json: object) => ({ toolSpec: { name, description: " ", inputSchema: { json } } });
     const bad = {
@@ -147,7 +131,7 @@ describe("the rules of Bedrock", () => {
       system: [{ text: " " }],
       inferenceConfig: { maxTokens: 1, temperature: 1 },
       additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 2 } },
-      toolConfig: { tools: [spec("a b", { type: "string" }), spec("a b", { type: "object", required: 1 })] },
+      toolConfig: { tools: [spec("a b", { type: "string" }), spec("a b", { type: "object", required: 1, $defs: {} })] },
       messages: [
         { role: "assistant", content: [use("a:b"), use("a:b"), { cachePoint: {} }] },
         {
@@ -157,8 +141,12 @@ describe("the rules of Bedrock", () => {
         { role: "assistant", content: [] },
       ],
     };
-    const bare = { messages: [{ role: "user", content: [use("a")] }] };
-    const told = [...bedrockFaults(bad, "nova"), ...bedrockFaults(bare, "nova")];
+    const image = { image: { format: "png", source: { bytes: png(9000, 1) } } };
+    const named = { toolUse: { toolUseId: "a", name: "a b", input: {} } };
+    const bare = {
+      messages: [{ role: "user", content: [use("a"), named, { toolResult: { toolUseId: "a", content: [image] } }] }],
+    };
+    const told = [...bedrockFaults(bad, "nova"), ...bedrockFaults(bare, "llama")];
     expect(bedrockRules.filter(({ says }) => !told.some((fault) => fault.startsWith(says)))).toEqual([]);
     for (const { link } of bedrockRules) expect(link).toMatch(/^https:\/\/docs\.aws\.amazon\.com\/\S+$/);
   });

@@ -5,11 +5,11 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { models } from "../../src/model/catalog.ts";
 import { effortsOf } from "../../src/model/efforts.ts";
 import { resolveModel } from "../../src/model/resolve.ts";
-import type { Message } from "../../src/protocol/message.ts";
 import { reasoningEfforts } from "../../src/protocol/run.ts";
 import type { ModelAnswer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 import { kinds, modelOf, providerAt, replyOf, requestFor, shell } from "./reply.ts";
+import { awkwardHistory, lateThinking } from "./strict/awkward-history.ts";
 import { awkwardTools } from "./strict/awkward-tools.ts";
 import { broken } from "./strict/broken.ts";
 import { rules, type StrictServer, strictServer, typeFaults, violationsIn } from "./strict/server.ts";
@@ -24,6 +24,8 @@ const wires = {
   chat: "chat/qwen3",
   openrouter: "openrouter/anthropic/claude-sonnet-4.5",
   mistral: "mistral/devstral-medium-latest",
+  moonshot: "moonshot/kimi-k2.6",
+  "own server": "chat/deepseek-v4",
 };
 const each = Object.entries(wires);
 const cutWord: Record<string, string> = { anthropic: "max_tokens", openai: "max_output_tokens", google: "MAX_TOKENS" };
@@ -49,7 +51,7 @@ async function begin(
   place.file("dot.gif", gif);
   const { providers } = server.settings;
   const { chat } = providers;
-  const courser = { providers: { ...providers, openrouter: chat, mistral: chat }, ...settings };
+  const courser = { providers: { ...providers, openrouter: chat, mistral: chat, moonshot: chat }, ...settings };
   place.file(join(place.config, "courser.json"), JSON.stringify(courser));
 }
 
@@ -70,13 +72,13 @@ async function run(model: string, prompt: string, args: readonly string[] = [], 
 const odd = ["functions.Read:0", "call/ with blanks", "x".repeat(90), "call_1"];
 const read = (path: string, id: string) => ({ id, name: "Read", args: { path } });
 
-it("takes every turn of a chat that goes from one vendor to the next", { timeout: 60_000 }, async () => {
+it("strict vendors accept every turn of a chat that changes vendors", { timeout: 60_000 }, async () => {
   const calls = [read("a.txt", odd[0]!), read("missing", odd[1]!), read("dot.png", odd[2]!), read("dot.gif", odd[3]!)];
   // A server of chat completions gets its own ids back as they are.
   const own = calls.map((call, index) => ({ ...call, id: `call_${index}` }));
   const turns = each.flatMap(([name]): ModelAnswer[] => [
-    { text: " \n", thinking: "Hm.", toolCalls: name === "chat" ? own : calls },
-    { thinking: "Still.", toolCalls: [{ id: "call_1", name: "Shell", args: { command: "exit 3" } }] },
+    { text: " \n", thinking: "Hm.", toolCalls: /chat|own|moon/.test(name) ? own : calls },
+    { toolCalls: [{ id: "call_1", name: "Shell", args: { command: "exit 3; # \ud83d" } }] },
     { text: ["do", "ne"] },
   ]);
   await begin(turns);
@@ -92,7 +94,7 @@ it("takes every turn of a chat that goes from one vendor to the next", { timeout
 describe.each(["anthropic", "openai", "google", "chat"] as const)("%s", (wire) => {
   const model = wires[wire];
 
-  it("goes on after an interrupt, with an awkward server, and continues what was cut", {
+  it("a chat continues after an interrupt, an awkward server and a cut answer", {
     timeout: 30_000,
   }, async () => {
     const stopReason = cutReason(wire);
@@ -119,11 +121,12 @@ describe.each(["anthropic", "openai", "google", "chat"] as const)("%s", (wire) =
     const body = server.requests[1]!.body.toString();
     const isLeftOut = (name: string) => wire === "anthropic" && name === "brackets";
     for (const { name } of awkwardTools) expect(body.includes(`"odd-${name}"`), name).toBe(!isLeftOut(name));
-    for (const field of ["first_only", "second_only", "in_then", "deep_field"]) expect(body).toContain(`"${field}"`);
+    for (const field of ["first_only", "second_only", "in_then", "deep_field", "shared_field", "kept_field"])
+      expect(body).toContain(`"${field}"`);
     if (wire === "anthropic") expect(second.notices()).toContain('takes no argument named "filter[id]"');
   });
 
-  it("goes on when the conversation was compacted", { timeout: 30_000 }, async () => {
+  it("a chat continues after compaction", { timeout: 30_000 }, async () => {
     await begin(
       (request) => {
         if (request.json.tools === undefined) return { text: "A summary." };
@@ -140,7 +143,7 @@ describe.each(["anthropic", "openai", "google", "chat"] as const)("%s", (wire) =
   });
 });
 
-it.each(kinds)("%s: what was cut in the middle of a call, or behind one", async (kind) => {
+it.each(kinds)("%s: an answer cut during or after a call is accepted", async (kind) => {
   const stopReason = cutReason(kind);
   const whole = { id: "a", name: "Shell", args: { command: "ls" } };
   const half = { id: "b", name: "Shell", args: '{"command":"cat <<' };
@@ -171,41 +174,67 @@ it.each(kinds)("%s: what was cut in the middle of a call, or behind one", async 
   expect(server.requests).toHaveLength(1);
 });
 
-it("asks every model of the catalog at every effort", async () => {
+/** Models of servers that resell others, beside those of the catalog. */
+const resold = [
+  "openrouter/anthropic/claude-sonnet-4.5",
+  "openrouter/openai/gpt-5.5",
+  "openrouter/moonshotai/kimi-k2.6",
+  "moonshot/kimi-k3",
+  "groq/meta-llama/llama-4-scout-17b-16e-instruct",
+  "mistral/mistral-medium-latest",
+  "xai/grok-4.3",
+];
+
+const manyTools = [
+  shell,
+  ...awkwardTools.map((tool) => ({ ...tool, description: "long ".repeat(500) })),
+  ...Array.from({ length: 520 }, (_, index) => ({ name: `more-${index}`, description: "", inputSchema: {} })),
+].map((tool) =>
+  "inputSchema" in tool
+    ? {
+        name: `odd-${tool.name}`,
+        description: tool.description,
+        parameters: tool.inputSchema,
+        mcp: { server: "odd", tool: tool.name },
+      }
+    : tool,
+);
+
+it("strict vendors accept awkward conversations and tools for every model at every effort", {
+  timeout: 120_000,
+}, async () => {
   await begin(() => ({ text: "ok" }));
-  const history: Message[] = [
-    { role: "user", parts: [{ type: "text", text: "go" }] },
-    {
-      role: "assistant",
-      parts: [{ type: "tool_call", id: "functions.Shell:0", name: "Shell", args: { command: "ls" } }],
-    },
-    { role: "user", parts: [{ type: "tool_result", id: "functions.Shell:0", text: "", isError: false }] },
-  ];
   let asks = 0;
+  const named = [...models.map(({ id, vendor }) => ({ flag: id, vendor })), ...resold.map(vendorIn)];
   await Promise.all(
-    models.map(async ({ id, vendor, model }) => {
+    named.map(async ({ flag, vendor }) => {
       const kind = vendor === "anthropic" || vendor === "openai" || vendor === "google" ? vendor : "openai-compatible";
       const endpoint = { type: kind, baseUrl: `${server.url}/v1`, keyEnv: "KEY" };
-      const choice = { flag: id, env: { KEY: "k" }, endpoints: { [vendor]: endpoint } };
+      const choice = { flag, env: { KEY: "k" }, endpoints: { [vendor]: endpoint } };
       const provider = await providerAt(server.url, kind, { choice });
       const { kind: wire, modelId } = resolveModel(choice);
-      for (const effort of [undefined, ...(effortsOf(wire, modelId) ?? reasoningEfforts)]) {
-        asks++;
-        const reply = await replyOf(
-          provider,
-          requestFor(model, { tools: [shell], messages: history, ...(effort && { effort }) }),
-        );
-        expect(reply.error?.message, `${id} ${effort}`).toBeUndefined();
-      }
+      for (const tools of [manyTools, [shell], []])
+        for (const effort of [undefined, ...(effortsOf(wire, modelId) ?? reasoningEfforts)]) {
+          if (effort !== undefined && tools.length !== 1) continue;
+          for (const messages of [awkwardHistory(vendor), ...(effort === "high" ? lateThinking(vendor) : [])]) {
+            asks++;
+            const reply = await replyOf(provider, requestFor(modelId, { tools, messages, ...(effort && { effort }) }));
+            expect(reply.error?.message, `${flag} ${effort} ${tools.length}`).toBeUndefined();
+          }
+        }
     }),
   );
+  expect([...new Set(server.violations)]).toEqual([]);
   expect(asks).toBeGreaterThan(models.length * 4);
   expect(server.requests).toHaveLength(asks);
-  expect(server.violations).toEqual([]);
 });
 
-describe("the server itself", () => {
-  it("refuses what each of its rules speaks of", async () => {
+function vendorIn(flag: string): { flag: string; vendor: string } {
+  return { flag, vendor: flag.slice(0, flag.indexOf("/")) };
+}
+
+describe("the strict server itself", () => {
+  it("each rule of the strict vendor refuses its example", async () => {
     const told = Object.entries(broken).flatMap(([name, { wire, model = "m", json }]) =>
       violationsIn({ wire, model, path: "/", json }).map((text) => ({ name, text })),
     );
@@ -213,14 +242,14 @@ describe("the server itself", () => {
     expect(silent.map(({ wire, says }) => `${wire}: ${says}`)).toEqual([]);
   });
 
-  it("has a link for each", () => {
+  it("each rule of the strict vendor has a link to its source", () => {
     for (const { link } of rules) expect(link).toMatch(/^https:\/\/[\w.]+\/\S+$/);
   });
 });
 
 afterAll(() => {
-  // What OpenRouter adds is in no type of OpenAI's.
-  const typed = asked.filter(({ model }) => !model.includes("/"));
+  // What OpenRouter, Moonshot and DeepSeek add is in no type of OpenAI's.
+  const typed = asked.filter(({ model }) => !/\/|kimi|deepseek/.test(model));
   expect(typed.length).toBeGreaterThan(100);
   expect(typeFaults(typed)).toEqual([]);
   const [first] = typed;

@@ -25,7 +25,7 @@ async function replies(answers: readonly ModelAnswer[], pieces: number, textChan
   return said;
 }
 
-it.each([1, 3, 7, 1000])("reads tags in pieces of %d", async (pieces) => {
+it.each([1, 3, 7, 1000])("tags in text are read in pieces of %d", async (pieces) => {
   const xml = "<tool_call>\n<function=Shell>\n<parameter=command>\nls -l\n</parameter>\n</function>\n</tool_call>";
   const quoted = `Write it so:\n\`\`\`\n${call({ command: "rm" })}\n\`\`\`\nor inline ${call({ command: "rm" })}`;
   const [both, two, coder, prose, other, late] = await replies(
@@ -48,7 +48,7 @@ it.each([1, 3, 7, 1000])("reads tags in pieces of %d", async (pieces) => {
   expect(late!.parts).toEqual([text("What <think> means: nothing.")]);
 });
 
-it("believes a server that has channels for them, unless its setting says otherwise", async () => {
+it("tags in text are ignored once a server sent real tool calls, unless a setting says otherwise", async () => {
   const answers = [
     { thinking: "Hm.", toolCalls: [{ id: "a", name: "Shell", args: { command: "ls" } }] },
     { text: `<think>x</think>${call({ command: "rm" })}` },
@@ -62,7 +62,7 @@ it("believes a server that has channels for them, unless its setting says otherw
 it.each([
   '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
   "registry.ollama.ai/library/gemma:2b does not support tools",
-])("says that a server takes no tools: %s", async (message) => {
+])("a server without tool support is reported: %s", async (message) => {
   const [reply] = await replies([{ status: 400, body: { error: { message } } }], 5);
   expect(reply!.error).toMatchObject({ code: "MODEL_BAD_REQUEST" });
   expect(reply!.error!.message).toContain("m takes no tools as");

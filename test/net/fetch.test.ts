@@ -1,37 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer as createHttp, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer as createHttp, type IncomingMessage, type Server } from "node:http";
 import { createServer as createHttps } from "node:https";
-import { type AddressInfo, connect, createServer as createTcp, type Socket, type Server as TcpServer } from "node:net";
+import { connect, createServer as createTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createFetch, type FetchOptions } from "../../src/net/fetch.ts";
 import { findNetError } from "../../src/net/net-error.ts";
+import { openServers } from "../support/open-servers.ts";
 
-const open: (Server | TcpServer)[] = [];
-const sockets = new Set<Socket>();
-
-afterEach(async () => {
-  for (const socket of sockets) socket.destroy();
-  await Promise.all(open.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
-});
-
-async function listen(server: Server | TcpServer): Promise<number> {
-  open.push(server);
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.once("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-async function serve(answer: RequestListener): Promise<string> {
-  return `http://127.0.0.1:${await listen(createHttp(answer))}`;
-}
+const { listen, serve, close, servers: open, sockets } = openServers();
+afterEach(close);
 
 const ask = (url: string, options: FetchOptions = {}, init: RequestInit = {}): Promise<Response> =>
   createFetch({ env: {}, ...options })(url, init);
@@ -45,8 +26,8 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
   return "no error";
 }
 
-describe("a request", () => {
-  it("carries method, headers and body; the answer has status, headers and text", async () => {
+describe("an HTTP request", () => {
+  it("a request carries method, headers and body, and returns status, headers and text", async () => {
     const url = await serve(async (request, response) => {
       const body = await bodyOf(request);
       response
@@ -66,7 +47,7 @@ describe("a request", () => {
     expect(await response.text()).toBe("got häy");
   });
 
-  it("streams: the first piece is there before the last is sent", async () => {
+  it("responses are streamed: the first chunk arrives before the last is sent", async () => {
     let finish = (): void => {};
     const url = await serve((_, response) => {
       response.write("one");
@@ -83,7 +64,7 @@ describe("a request", () => {
     ["gzip", gzipSync],
     ["br", brotliCompressSync],
     ["deflate", deflateSync],
-  ] as const)("unpacks %s", async (encoding, pack) => {
+  ] as const)("%s is decompressed", async (encoding, pack) => {
     const url = await serve((_, response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(pack(Buffer.from('{"a":1}'))),
     );
@@ -92,14 +73,14 @@ describe("a request", () => {
     expect(await response.json()).toEqual({ a: 1 });
   });
 
-  it("does not follow redirects", async () => {
+  it("fetch does not follow redirects", async () => {
     const url = await serve((_, response) => response.writeHead(302, { location: "/elsewhere" }).end());
     const response = await ask(url);
     expect(response.status).toBe(302);
     expect(response.ok).toBe(false);
   });
 
-  it("keeps the connection for the next one, and survives that it was closed meanwhile", async () => {
+  it("connections are reused, even if one was closed meanwhile", async () => {
     const ports = new Set<number>();
     const url = await serve((request, response) => {
       ports.add(request.socket.remotePort!);
@@ -115,38 +96,38 @@ describe("a request", () => {
     expect(ports.size).toBe(2);
   });
 
-  it("refuses other protocols", async () => {
+  it("addresses with other protocols than HTTP are refused", async () => {
     await expect(ask("file:///etc/hosts")).rejects.toThrow(/Only http and https/);
   });
 });
 
-describe("trouble is told apart", () => {
-  it("nobody listens", async () => {
+describe("network errors", () => {
+  it("a refused connection is reported as such", async () => {
     const port = await listen(createTcp());
     await new Promise((resolve) => open.pop()!.close(resolve));
     expect(await kindOf(ask(`http://127.0.0.1:${port}`))).toBe("refused");
   });
 
-  it("no such name", async () => {
+  it("an unknown host is reported as such", async () => {
     expect(await kindOf(ask("http://no-such-host.invalid"))).toBe("dns");
   });
 
-  it("no answer", async () => {
+  it("a missing answer is reported as such", async () => {
     const port = await listen(createTcp());
     expect(await kindOf(ask(`http://127.0.0.1:${port}`, { responseMs: 60 }))).toBe("timeout");
   });
 
-  it("no TLS on the other side", async () => {
+  it("a server without TLS is reported as such", async () => {
     const port = await listen(createTcp((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n")));
     expect(await kindOf(ask(`https://127.0.0.1:${port}`))).toBe("tls");
   });
 
-  it("a connection that breaks before the answer", async () => {
+  it("a connection that breaks before the answer is reported as such", async () => {
     const port = await listen(createTcp((socket) => socket.once("data", () => socket.resetAndDestroy())));
     expect(await kindOf(ask(`http://127.0.0.1:${port}`))).toBe("reset");
   });
 
-  it("an answer that falls silent, or breaks", async () => {
+  it("an answer that stalls or breaks is reported as such", async () => {
     const silent = await serve((_, response) => void response.write("a"));
     const response = await ask(silent, { idleMs: 60 });
     expect(await kindOf(response.text())).toBe("idle");
@@ -157,14 +138,14 @@ describe("trouble is told apart", () => {
     expect(await kindOf((await ask(broken)).text())).toBe("reset");
   });
 
-  it("a slow reader is not a silent server", async () => {
+  it("a slow reader is not taken for a silent server", async () => {
     const url = await serve((_, response) => response.end("x".repeat(400_000)));
     const response = await ask(url, { idleMs: 60 });
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect((await response.text()).length).toBe(400_000);
   });
 
-  it("a cancelled request gives the reason it was cancelled for", async () => {
+  it("a cancelled request fails with the reason of the cancellation", async () => {
     const port = await listen(createTcp());
     const before = AbortSignal.abort(new Error("not wanted"));
     await expect(ask(`http://127.0.0.1:${port}`, {}, { signal: before })).rejects.toThrow("not wanted");
@@ -210,15 +191,15 @@ async function startProxy(
   return { url: `127.0.0.1:${await listen(server)}`, asked, headers };
 }
 
-describe("through a proxy", () => {
-  it("http asks in absolute form, with the login that the URL holds", async () => {
+describe("requests through a proxy", () => {
+  it("http requests use the absolute form, with the login of the proxy's URL", async () => {
     const proxy = await startProxy(() => 0, { login: "me:secret" });
     const response = await ask("http://model.test/v1?x=1", { env: { HTTP_PROXY: `http://me:secret@${proxy.url}` } });
     expect(await response.text()).toBe("proxied model.test");
     expect(proxy.asked).toEqual(["GET http://model.test/v1?x=1"]);
   });
 
-  it("NO_PROXY and loopback go past it", async () => {
+  it("NO_PROXY and loopback bypass the proxy", async () => {
     const proxy = await startProxy(() => 0);
     const url = await serve((_, response) => response.end("direct"));
     expect(await (await ask(url, { env: { HTTP_PROXY: `http://${proxy.url}` } })).text()).toBe("direct");
@@ -230,7 +211,7 @@ describe("through a proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it("a proxy that is not there is named", async () => {
+  it("an unreachable proxy is named", async () => {
     const port = await listen(createTcp());
     await new Promise((resolve) => open.pop()!.close(resolve));
     const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
@@ -241,7 +222,7 @@ describe("through a proxy", () => {
     });
   });
 
-  it("a proxy that wants a login says so", async () => {
+  it("a proxy that requires a login is reported", async () => {
     const proxy = await startProxy(() => 0, { login: "me:secret" });
     await expect(ask("https://model.test/", { env: { HTTPS_PROXY: `http://${proxy.url}` } })).rejects.toThrow(
       /407.*user:password@host/,

@@ -1,37 +1,16 @@
 // The guard over real sockets: servers on loopback are opened by a rule of the user, or stand in for the network.
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import {
-  type AddressInfo,
-  connect as connectSocket,
-  createServer as createTcp,
-  type Socket,
-  type Server as TcpServer,
-} from "node:net";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { connect as connectSocket, createServer as createTcp } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Connect } from "../../src/net/fetch.ts";
 import { type GuardedRequest, type GuardedResponse, GuardRefusal, guardedFetch } from "../../src/net/guarded.ts";
 import { NetError } from "../../src/net/net-error.ts";
 import { rulesOf } from "../policy/fixture.ts";
+import { openServers } from "../support/open-servers.ts";
 
-const open: (Server | TcpServer)[] = [];
-const sockets = new Set<Socket>();
-
-afterEach(async () => {
-  for (const socket of sockets) socket.destroy();
-  await Promise.all(open.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
-});
-
-async function listen(server: Server | TcpServer): Promise<number> {
-  open.push(server);
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.once("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
+const { listen, close } = openServers();
+afterEach(close);
 
 /** The network: every connection ends here, and says where it was meant to go. */
 async function network(
@@ -84,8 +63,8 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
   );
 }
 
-describe("an ordinary answer", () => {
-  it("has status, headers, address and body; the host is the name, the connection the judged address", async () => {
+describe("a guarded request", () => {
+  it("a response has status, headers, address and body; the connection goes to the judged address", async () => {
     const { connect, addresses, requests } = await network((_, response) =>
       response.writeHead(201, { "x-a": "1" }).end("héllo"),
     );
@@ -98,7 +77,7 @@ describe("an ordinary answer", () => {
     expect(requests[0]!.url).toBe("/x?y");
   });
 
-  it("one look-up for each hop, and no other", async () => {
+  it("each hop makes exactly one DNS lookup", async () => {
     const { connect } = await network((_, response) => response.end("ok"));
     const asked: string[] = [];
     const resolve = async (host: string) => {
@@ -113,7 +92,7 @@ describe("an ordinary answer", () => {
     ["gzip", gzipSync],
     ["br", brotliCompressSync],
     ["deflate", deflateSync],
-  ] as const)("%s is unpacked, and cut where it is too long", async (encoding, pack) => {
+  ] as const)("%s is decompressed, and cut if it is too long", async (encoding, pack) => {
     const packed = pack(Buffer.alloc(40 * 2 ** 20, "a"));
     expect(packed.length).toBeLessThan(2 ** 20);
     const { connect } = await network((_, response) =>
@@ -128,14 +107,14 @@ describe("an ordinary answer", () => {
     [1000, 1000, false],
     [1001, 1000, true],
     [0, 0, false],
-  ])("%i bytes with a limit of 1000: %i, cut: %s", async (size, kept, isTruncated) => {
+  ])("a body of %i bytes with a limit of 1000 gives %i, cut: %s", async (size, kept, isTruncated) => {
     const { connect } = await network((_, response) => response.end(Buffer.alloc(size)));
     const response = await guardedFetch("http://a.test/", request({ connect, limits: { bytes: 1000 } }));
     expect((await bytesOf(response)).length).toBe(kept);
     expect(response.isTruncated).toBe(isTruncated);
   });
 
-  it("leaving the body ends the connection", async () => {
+  it("leaving the body closes the connection", async () => {
     const { connect, requests } = await network((_, response) => response.write("endless"));
     const response = await guardedFetch("http://a.test/", request({ connect }));
     const closed = new Promise((resolve) => requests[0]!.socket.once("close", resolve));
@@ -144,8 +123,8 @@ describe("an ordinary answer", () => {
   });
 });
 
-describe("without a stand-in, over the system's own sockets", () => {
-  it("a service that the user's rule names is reached, under its name and by its address", async () => {
+describe("guarded requests over real sockets", () => {
+  it("a private service that the user's rule allows is reached by name and address", async () => {
     const hosts: (string | undefined)[] = [];
     const port = await listen(createServer((asked, response) => response.end(String(hosts.push(asked.headers.host)))));
     const allow = [`WebFetch(service.test:${port})`, `WebFetch(127.0.0.1:${port})`];
@@ -155,7 +134,7 @@ describe("without a stand-in, over the system's own sockets", () => {
     expect(hosts).toEqual([`service.test:${port}`, `127.0.0.1:${port}`, `127.0.0.1:${port}`]);
   });
 
-  it("the next address is tried when the first does not answer", async () => {
+  it("the next address of a host is tried if the first does not answer", async () => {
     const port = await listen(createServer((_, response) => response.end("ok")));
     const names = { "service.test": ["127.0.0.2", "127.0.0.1"] };
     const response = await guardedFetch(
@@ -165,7 +144,7 @@ describe("without a stand-in, over the system's own sockets", () => {
     expect((await bytesOf(response)).toString()).toBe("ok");
   });
 
-  it("localhost is closed though something listens there", async () => {
+  it("guarded requests cannot reach localhost even if something listens there", async () => {
     let reached = 0;
     const port = await listen(createTcp(() => reached++));
     for (const host of ["localhost", "127.0.0.1", "a.localhost", "[::1]", "[::ffff:127.0.0.1]"])
@@ -176,13 +155,13 @@ describe("without a stand-in, over the system's own sockets", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refused requests", () => {
   it.each<[string, Record<string, string[]>]>([
     ["all addresses are judged", { "a.test": ["93.184.216.34", "10.0.0.1"] }],
     ["an address of version 6 too", { "a.test": ["93.184.216.34", "fd00::1"] }],
     ["one that carries another", { "a.test": ["64:ff9b::a9fe:a9fe"] }],
     ["what is not an address", { "a.test": ["elsewhere"] }],
-  ])("%s", async (_, names) => {
+  ])("a guarded request is refused because of its address: %s", async (_, names) => {
     const { connect, addresses } = await network((_, response) => response.end());
     const failure = await failureOf(guardedFetch("http://a.test/", request({ connect, names })));
     expect(failure).toBeInstanceOf(GuardRefusal);
@@ -190,7 +169,7 @@ describe("what is refused", () => {
     expect(addresses).toEqual([]);
   });
 
-  it("what must be asked about, unless somebody has agreed; a denial stays one", async () => {
+  it("a guarded request that must be asked about needs consent, and a denial stays", async () => {
     const { connect, addresses } = await network((_, response) => response.end());
     const ask = (permitted: string[], deny: string[] = []) =>
       guardedFetch("http://a.test:81/", request({ connect, allow: [], deny, permitted }));
@@ -202,7 +181,7 @@ describe("what is refused", () => {
     expect(addresses).toEqual(["93.184.216.34:81"]);
   });
 
-  it("a name without an address is an error of the network", async () => {
+  it("a name without an address is a network error", async () => {
     const failure = await failureOf(guardedFetch("http://none.test/", request()));
     expect(failure).toMatchObject({ name: "NetError", kind: "dns" });
     expect(await failureOf(guardedFetch("http://none.test/", request({ resolve: async () => [] })))).toMatchObject({
@@ -219,7 +198,7 @@ describe("redirects", () => {
       else response.end("there");
     });
 
-  it.each([301, 302, 303, 307, 308])("%i is followed", async (status) => {
+  it.each([301, 302, 303, 307, 308])("status %i is followed", async (status) => {
     const { connect, addresses } = await sentOn("https://b.test/x", status);
     const response = await guardedFetch("https://a.test/start", request({ connect }));
     expect(response.url).toBe("https://b.test/x");
@@ -227,7 +206,7 @@ describe("redirects", () => {
     expect(addresses).toEqual(["93.184.216.34:443", "93.184.216.35:443"]);
   });
 
-  it("what is not a redirect is an answer", async () => {
+  it("HTTP statuses other than redirects are returned as answers", async () => {
     for (const status of [300, 304, 305]) {
       const { connect } = await sentOn("https://b.test/x", status);
       expect((await guardedFetch("https://a.test/start", request({ connect }))).status).toBe(status);
@@ -248,7 +227,7 @@ describe("redirects", () => {
     ["https://a.test:22/", "ask"],
     ["https://c.test/", "ask"],
     ["http://[", "deny"],
-  ])("to %s: %s", async (location, verdict) => {
+  ])("a redirect to %s: %s", async (location, verdict) => {
     const { connect, addresses } = await sentOn(location);
     const allow = ["WebFetch(a.test)", "WebFetch(inside.test)"];
     const names = { ...publicNames, "inside.test": ["10.1.2.3"], "c.test": ["93.184.216.36"] };
@@ -260,14 +239,14 @@ describe("redirects", () => {
     expect(addresses).toEqual(["93.184.216.34:443"]);
   });
 
-  it("relative ones, and names in other scripts", async () => {
+  it("relative redirects and international names work", async () => {
     const { connect, requests } = await sentOn(Buffer.from("/é?ü", "utf8").toString("latin1"));
     const response = await guardedFetch("https://a.test/start", request({ connect }));
     expect(response.url).toBe("https://a.test/%C3%A9?%C3%BC");
     expect(requests[1]!.url).toBe("/%C3%A9?%C3%BC");
   });
 
-  it("ten and no more", async () => {
+  it("at most ten redirects are followed", async () => {
     let left = 10;
     const { connect, requests } = await network((_, response) => {
       if (left-- > 0) response.writeHead(302, { location: `/${left}` }).end();
@@ -306,7 +285,7 @@ describe("redirects", () => {
   });
 });
 
-describe("time", () => {
+describe("timeouts of guarded requests", () => {
   const kindWithin = async (asked: Partial<GuardedRequest>, totalMs: number) => {
     const started = performance.now();
     const failure = await failureOf(
@@ -316,7 +295,7 @@ describe("time", () => {
     return failure instanceof NetError ? failure.kind : String(failure);
   };
 
-  it("a look-up, a head and a body that drips all end at the limit", async () => {
+  it("the time limit of a guarded request ends a slow lookup, head or body", async () => {
     expect(await kindWithin({ resolve: () => new Promise(() => {}) }, 200)).toBe("timeout");
     const silent = await network(() => {});
     expect(await kindWithin({ connect: silent.connect }, 200)).toBe("timeout");
@@ -331,7 +310,7 @@ describe("time", () => {
     expect(await kindWithin({ connect: turning.connect }, 300)).toBe("timeout");
   });
 
-  it("an abort comes through, before and during", async () => {
+  it("an abort works before and during a request", async () => {
     const reason = new Error("stopped");
     const { connect } = await network((_, response) => response.write("a"));
     expect(
@@ -344,10 +323,10 @@ describe("time", () => {
   });
 });
 
-describe("through a proxy", () => {
+describe("guarded requests through a proxy", () => {
   const names = { "a.test": ["93.184.216.34"], "inside.test": ["10.0.0.1"] };
 
-  it("the proxy is given the name; what we can see of it is judged first", async () => {
+  it("the proxy gets the name, and what we can resolve is judged first", async () => {
     const asked: (string | undefined)[] = [];
     const port = await listen(createServer((seen, response) => response.end(String(asked.push(seen.url)))));
     const env = { http_proxy: `http://127.0.0.1:${port}` };
@@ -364,7 +343,7 @@ describe("through a proxy", () => {
     expect(asked).toEqual(["http://a.test/x", "http://only-the-proxy-knows.test/"]);
   });
 
-  it("a name server that never answers does not hold it up for long", async () => {
+  it("a silent name server does not delay the request for long", async () => {
     const port = await listen(createServer((_, response) => response.end()));
     const env = { http_proxy: `http://127.0.0.1:${port}` };
     const response = await guardedFetch("http://a.test/", request({ env, resolve: () => new Promise(() => {}) }));

@@ -20,11 +20,11 @@ async function start(options: Parameters<typeof cuttingServer>[0]): Promise<{ se
 const outcome = (asked: Promise<Response>): Promise<string> =>
   asked.then((response) => response.text()).catch((error) => findNetError(error)?.message ?? String(error));
 
-describe("a kept connection that is reset", () => {
+describe("a reset on a kept connection", () => {
   const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] as const;
   const cuts: Cut[] = ["before the head", "after the head", "in the body"];
   it.each(methods.flatMap((method) => cuts.map((cut) => ({ method, cut }))))(
-    "$method, $cut",
+    "$method is repeated only where that is safe, if a kept connection is reset $cut",
     async ({ method, cut }) => {
       const { server, light } = await start({ cut });
       const body = ["POST", "PUT", "PATCH"].includes(method) ? { body: "pay" } : {};
@@ -40,7 +40,7 @@ describe("a kept connection that is reset", () => {
   );
 });
 
-it("others that are kept are given up with the one that was reset", async () => {
+it("other kept connections are closed with the one that was reset", async () => {
   const { server, light } = await start({ cut: "before the head" });
   await Promise.all([1, 2, 3].map(() => outcome(light(server.url, { method: "POST", body: "x" }))));
   const before = (await server.requests()).length;
@@ -50,7 +50,7 @@ it("others that are kept are given up with the one that was reset", async () => 
 });
 
 describe("a kept connection that the server closes", () => {
-  it("is not used, though this process was too busy to see it close", async () => {
+  it("a closed connection is not used, even by a busy process", async () => {
     const { server, light } = await start({ cut: "before the head" });
     const closed = server.closeIdle();
     busy(150);
@@ -64,7 +64,7 @@ describe("a kept connection that the server closes", () => {
     ]);
   });
 
-  it("is not used when the time that the server named is nearly over, and is used before", async () => {
+  it("a connection is not used near the end of the server's announced time", async () => {
     const { server, light } = await start({ says: 2 });
     expect(await outcome(light(server.url, { method: "POST", body: "soon" }))).toBe("ok");
     busy(1200); // the server keeps it for 2 s
@@ -72,7 +72,7 @@ describe("a kept connection that the server closes", () => {
     expect((await server.requests()).map(({ isReused }) => isReused)).toEqual([false, true, false]);
   });
 
-  it("is used for hundreds of requests, one after the other, and side by side on a few", async () => {
+  it("a connection serves hundreds of requests, sequentially and in parallel", async () => {
     const { server, light } = await start({});
     const post = () => outcome(light(server.url, { method: "POST", body: "x" }));
     for (let count = 0; count < 200; count++) expect(await post()).toBe("ok");

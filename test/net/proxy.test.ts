@@ -4,7 +4,7 @@ import { isLoopback } from "../../src/text/loopback.ts";
 
 const proxy = "http://proxy.test:3128";
 
-describe("the proxy for a URL", () => {
+describe("choosing the proxy for a URL", () => {
   it.each<[string, Record<string, string>, string | undefined]>([
     ["https://api.test/", { HTTPS_PROXY: proxy }, "proxy.test"],
     ["https://api.test/", { https_proxy: proxy }, "proxy.test"],
@@ -22,7 +22,7 @@ describe("the proxy for a URL", () => {
     ["http://127.8.9.1/", { HTTP_PROXY: proxy }, undefined],
     ["http://[::1]:80/", { HTTP_PROXY: proxy }, undefined],
     ["http://model.localhost/", { HTTP_PROXY: proxy }, undefined],
-  ])("%s with %j", (url, env, expected) => {
+  ])("the proxy for %s is chosen by %j", (url, env, expected) => {
     expect(proxyFor(new URL(url), env)?.hostname).toBe(expected);
   });
 
@@ -56,13 +56,13 @@ describe("the proxy for a URL", () => {
     }
   });
 
-  it("carries the login of its URL", () => {
+  it("the login in a proxy's URL is used", () => {
     const found = proxyFor(new URL("https://api.test"), { HTTPS_PROXY: "http://us%40er:p%3Aw@proxy.test" });
     expect(found).toMatchObject({ hostname: "proxy.test", port: 80 });
     expect(Buffer.from(found!.authorization!.slice("Basic ".length), "base64").toString()).toBe("us@er:p:w");
   });
 
-  it("is refused with words when it is none", () => {
+  it("an invalid proxy is refused with an explanation", () => {
     expect(() => proxyFor(new URL("https://api.test"), { HTTPS_PROXY: "http://:::" })).toThrow(
       /HTTPS_PROXY is not a URL/,
     );
@@ -72,7 +72,7 @@ describe("the proxy for a URL", () => {
   });
 });
 
-it("knows this machine", () => {
+it("the local machine is recognised", () => {
   for (const host of ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "[::1]"])
     expect(isLoopback(host), host).toBe(true);
   for (const host of ["localhost.test", "127.evil.test", "128.0.0.1", "10.0.0.1"])

@@ -1,27 +1,16 @@
 // The fetch for a server that the user named: that host as it is, others only where they are safe.
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { createServerFetch, isLoopback } from "../../src/net/server-fetch.ts";
+import { openServers } from "../support/open-servers.ts";
 
-let servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers) {
-    server.close();
-    server.closeAllConnections();
-  }
-  servers = [];
-});
-
-async function listen(answer: (request: IncomingMessage) => string): Promise<string> {
-  const server = createServer((request, response) => response.end(answer(request)));
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const { serve, close } = openServers();
+afterEach(close);
+const listen = (answer: (request: IncomingMessage) => string) =>
+  serve((request, response) => response.end(answer(request)));
 
 describe("createServerFetch", () => {
-  it("gives configured headers to the named host alone, below what a request says itself", async () => {
+  it("configured headers go only to the named host, below those of the request", async () => {
     const echo = (request: IncomingMessage) => JSON.stringify(request.headers);
     const [named, other] = [await listen(echo), await listen(echo)];
     const fetch = createServerFetch(new URL(named), { env: {}, headers: { "X-Key": "k", Authorization: "mine" } });
@@ -42,17 +31,36 @@ describe("createServerFetch", () => {
     ["https://example.com/mcp", "https://localhost/token", /closed/],
     ["http://127.0.0.1:9/mcp", "https://169.254.169.254/latest", /closed/],
     ["http://127.0.0.1:9/mcp", "http://192.168.0.1/token", /not encrypted/],
-  ])("from %s does not go to %s", async (named, other, why) => {
+  ])("a header from %s does not go to %s", async (named, other, why) => {
     await expect(createServerFetch(new URL(named), { env: {} })(other)).rejects.toThrow(why);
   });
 
-  it("ends a line that never ends", async () => {
-    const named = await listen(() => "x".repeat(17 * 2 ** 20));
+  it.each([
+    ["line", "x".repeat(17 * 2 ** 20)],
+    ["event", `data: ${"x".repeat(1000)}\n`.repeat(17 * 2 ** 10)],
+  ])("an endless %s is cut off", async (_what, text) => {
+    const named = await listen(() => text);
     const response = await createServerFetch(new URL(named), { env: {} })(named);
-    await expect(response.text()).rejects.toThrow("16 MiB");
+    const reader = response.body!.getReader();
+    const readAll = async () => {
+      while (!(await reader.read()).done);
+    };
+    await expect(readAll()).rejects.toThrow("an event of more than 16 MiB");
   });
 
-  it("knows this machine by every spelling", () => {
+  it("a long stream of short events is not", async () => {
+    for (const end of ["\n", "\r\n", "\r"]) {
+      const event = `data: ${"x".repeat(1000)}${end}${end}`;
+      const named = await listen(() => event.repeat(17 * 2 ** 10));
+      const response = await createServerFetch(new URL(named), { env: {} })(named);
+      const reader = response.body!.getReader();
+      let length = 0;
+      for (let part = await reader.read(); !part.done; part = await reader.read()) length += part.value.length;
+      expect(length).toBe(event.length * 17 * 2 ** 10);
+    }
+  });
+
+  it("the local machine is recognised in every spelling", () => {
     for (const host of ["localhost", "127.0.0.1", "[::1]", "127.1", "0x7f.1", "2130706433"])
       expect(isLoopback(new URL(`http://${host}/`))).toBe(true);
     for (const host of ["localhost.example.com", "128.0.0.1", "example.com", "10.0.0.1"])

@@ -123,8 +123,8 @@ const places: Record<string, () => Promise<Place>> = {
   }),
 };
 
-describe.concurrent.each(Object.entries(places))("%s", (_, open) => {
-  it("is given up when the answer takes too long", async ({ expect }) => {
+describe.concurrent.each(Object.entries(places))("a silent %s", (_, open) => {
+  it("a request is abandoned if the answer takes too long", async ({ expect }) => {
     const { url, options, ...rest } = await open();
     expect(await ask({ url, options: { ...options, responseMs: 150 }, ...rest })).toEqual({
       exit: 0,
@@ -134,7 +134,7 @@ describe.concurrent.each(Object.entries(places))("%s", (_, open) => {
     });
   });
 
-  it("is given up when the request is cancelled", async ({ expect }) => {
+  it("a request is abandoned when cancelled", async ({ expect }) => {
     expect(await ask({ ...(await open()), abortMs: 150 })).toEqual({
       exit: 0,
       said: "not wanted",
@@ -144,15 +144,15 @@ describe.concurrent.each(Object.entries(places))("%s", (_, open) => {
   });
 });
 
-it("the limit of connecting counts until the tunnel stands", async () => {
+it("the connection timeout includes the proxy tunnel", async () => {
   const { url, options } = await throughProxy("");
   expect(await ask({ url, options: { ...options, connectMs: 150 } })).toMatchObject({ exit: 0, said: "timeout" });
 });
 
-describe("an answer that cannot be unpacked", () => {
+describe("an answer that cannot be decompressed", () => {
   const head = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1000\r\n\r\n";
 
-  it("fails when the connection breaks right after its head", async () => {
+  it("decompressing a response fails if the connection breaks after the head", async () => {
     const { address } = await mute(head, (socket) => socket.destroySoon());
     expect(await ask({ url: `http://${address}/`, options: { env: {} } })).toEqual({
       exit: 0,
@@ -162,19 +162,19 @@ describe("an answer that cannot be unpacked", () => {
     });
   });
 
-  it("fails when it is gone before its unpacker is loaded", async () => {
+  it("decompressing a response fails if the connection is gone before the decoder is loaded", async () => {
     const { address } = await mute(head);
     const ended = await ask({ url: `http://${address}/`, options: { env: {} }, breakAtHead: true });
     expect(ended).toEqual({ exit: 0, said: "reset", left: [], errors: "" });
   });
 
-  it("fails, and leaves no connection waiting for the rest", async () => {
+  it("a failed decompression leaves no connection open", async () => {
     const { address } = await mute(`${head}this is not gzip`);
     const ended = await ask({ url: `http://${address}/`, options: { env: {}, idleMs: 0 } });
     expect(ended).toEqual({ exit: 0, said: "reset", left: [], errors: "" });
   });
 
-  it("is cancelled while it comes", async () => {
+  it("decompressing a response can be cancelled", async () => {
     const some = gzipSync(Buffer.alloc(100)).subarray(0, 12);
     const { address } = await mute(head, (socket) => void socket.write(some));
     const ended = await ask({ url: `http://${address}/`, options: { env: {}, idleMs: 0 }, abortMs: 150 });

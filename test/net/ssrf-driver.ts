@@ -34,9 +34,9 @@ export async function runSsrfCase(
 ): Promise<CaseResult> {
   const inLibrary = await fetchFor(given, long);
   if (driver === "library") return judged(given, inLibrary, long);
-  const seen = await seenInNamespace(given, inLibrary);
+  const seen = await seenInNamespace(given, inLibrary, long);
   if ("skipped" in seen) return { ...judged(given, inLibrary, long), pass: false, skipped: seen.skipped };
-  // The CLI has its own limits, which nobody shortens.
+  // The CLI has its own limits.
   const result = judged(given, seen, true);
   if (seen.verdict === inLibrary.verdict) return result;
   const detail = `the library says ${inLibrary.verdict}, the CLI ${seen.verdict} | ${result.detail}`;

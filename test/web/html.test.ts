@@ -6,7 +6,20 @@ const base = "https://docs.test/guide/start";
 const markdown = (html: string) => htmlToMarkdown(html, base).markdown;
 
 describe("html to markdown", () => {
-  it("keeps the article and leaves out what is around it", () => {
+  it.each([
+    ["style='display:none'", false],
+    ["style='color: red; DISPLAY : none; x: y'", false],
+    ["style='x:y;visibility:hidden'", false],
+    ["style='visibility: visible; display: block'", true],
+    ["style='--display: none'", true],
+    ["hidden", false],
+    ["aria-hidden='true'", false],
+    ["aria-hidden='false'", true],
+  ])("an element with %s is read: %s", (attribute, isRead) => {
+    expect(markdown(`<title>T</title><p>One two.</p><p ${attribute}>Three.</p>`).includes("Three")).toBe(isRead);
+  });
+
+  it("the article of an HTML page is kept and its surroundings left out", () => {
     const html = `<!doctype html><html><head><title>Start - Docs</title><style>p{}</style></head><body>
       <a class="skip-link" href="#main">Skip</a>
       <header><a href="/">Home</a> <a href="/blog">Blog</a></header>
@@ -24,7 +37,7 @@ describe("html to markdown", () => {
     );
   });
 
-  it("takes menus out of pages that do not say what is what", () => {
+  it("menus are removed from pages without semantic tags", () => {
     const links = ["About us", "Products", "Careers", "Contact"].map((name) => `<li><a href="/x">${name}</a></li>`);
     const html = `<title>News</title><body><div id="top"><ul>${links.join("")}</ul></div>
       <div><p>The river rose by two metres, and the bridge was closed at noon.</p>
@@ -35,7 +48,7 @@ describe("html to markdown", () => {
     );
   });
 
-  it("keeps tables, with spans, captions and pipes", () => {
+  it("tables are kept, with spans, captions and pipes", () => {
     const html = `<table><caption>Limits</caption><thead><tr><th>name</th><th>value</th><th>note</th></tr></thead>
       <tbody><tr><td><code>size</code></td><td>10 MiB</td><td>a | b</td></tr>
       <tr><td colspan="2">time</td><td><p>30 s</p><p>in all</p></td></tr></tbody></table>`;
@@ -44,13 +57,13 @@ describe("html to markdown", () => {
     );
   });
 
-  it("lays tables open that only arrange the page", () => {
+  it("HTML tables used for layout are flattened", () => {
     const html =
       "<table><tr><td><h2>Left</h2><p>Text</p></td><td><table><tr><td>Inner</td></tr></table></td></tr></table>";
     expect(markdown(html)).toBe("## Left\n\nText\n\nInner");
   });
 
-  it("writes code, lists, quotes and definitions as they are meant", () => {
+  it("code, lists, quotes and definitions are written as Markdown", () => {
     const html = `<h2>Use<a class="anchor" href="#use">#</a></h2>
       <pre class="highlight"><code class="language-ts">const a = "\`\`\`";
   indent();
@@ -71,23 +84,23 @@ describe("html to markdown", () => {
     );
   });
 
-  it("writes no link that cannot be opened", () => {
+  it("links that cannot be opened are dropped", () => {
     const html = `<p><a href="javascript:alert(1)">run</a> <a href="data:text/html,x">data</a> <a href="http://[">bad</a>
       <a href="/a (b)">brackets</a> <a>none</a></p>`;
     expect(markdown(html)).toBe("run data bad [brackets](https://docs.test/a%20%28b%29) none");
   });
 
-  it("reads a page that is hidden until its script runs, and headings that are buttons", () => {
+  it("pages hidden until a script runs, and headings that are buttons, are read", () => {
     const html =
       '<html style="visibility:hidden"><body hidden><h2><button>Why?</button></h2><p>Because.</p><button>Copy</button>';
     expect(markdown(html)).toBe("## Why?\n\nBecause.");
   });
 
-  it("follows <base>", () => {
+  it("relative links of a page are resolved by its <base>", () => {
     expect(markdown('<base href="/v2/"><p><a href="x">x</a></p>')).toBe("[x](https://docs.test/v2/x)");
   });
 
-  it("shows a page that is nothing but a menu", () => {
+  it("a page that is only a menu is shown", () => {
     expect(markdown('<nav><a href="/a">A</a> <a href="/b">B</a></nav>')).toContain("[A](https://docs.test/a)");
   });
 
@@ -103,7 +116,7 @@ describe("html to markdown", () => {
     "unclosed comments": "<!--".repeat(100_000),
     "many paragraphs": "<p>Some words, and more.</p>".repeat(10_000),
   };
-  it.each(Object.entries(hostile))("is done in a moment with %s", (_, html) => {
+  it.each(Object.entries(hostile))("%s is converted quickly", (_, html) => {
     const started = performance.now();
     markdown(`<title>T</title>${html}`);
     expect(performance.now() - started).toBeLessThan(5_000);

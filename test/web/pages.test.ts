@@ -61,7 +61,7 @@ const pages: Record<string, string> = {
   ...Object.fromEntries(["nav", "aside", "footer"].map((name) => [name, `${prose}<${name}>marked</${name}>`])),
 };
 
-it("pages are read as they are written down", async () => {
+it("pages are converted as the table says", async () => {
   const rows = Object.entries(pages).map(([name, html]) => {
     const { title, markdown } = htmlToMarkdown(html, "https://example.com/dir/page");
     const short = markdown.replace(/(?:word\d+ ?){20,}/g, (found) => `(${found.trim().split(" ").length} words)`);

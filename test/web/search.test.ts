@@ -42,7 +42,7 @@ async function ask(engine: string, answer: unknown, status = 200) {
 }
 
 describe("searchWeb", () => {
-  it.each(Object.keys(answers))("%s: sends the question and the key, reads the results", async (engine) => {
+  it.each(Object.keys(answers))("%s gets the query and key, and its results are read", async (engine) => {
     const [hit, ...others] = await ask(engine, answers[engine]);
     expect(hit).toEqual({
       title: engine === "exa" ? "https://one.test/" : "One",
@@ -56,7 +56,7 @@ describe("searchWeb", () => {
     expect(request!.url + request!.body).not.toContain("secret-key-1");
   });
 
-  it("says what is wrong, and keeps the key to itself", async () => {
+  it("errors of a search engine are explained without showing the key", async () => {
     await expect(ask("brave", { error: "secret-key-1 is wrong" }, 401)).rejects.toThrow(
       /brave at 127.0.0.1:\d+ answered 401. Its key is wrong/,
     );
@@ -68,12 +68,12 @@ describe("searchWeb", () => {
     await expect(ask("tavily", "x".repeat(5_000_000))).rejects.toThrow(SearchError);
   });
 
-  it("never follows: the key stays where the user sent it", async () => {
+  it("redirects of a search engine are never followed, so the key stays with it", async () => {
     await expect(ask("exa", {}, 302)).rejects.toThrow(/redirects/);
     expect(web!.seen.length).toBe(1);
   });
 
-  it("takes the engine from the settings, else from the environment", () => {
+  it("the search engine comes from the settings, else from the environment", () => {
     const of = (settings: object, env: Record<string, string> = {}) => {
       const found = searchEngine(settings, env);
       return found && [found.kind.name, found.url, found.key];
@@ -87,7 +87,7 @@ describe("searchWeb", () => {
     expect(of({ url: "ftp://a.test" })).toBeUndefined();
   });
 
-  it("asks for a key before it asks the engine", async () => {
+  it("a missing key is reported before the search engine is asked", async () => {
     const engine = searchEngine({ engine: "brave" }, {})!;
     await expect(searchWeb("x", { engine })).rejects.toThrow(/brave needs a key: set BRAVE_API_KEY/);
   });

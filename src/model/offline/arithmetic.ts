@@ -16,11 +16,11 @@ export function readSum(words: string): string | undefined {
   if (!/[\d)]\s*[-+*/^%]/.test(figures) || tokens.join("") !== figures.replace(/\s/g, "")) return undefined;
   const value = evaluate(tokens);
   if (value === undefined) return undefined;
-  const shown = shownSum(tokens);
-  if (!Number.isFinite(value)) return `${shown} cannot be calculated.`;
+  const sumText = shownSum(tokens);
+  if (!Number.isFinite(value)) return `${sumText} cannot be calculated.`;
   const rounded = Number(value.toPrecision(12));
   const isExact = String(rounded).replace(/\D/g, "").length < 12 || (Number.isSafeInteger(value) && rounded === value);
-  return `${shown} ${isExact ? "=" : "≈"} ${rounded}`;
+  return `${sumText} ${isExact ? "=" : "≈"} ${rounded}`;
 }
 
 /** Writes spaces around binary operators, none after a sign. */

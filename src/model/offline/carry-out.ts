@@ -1,7 +1,7 @@
 // Carries out orders with tool calls, one after the other, and reports the results in words.
 import { tryParse } from "../../json/object.ts";
 import type { ToolSpec } from "../provider.ts";
-import { contentIn, failed, isFailure, type Program, shows, type ToolOutcome, type ToolUse, use } from "./desk.ts";
+import { contentIn, failure, fence, isFailure, type Program, type ToolOutcome, type ToolUse, useTool } from "./desk.ts";
 import { forms } from "./forms.ts";
 import { describeProject } from "./project.ts";
 import { type Todo, todoList } from "./todos.ts";
@@ -44,20 +44,20 @@ function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<str
   for (const [index, { form, slots }] of changes.entries()) {
     if (form.do === "run" || form.do === "call") return undefined;
     const needed = form.do === "create" ? undefined : slots["FILE"];
-    const made = form.do === "create" ? (slots["FILE"] ?? slots["NAME"]) : targetOf(slots);
-    for (const path of [needed, made]) {
+    const createdFile = form.do === "create" ? (slots["FILE"] ?? slots["NAME"]) : targetOf(slots);
+    for (const path of [needed, createdFile]) {
       if (path === undefined || index === 0 || changes.length < 2) continue;
-      const known = isThere.get(path);
-      const read = known === undefined ? yield* use(tools, "Read", { path }) : undefined;
-      const isPresent = known ?? !(read!.isError && /not found|does not exist/i.test(read!.text));
+      const existing = isThere.get(path);
+      const read = existing === undefined ? yield* useTool(tools, "Read", { path }) : undefined;
+      const isPresent = existing ?? !(read!.isError && /not found|does not exist/i.test(read!.text));
       if (path === needed && !isPresent) return `I could not find ${path}.`;
-      if (path === made && isPresent) return `I could not write ${path}: it already exists.`;
+      if (path === createdFile && isPresent) return `I could not write ${path}: it already exists.`;
       const content = read && !read.isError && form.do === "replace" ? contentIn(read.text) : undefined;
       if (content && !content.isMore && !content.text.includes(slots["OLD"]!))
         return `I could not find "${slots["OLD"]}" in ${path}.`;
     }
     if (needed !== undefined) isThere.set(needed, form.do !== "delete" && form.do !== "move");
-    if (made !== undefined) isThere.set(made, true);
+    if (createdFile !== undefined) isThere.set(createdFile, true);
   }
   return undefined;
 }
@@ -77,15 +77,15 @@ export const deeds: Record<string, Deed> = {
     call(scene, "Read", { path }, `read ${path}`, (result) => {
       const { text, lines, isMore } = contentIn(result);
       if (text === "") return `${path} is empty.`;
-      return shows(`${path} contains:`, text) + (isMore ? `\n(cut: the file has ${lines} lines)` : "");
+      return fence(`${path} contains:`, text) + (isMore ? `\n(cut: the file has ${lines} lines)` : "");
     }),
   *create(slots, { tools }) {
     const { TEXT: content = "" } = slots;
     const path = slots["FILE"] ?? slots["NAME"] ?? (yield* freeName(tools));
-    const result = yield* use(tools, "Write", { path, content, onlyNew: true });
+    const result = yield* useTool(tools, "Write", { path, content, onlyNew: true });
     if (result.isError && /already exists/.test(result.text))
       return `I could not create ${path}: it already exists. Nothing was changed.`;
-    return result.isError ? failed(`create ${path}`, result) : `Created ${path}${content === "" ? " (empty)" : ""}.`;
+    return result.isError ? failure(`create ${path}`, result) : `Created ${path}${content === "" ? " (empty)" : ""}.`;
   },
   append,
   replace({ FILE: path, OLD: oldText, NEW: newText }, scene) {
@@ -94,13 +94,13 @@ export const deeds: Record<string, Deed> = {
   },
   list({ FOLDER: path }, scene) {
     const heading = path === undefined ? "Files here:" : `Files in ${path}:`;
-    return call(scene, "LS", { path }, `list ${path ?? "the files"}`, (text) => shows(heading, text));
+    return call(scene, "LS", { path }, `list ${path ?? "the files"}`, (text) => fence(heading, text));
   },
   find({ PATTERN, GLOB, FILE }, scene) {
     const name = PATTERN ?? GLOB ?? FILE!;
     const pattern = name.includes("/") ? name : `**/${name}`;
-    const said = showsFound(`Files that match ${name}:`, `No file matches ${name}.`);
-    return call(scene, "Glob", { pattern }, `find ${name}`, said);
+    const showResult = showsFound(`Files that match ${name}:`, `No file matches ${name}.`);
+    return call(scene, "Glob", { pattern }, `find ${name}`, showResult);
   },
   search: (slots, scene) => search(slots, scene, "content"),
   "search files": (slots, scene) => search(slots, scene, "files_with_matches"),
@@ -127,34 +127,34 @@ export const deeds: Record<string, Deed> = {
     return `I am ${WHAT_IT_IS}:\n${rows}Join several by "then" or "and". For a real model: ${howToGetAModel()}`;
   },
   call: ({ TOOL: tool = "", JSON: args = "{}" }, scene) =>
-    call(scene, tool, tryParse(args) as ToolUse["args"], `call ${tool}`, (text) => shows(`${tool} answered:`, text)),
+    call(scene, tool, tryParse(args) as ToolUse["args"], `call ${tool}`, (text) => fence(`${tool} answered:`, text)),
 };
 
 /** Makes one call and describes its result. */
 function* call({ tools }: Scene, tool: string, args: ToolUse["args"], what: string, said: Said): Program {
-  const result = yield* use(tools, tool, args);
-  return result.isError ? failed(what, result) : said(result.text);
+  const result = yield* useTool(tools, tool, args);
+  return result.isError ? failure(what, result) : said(result.text);
 }
 
 function* run(command: string, { tools }: Scene): Program {
-  const result = yield* use(tools, "Shell", { command });
+  const result = yield* useTool(tools, "Shell", { command });
   const { output, code } = outputIn(result);
-  if (result.isError && code === undefined) return failed(`run ${command}`, result);
+  if (result.isError && code === undefined) return failure(`run ${command}`, result);
   const ended = `${command} ended with exit code ${code}`;
   if (output === "") return code === undefined ? `${command} printed nothing.` : `${ended}.`;
-  return shows(code === undefined ? `Output of ${command}:` : `${ended}:`, output);
+  return fence(code === undefined ? `Output of ${command}:` : `${ended}:`, output);
 }
 
 function search({ WORD: word = "", FOLDER: path }: Slots, scene: Scene, outputMode: string): Program {
   const pattern = word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   const heading = `${outputMode === "content" ? "Lines" : "Files"} that contain "${word}":`;
-  const said = showsFound(heading, `Nothing contains "${word}"${path === undefined ? "" : ` in ${path}`}.`);
-  return call(scene, "Grep", { pattern, path, outputMode }, `search for ${word}`, said);
+  const showResult = showsFound(heading, `Nothing contains "${word}"${path === undefined ? "" : ` in ${path}`}.`);
+  return call(scene, "Grep", { pattern, path, outputMode }, `search for ${word}`, showResult);
 }
 
 /** Returns a file name that is not used yet. */
 function* freeName(tools: readonly ToolSpec[]): Program {
-  const result = yield* use(tools, "Glob", { pattern: "new-file*.txt" });
+  const result = yield* useTool(tools, "Glob", { pattern: "new-file*.txt" });
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? "new-file.txt" : `new-file-${number}.txt`;
     if (result.isError || !result.text.includes(name)) return name;
@@ -163,10 +163,10 @@ function* freeName(tools: readonly ToolSpec[]): Program {
 
 /** Finds the end of the file by its last lines and edits there: if they do not match the file, the edit fails without harm. */
 function* append({ FILE: path, TEXT: added = "" }: Slots, scene: Scene): Program {
-  let read = yield* use(scene.tools, "Read", { path });
+  let read = yield* useTool(scene.tools, "Read", { path });
   const { lines, isMore } = contentIn(read.text);
-  if (!read.isError && isMore) read = yield* use(scene.tools, "Read", { path, offset: Math.max(1, lines - 100) });
-  if (read.isError) return failed(`add to ${path}`, read);
+  if (!read.isError && isMore) read = yield* useTool(scene.tools, "Read", { path, offset: Math.max(1, lines - 100) });
+  if (read.isError) return failure(`add to ${path}`, read);
   const { text, isMore: isCut } = contentIn(read.text);
   if (isCut) return `I could not add to ${path}: its last lines are too long to be read.`;
   const line = text.includes("\r\n") ? "\r\n" : "\n";
@@ -175,8 +175,8 @@ function* append({ FILE: path, TEXT: added = "" }: Slots, scene: Scene): Program
   const newText = oldText + (text.endsWith("\n") ? added + line : line + added);
   const isBlank = text.trim() === "";
   const change = isBlank ? { content: `${text}${added}\n` } : { edits: [{ oldText, newText }] };
-  const said = () => `Updated ${path}.`;
-  return yield* call(scene, isBlank ? "Write" : "Edit", { path, ...change }, `add to ${path}`, said);
+  const confirmation = () => `Updated ${path}.`;
+  return yield* call(scene, isBlank ? "Write" : "Edit", { path, ...change }, `add to ${path}`, confirmation);
 }
 
 /** Returns the destination of a file: in a directory that ends with a slash it keeps its name. */
@@ -190,14 +190,14 @@ function* transfer(slots: Slots, { tools }: Scene, program: "mv" | "cp"): Progra
   const target = targetOf(slots)!;
   const [from, to] = [shellWord(path), shellWord(target)];
   const parent = /^(.+)\/[^/]+$/.exec(target)?.[1];
-  const made = parent === undefined ? "" : `mkdir -p -- ${shellWord(parent)} && `;
-  const command = `test -f ${from} && test ! -e ${to} && ${made}${program} -n -- ${from} ${to}`;
-  const result = yield* use(tools, "Shell", { command });
+  const makeFolder = parent === undefined ? "" : `mkdir -p -- ${shellWord(parent)} && `;
+  const command = `test -f ${from} && test ! -e ${to} && ${makeFolder}${program} -n -- ${from} ${to}`;
+  const result = yield* useTool(tools, "Shell", { command });
   const { output, code } = outputIn(result);
   const verb = program === "mv" ? "move" : "copy";
   if (code === "1" && output === "")
     return `I could not ${verb} ${path} to ${target}: there is no such file, or ${target} already exists.`;
-  if (result.isError || code !== undefined) return failed(`${verb} ${path}`, { ...result, text: output });
+  if (result.isError || code !== undefined) return failure(`${verb} ${path}`, { ...result, text: output });
   return `${program === "mv" ? "Moved" : "Copied"} ${path} to ${target}.`;
 }
 
@@ -209,9 +209,9 @@ const ENDED_BADLY = / ended with exit code \d+[.:](?:\n|$)/;
 
 /** Returns what a command printed, and the exit code that the Shell tool reports in its own line if it is not 0. */
 function outputIn({ text }: ToolOutcome): { output: string; code: string | undefined } {
-  const said = /(?:^|\n)\[?exit(?:ed with)? code:? (\d+)\]?(?=\n|$)/i;
-  const code = said.exec(text)?.[1];
-  const output = text.replace(said, "").replace(/^\(no output\)\n?/, "");
+  const exitCodePattern = /(?:^|\n)\[?exit(?:ed with)? code:? (\d+)\]?(?=\n|$)/i;
+  const code = exitCodePattern.exec(text)?.[1];
+  const output = text.replace(exitCodePattern, "").replace(/^\(no output\)\n?/, "");
   return { output: output.trimEnd(), code: code === "0" ? undefined : code };
 }
 
@@ -219,7 +219,7 @@ function outputIn({ text }: ToolOutcome): { output: string; code: string | undef
 function showsFound(heading: string, nothing: string): Said {
   return (text) => {
     const found = /^(?:no (?:files|matches)\b[^\n]*)?(?:\s*\[(.*)\])?\s*$/i.exec(text);
-    return found ? nothing + (found[1] === undefined ? "" : ` ${found[1]}.`) : shows(heading, text);
+    return found ? nothing + (found[1] === undefined ? "" : ` ${found[1]}.`) : fence(heading, text);
   };
 }
 
@@ -230,8 +230,8 @@ function* writeTodos(scene: Scene, added: readonly string[], change?: Pick<Todo,
     const todo = scene.todos[index] ?? { id: String(index + 1), content, status: "pending" };
     return todo.id === change?.id ? { ...todo, ...change } : todo;
   });
-  const result = yield* use(scene.tools, "TodoWrite", { todos, merge: false });
-  if (result.isError) return failed("write the todo list", result);
+  const result = yield* useTool(scene.tools, "TodoWrite", { todos, merge: false });
+  if (result.isError) return failure("write the todo list", result);
   scene.todos = todos;
   return todoList(todos);
 }

@@ -8,12 +8,12 @@ export type ToolOutcome = { text: string; isError: boolean };
 export type Program<Result = string> = Generator<ToolUse, Result, ToolOutcome>;
 
 /** Makes one call, if the run has this tool. Adapters call the shell `exec`. */
-export function* use(tools: readonly ToolSpec[], name: string, args: ToolUse["args"]): Program<ToolOutcome> {
+export function* useTool(tools: readonly ToolSpec[], name: string, args: ToolUse["args"]): Program<ToolOutcome> {
   const names = [name, name.toLowerCase(), ...(name === "Shell" ? ["exec"] : [])];
   const tool = tools.find((one) => one.name === name) ?? tools.find((one) => names.includes(one.name.toLowerCase()));
   if (!tool) return { text: `the tool ${name} is not available in this run`, isError: true };
-  const given = Object.entries(args).filter(([, value]) => value !== undefined);
-  return yield { name: tool.name, args: Object.fromEntries(given) };
+  const definedArgs = Object.entries(args).filter(([, value]) => value !== undefined);
+  return yield { name: tool.name, args: Object.fromEntries(definedArgs) };
 }
 
 const COULD_NOT = "I could not ";
@@ -22,7 +22,7 @@ export function isFailure(report: string): boolean {
   return report.startsWith(COULD_NOT);
 }
 
-export function failed(what: string, result: ToolOutcome): string {
+export function failure(what: string, result: ToolOutcome): string {
   const why =
     result.text
       .trim()
@@ -36,15 +36,15 @@ const MOST_LINES = 200;
 const MOST_CHARACTERS = 12_000;
 
 /** Shows content under a heading, in a fence longer than any inside it. */
-export function shows(heading: string, text: string): string {
+export function fence(heading: string, text: string): string {
   const body = text.replace(/\s+$/, "");
   if (body === "") return `${heading} nothing.`;
   const lines = body.split("\n");
-  let kept = lines.slice(0, MOST_LINES).join("\n");
-  if (kept.length > MOST_CHARACTERS) kept = kept.slice(0, MOST_CHARACTERS).replace(/\n[^\n]*$/, "");
-  const hidden = lines.length - kept.split("\n").length;
-  const fence = "`".repeat(Math.max(3, ...[...kept.matchAll(/`{3,}/g)].map((match) => match[0].length + 1)));
-  return `${heading}\n${fence}\n${kept}\n${fence}${hidden > 0 ? `\n(${hidden} more lines)` : ""}`;
+  let excerpt = lines.slice(0, MOST_LINES).join("\n");
+  if (excerpt.length > MOST_CHARACTERS) excerpt = excerpt.slice(0, MOST_CHARACTERS).replace(/\n[^\n]*$/, "");
+  const hidden = lines.length - excerpt.split("\n").length;
+  const ticks = "`".repeat(Math.max(3, ...[...excerpt.matchAll(/`{3,}/g)].map((match) => match[0].length + 1)));
+  return `${heading}\n${ticks}\n${excerpt}\n${ticks}${hidden > 0 ? `\n(${hidden} more lines)` : ""}`;
 }
 
 /** Separates the content of a file from the Read tool's notes. `isMore`: more lines follow. */

@@ -3,7 +3,7 @@
 export type Form = {
   /** What to do: a name in `deeds`. */
   do: string;
-  /** It may change something; a sentence with a question mark is then refused. */
+  /** The form may change something, so a prompt with a question mark is refused. */
   changes: boolean;
   example: string;
   /** The tools that the example calls. */

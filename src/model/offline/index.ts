@@ -1,6 +1,6 @@
 // The offline model: carries out the sentences of one table (forms.ts), deterministically and offline. The default without a key.
 //
-// `understand` splits a prompt into orders, each a form of the table with the values of its slots
+// `parseOrders` (understand.ts) splits a prompt into orders, each a form of the table with the values of its slots
 // (slots.ts), or refuses all of it. `carry-out` makes the calls, one per reply, and reports the
 // results. Nothing is kept between replies: a resumed session continues where it was.
 import type { Message, Part } from "../../protocol/message.ts";
@@ -8,7 +8,7 @@ import { type ModelChunk, ModelError, type ModelRequest, type Provider } from ".
 import { carryOut } from "./carry-out.ts";
 import type { Program, ToolOutcome, ToolUse } from "./desk.ts";
 import { todosIn } from "./todos.ts";
-import { refusal, understand } from "./understand.ts";
+import { parseOrders, refusal } from "./understand.ts";
 
 export function offlineProvider(version = ""): Provider {
   return { id: "offline", stream: (request) => stream(request, version), canSummarise: () => false };
@@ -23,7 +23,7 @@ async function* stream(request: ModelRequest, version: string): AsyncGenerator<M
   });
   const prompt = asked.at(-1);
   if (!prompt) throw new ModelError("MODEL_BAD_REQUEST", "The offline model was given no prompt.");
-  const understood = understand(prompt.text);
+  const understood = parseOrders(prompt.text);
   if ("part" in understood) throw new ModelError("OFFLINE_LIMIT", refusal(understood));
 
   const todos = todosIn(messages.slice(0, prompt.index));
@@ -35,17 +35,17 @@ async function* stream(request: ModelRequest, version: string): AsyncGenerator<M
   } else {
     yield { type: "part", part: { type: "tool_call", id: nextId(messages), name: next.name, args: next.args } };
   }
-  const heard = messages.flatMap(({ parts }) => parts).reduce((sum, part) => sum + lengthOf(part), 0);
-  const said = typeof next === "string" ? next.length : next.name.length + JSON.stringify(next.args).length;
+  const length = messages.flatMap(({ parts }) => parts).reduce((sum, part) => sum + lengthOf(part), 0);
+  const outputLength = typeof next === "string" ? next.length : next.name.length + JSON.stringify(next.args).length;
   // A rule of thumb: four characters per token.
-  const usage = { inputTokens: Math.ceil(heard / 4), outputTokens: Math.ceil(said / 4) };
+  const usage = { inputTokens: Math.ceil(length / 4), outputTokens: Math.ceil(outputLength / 4) };
   yield { type: "usage", usage: { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 } };
 }
 
 /** Reruns the work with the results so far, up to the first call without one, or to the answer. */
-function replay(work: Program, done: readonly { name: string; result: ToolOutcome }[]): ToolUse | string {
+function replay(work: Program, outcomes: readonly { name: string; result: ToolOutcome }[]): ToolUse | string {
   let step = work.next();
-  for (const { name, result } of done) {
+  for (const { name, result } of outcomes) {
     if (step.done) break;
     // Skips a call that this model did not make (another model began the session).
     if (step.value.name === name) step = work.next(result);

@@ -1,7 +1,8 @@
 // Answers "what does this project do?" from its README, its manifest and its layout, in at most ten lines.
 import { isObject, tryParse } from "../../json/object.ts";
+import { firstOf } from "../../text/first-of.ts";
 import type { ToolSpec } from "../provider.ts";
-import { contentIn, failed, type Program, use } from "./desk.ts";
+import { contentIn, failure, type Program, useTool } from "./desk.ts";
 import { howToGetAModel } from "./understand.ts";
 
 const KINDS: readonly [RegExp, string][] = [
@@ -19,35 +20,31 @@ const KINDS: readonly [RegExp, string][] = [
 ];
 
 export function* describeProject(tools: readonly ToolSpec[]): Program {
-  const listed = yield* use(tools, "LS", {});
-  if (listed.isError) return failed("list the directory", listed);
+  const listed = yield* useTool(tools, "LS", {});
+  if (listed.isError) return failure("list the directory", listed);
   // The first line is the directory itself; lines indented further are not at the top level.
   const entries = [...listed.text.matchAll(/^ {0,2}([^\s…(].*?)(?:\s+\(.*\))?$/gm)].map((match) => match[1]!).slice(1);
   const readme = entries.find((name) => /^readme(?:\.\w+)?$/i.test(name));
   const [manifest, kind] =
     KINDS.flatMap(([pattern, of]) => entries.filter((name) => pattern.test(name)).map((name) => [name, of]))[0] ?? [];
-  const said = readme === undefined ? undefined : yield* use(tools, "Read", { path: readme, limit: 80 });
-  const facts = manifest === undefined ? undefined : yield* use(tools, "Read", { path: manifest });
-  const paragraph = said && !said.isError ? firstParagraph(contentIn(said.text).text) : undefined;
+  const readmeText = readme === undefined ? undefined : yield* useTool(tools, "Read", { path: readme, limit: 80 });
+  const read = manifest === undefined ? undefined : yield* useTool(tools, "Read", { path: manifest });
+  const paragraph = readmeText && !readmeText.isError ? firstParagraph(contentIn(readmeText.text).text) : undefined;
   const folders = entries.filter((name) => name.endsWith("/"));
   const files = entries.filter((name) => !name.endsWith("/"));
   return [
     paragraph === undefined ? `No README describes it.` : `${readme} says: ${paragraph}`,
-    kind === undefined ? "Kind: no manifest that I know." : `Kind: ${kind} (${manifest})${factsIn(facts?.text ?? "")}`,
-    ...(folders.length > 0 ? [`Directories: ${shortened(folders)}`] : []),
-    ...(files.length > 0 ? [`Files: ${shortened(files)}`] : []),
+    kind === undefined ? "Kind: no manifest that I know." : `Kind: ${kind} (${manifest})${factsIn(read?.text ?? "")}`,
+    ...(folders.length > 0 ? [`Directories: ${firstOf(folders, 20)}`] : []),
+    ...(files.length > 0 ? [`Files: ${firstOf(files, 20)}`] : []),
     `This was read from the files. A key gives real answers: ${howToGetAModel()}`,
   ].join("\n");
 }
 
-function shortened(names: readonly string[]): string {
-  return names.length > 20 ? `${names.slice(0, 20).join(", ")} and ${names.length - 20} more` : names.join(", ");
-}
-
 /** Returns the first block of prose in a Markdown page: no heading, image, badge, list or code. */
 function firstParagraph(page: string): string | undefined {
-  const shown = page.replace(/<!--[\s\S]*?-->|^---\n[\s\S]*?\n---\n/g, "");
-  for (const block of shown.split(/\n\s*\n/)) {
+  const visibleText = page.replace(/<!--[\s\S]*?-->|^---\n[\s\S]*?\n---\n/g, "");
+  for (const block of visibleText.split(/\n\s*\n/)) {
     const prose = block
       .replace(/^#.*$|^.*\n[=-]{3,}$|<[^>]+>/gm, "")
       .replace(/\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?/g, "")

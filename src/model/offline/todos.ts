@@ -11,8 +11,8 @@ export function todosIn(messages: readonly Message[]): Todo[] {
     if (part.type !== "tool_call" || part.name !== "TodoWrite" || failed.has(part.id)) continue;
     const { todos: given, merge } = (part.args ?? {}) as { todos?: Todo[]; merge?: boolean };
     const written = Array.isArray(given) ? given.filter((one) => typeof one?.content === "string") : [];
-    const kept = todos.filter(({ id }) => merge && !written.some((other) => other.id === id));
-    todos = [...kept, ...written];
+    const keptTodos = todos.filter(({ id }) => merge && !written.some((other) => other.id === id));
+    todos = [...keptTodos, ...written];
   }
   return todos;
 }

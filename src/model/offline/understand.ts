@@ -12,7 +12,7 @@ export type Understood = { orders: Order[] } | { part: string; isOneOfSeveral?: 
 const LONGEST = { prompt: 50_000, words: 4_000 };
 const JOINED = /\s*[,;]?\s+(?:and then|then|and)\s+|\s*\n\s*(?:(?:and then|then|and)\s+)?/gi;
 
-export function understand(prompt: string): Understood {
+export function parseOrders(prompt: string): Understood {
   const masked = mask(prompt.slice(0, LONGEST.prompt).trim());
   const { text } = masked;
   if (prompt.length > LONGEST.prompt || text.length > LONGEST.words) return { part: prompt };
@@ -24,7 +24,7 @@ export function understand(prompt: string): Understood {
     let next: number | undefined;
     // The longest first: the items of a todo list may themselves be joined by "and".
     for (const joint of rest.toReversed()) {
-      const order = orderOf(text.slice(at, joint.end), masked);
+      const order = parseInstruction(text.slice(at, joint.end), masked);
       if (!order) continue;
       orders.push(order);
       next = joint.next;
@@ -39,7 +39,7 @@ export function understand(prompt: string): Understood {
 
 const patterns = new Map<string, RegExp>();
 
-function orderOf(words: string, masked: Masked): Order | undefined {
+function parseInstruction(words: string, masked: Masked): Order | undefined {
   const plain = words.replace(/\s+/g, " ").replace(/^ ?(?:please,? )?|,? please(?=[.!?]*$)| $/gi, "");
   const isQuestion = plain.endsWith("?");
   // A full stop ends a sentence only after a word: "git add ." and "ls a/.." keep theirs.
@@ -60,11 +60,11 @@ function orderOf(words: string, masked: Masked): Order | undefined {
 /** Returns the error message: at most three lines. */
 export function refusal(understood: Extract<Understood, { part: string }>): string {
   const part = understood.part.trim().replace(/\s+/g, " ");
-  const shown = part.length > 60 ? `${part.slice(0, 57)}...` : part;
+  const shortPart = part.length > 60 ? `${part.slice(0, 57)}...` : part;
   const nothing = understood.isOneOfSeveral ? " Nothing was done." : "";
   return [
-    `The built-in offline model cannot do this: it did not understand "${shown}".${nothing}`,
-    `The nearest it can do: ${nearest(part).join(" · ")} (all of it: what can you do?)`,
+    `The built-in offline model cannot do this: it did not understand "${shortPart}".${nothing}`,
+    `The nearest it can do: ${nearestExamples(part).join(" · ")} (all of it: what can you do?)`,
     `For a real model: ${howToGetAModel()}`,
   ].join("\n");
 }
@@ -74,7 +74,7 @@ export function howToGetAModel(): string {
 }
 
 /** Returns two examples: of the forms that share the rarest words with the prompt, otherwise of the most common ones. */
-function nearest(part: string): string[] {
+function nearestExamples(part: string): string[] {
   const vocabularies = forms.map(({ says, example }) => new Set(wordsIn(`${says.join(" ")} ${example}`)));
   const weigh = (word: string): number => 1 / vocabularies.filter((words) => words.has(word)).length;
   const typed = new Set(wordsIn(part));

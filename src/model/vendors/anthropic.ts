@@ -1,10 +1,11 @@
 // Anthropic: the Messages API.
 import { createAnthropic } from "@ai-sdk/anthropic";
-import type { Message } from "../../protocol/message.ts";
+import type { Message, Part } from "../../protocol/message.ts";
 import { isBlankText } from "../../text/blank.ts";
+import type { Opaque } from "../ai-sdk-prompt.ts";
 import { judgesForItself } from "../efforts.ts";
 import type { Effort, ModelRequest } from "../provider.ts";
-import type { Vendor, VendorSettings } from "./vendor.ts";
+import { claudeRules, type Vendor, type VendorSettings } from "./vendor.ts";
 
 const budgets: Partial<Record<Effort, number>> = { low: 4_000, medium: 12_000, high: 28_000 };
 
@@ -21,11 +22,12 @@ export function anthropicVendor(settings: VendorSettings): Vendor {
     options: (request) => ({
       // Without this, a package that does not know the model would stop at 4,096. Known models have their own limit.
       maxOutputTokens: settings.outputTokens ?? 32_000,
-      providerOptions: { anthropic: thinking(request, settings.name) },
+      // Gateways and clouds refuse the field by which the package asks for calls to be streamed; only whole calls are read.
+      providerOptions: { anthropic: { ...thinking(request, settings.name), toolStreaming: false } },
     }),
     imagesInResults: true,
     callIdRule: () => ({ legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 24 }),
-    argumentNames: /^[a-zA-Z0-9_.-]{1,64}$/,
+    ...claudeRules,
     returnsThinking: true,
     addsEvents: true,
     cacheMark: { anthropic: { cacheControl: { type: "ephemeral" } } },
@@ -40,21 +42,20 @@ function thinking(request: ModelRequest, from: string): Record<string, any> {
   // If thinking cannot be turned off, the package sends the lowest level.
   if (judgesForItself(request.model))
     return effort === "none" ? { thinking: { type: "disabled" } } : { thinking: { type: "adaptive" }, effort };
-  // The API refuses thinking after a tool call that was made without thinking.
+  // The API refuses thinking after tool calls of a reply that does not begin with it.
   const budgetTokens = budgets[effort];
   if (budgetTokens === undefined || !mayThink(request.messages, from)) return {};
   return { thinking: { type: "enabled", budgetTokens } };
 }
 
 function mayThink(messages: readonly Message[], from: string): boolean {
-  // A reply without content is not sent.
-  const last = messages.findLast(
-    ({ role, parts }) =>
-      role === "assistant" &&
-      parts.some((part) => part.type === "tool_call" || (part.type === "text" && !isBlankText(part.text))),
-  );
+  const isSigned = ({ opaque }: { opaque?: unknown }) => {
+    const { from: maker, metadata = {} } = (opaque ?? {}) as Partial<Opaque>;
+    return maker === from && Object.values(metadata).some((fields) => fields["signature"] ?? fields["redactedData"]);
+  };
+  // Of the last reply that has anything besides thinking: what is sent first.
+  const isSaid = (part: Part) => part.type === "tool_call" || (part.type === "text" && !isBlankText(part.text));
+  const last = messages.findLast(({ role, parts }) => role === "assistant" && parts.some(isSaid));
   if (!last?.parts.some((part) => part.type === "tool_call")) return true;
-  return last.parts.some(
-    (part) => part.type === "thinking" && (part.opaque as { from?: string } | undefined)?.from === from,
-  );
+  return last.parts.find((part) => isSaid(part) || (part.type === "thinking" && isSigned(part)))!.type === "thinking";
 }

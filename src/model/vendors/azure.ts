@@ -7,6 +7,7 @@ export function azureVendor(settings: VendorSettings): Vendor {
   const { baseUrl: baseURL, key, headers } = settings;
   return {
     ...openaiVendor(settings),
+    maxDescription: 1024,
     open: (modelId, fetch) =>
       createAzure({ baseURL, apiKey: key ?? "none", headers: { ...headers }, fetch }).responses(modelId),
   };

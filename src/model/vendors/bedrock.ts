@@ -29,6 +29,10 @@ export function bedrockVendor(settings: VendorSettings): Vendor {
       providerOptions: { bedrock: reasoning(claude, request, isClaude) },
     }),
     returnsThinking: isClaude,
+    // Others take images in a user's message only.
+    imagesInResults: /claude|nova/.test(settings.model ?? ""),
+    // Nova takes a type, properties and required fields at the top of a schema, and nothing else.
+    flatSchemas: !isClaude,
     // A signed body must not be changed.
     isSealed: true,
     cacheMark: isClaude ? { bedrock: { cachePoint: { type: "default" } } } : undefined,

@@ -1,5 +1,6 @@
 // Google: the Gemini API.
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Effort } from "../provider.ts";
 import type { Vendor, VendorSettings } from "./vendor.ts";
 
@@ -20,18 +21,59 @@ export function googleVendor(settings: VendorSettings): Vendor {
     imageKinds: /^image\/(png|jpeg|webp)$/,
     callIdRule: () => ({ legal: /^[\x21-\x7e]{1,64}$/, length: 24 }),
     writesTools: true,
-    // The package writes only the small subset of schemas that `parameters` accepts, and drops the rest.
-    rewrite(body, { tools }) {
+    maxTools: 512,
+    rewrite(body: { contents: Content[]; tools?: object[] }, { tools }) {
+      body.contents = alternating(body.contents);
       if (tools.length === 0) return;
+      // The package writes only the small subset of schemas that `parameters` accepts, and drops the rest.
       const functionDeclarations = tools.map(({ name, description, parameters }) => ({
         name,
         description,
-        parametersJsonSchema: parameters,
+        parametersJsonSchema: withoutRequiredCycles(parameters),
       }));
       body.tools = [{ functionDeclarations }];
     },
     returnsThinking: true,
   };
+}
+
+type Content = { role: string; parts: object[] };
+
+/** What the user says right after the results of calls belongs to their turn. */
+function alternating(contents: readonly Content[]): Content[] {
+  const turns: Content[] = [];
+  for (const content of contents) {
+    const last = turns.at(-1);
+    if (last?.role === content.role) last.parts.push(...content.parts);
+    else turns.push(content);
+  }
+  return turns;
+}
+
+/** A definition that contains itself may only be used in fields that are not required: https://ai.google.dev/api/caching#FunctionDeclaration. */
+function withoutRequiredCycles(schema: object): object {
+  const definitions = Object.entries((schema as { $defs?: object }).$defs ?? {});
+  const inside = new Map(definitions.map(([name, each]) => [`#/$defs/${name}`, referencesIn(each)]));
+  // A set that grows while it is walked is walked to its end.
+  for (const reached of inside.values())
+    for (const next of reached) for (const further of inside.get(next) ?? []) reached.add(further);
+  const cyclic = [...inside].filter(([name, reached]) => reached.has(name)).map(([name]) => name);
+  if (cyclic.length === 0) return schema;
+  const isCyclic = (field: unknown) => cyclic.some((name) => referencesIn(field).has(name));
+  return JSON.parse(JSON.stringify(schema), (_, each) =>
+    isObject(each) && Array.isArray(each["required"]) && isObject(each["properties"])
+      ? { ...each, required: each["required"].filter((name) => !isCyclic((each["properties"] as JsonObject)[name])) }
+      : each,
+  );
+}
+
+function referencesIn(schema: unknown): Set<string> {
+  const found = new Set<string>();
+  JSON.stringify(schema, (key, value) => {
+    if (key === "$ref" && typeof value === "string") found.add(value);
+    return value;
+  });
+  return found;
 }
 
 /** Gemini 2.5 takes a budget, later models a level; older ones refuse the setting. */

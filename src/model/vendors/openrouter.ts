@@ -9,8 +9,9 @@ export const openrouter: Partial<Vendor> = {
 
   messageOptions(metadata) {
     const details = metadata.flatMap(({ thinking }) => (thinking?.["details"] as Detail[] | undefined) ?? []);
+    if (details.length === 0) return undefined;
     // biome-ignore lint/suspicious/noExplicitAny: the package takes any JSON here and types it more narrowly
-    return details.length === 0 ? undefined : { openaiCompatible: { reasoning_details: joined(details) as any } };
+    return { openaiCompatible: { reasoning_details: joinFragments(details) as any } };
   },
 
   /** A cache mark is set on a text part. All messages are written in parts, so that moving a mark changes nothing else. */
@@ -35,8 +36,7 @@ type StreamChunk = { choices?: { delta?: { reasoning_details?: Detail[] } }[] };
 type ContentPiece = { type: string; text?: string; cache_control?: { type: "ephemeral" } };
 type ChatMessage = { role: string; content: string | ContentPiece[] | null };
 
-/** Joins the fragments of one type and index. */
-function joined(details: readonly Detail[]): Detail[] {
+function joinFragments(details: readonly Detail[]): Detail[] {
   const whole: Detail[] = [];
   for (const detail of details) {
     const last = whole.at(-1);

@@ -33,12 +33,22 @@ export type Vendor = {
   imagesInResults: boolean;
   /** MIME types of images that are accepted; by default every type that the agent reads. */
   imageKinds?: RegExp;
+  /** The most images in a request; default 20. */
+  maxImages?: number;
   /** `own`: the server made the id itself. */
   callIdRule(model: string, own: boolean): CallIdRule;
   /** Tools are sent as not strict: by default the server makes optional fields mandatory. */
   saysNotStrict?: true;
   /** The most tools in a request. */
   maxTools?: number;
+  /** The most characters in the description of a tool. */
+  maxDescription?: number;
+  /** A conversation with calls in it must come with tools. */
+  needsTools?: true;
+  /** Schemas of tools have only fields at the top: no definitions that others refer to. */
+  flatSchemas?: boolean;
+  /** Every schema has one type, alternatives or a reference, and few other keywords. */
+  typedSchemas?: true;
   /** The pattern for names of a tool's arguments. */
   argumentNames?: RegExp;
   /** `rewrite` puts the tools into the body instead of the package. */
@@ -65,4 +75,10 @@ export type Vendor = {
   callIds?(event: unknown): (string | undefined)[];
   /** Converts a part's metadata for sending it back, if the package reads it elsewhere than it wrote it. */
   restore?(metadata: SharedV3ProviderOptions): SharedV3ProviderOptions;
+};
+
+/** What Claude models require of tools, whoever serves them. */
+export const claudeRules: Pick<Vendor, "argumentNames" | "needsTools"> = {
+  argumentNames: /^[a-zA-Z0-9_.-]{1,64}$/,
+  needsTools: true,
 };

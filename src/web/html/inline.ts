@@ -6,7 +6,7 @@ import { type Element, isElement } from "./tree.ts";
 type InlineContext = { base: string; around: ReadonlySet<string> };
 
 export function inlineMarkdown(nodes: readonly (Element | string)[], base: string): string {
-  return written(nodes, { base, around: new Set() });
+  return writeInline(nodes, { base, around: new Set() });
 }
 
 class Pieces {
@@ -26,7 +26,7 @@ class Pieces {
   }
 }
 
-function written(nodes: readonly (Element | string)[], writing: InlineContext): string {
+function writeInline(nodes: readonly (Element | string)[], writing: InlineContext): string {
   const pieces = new Pieces();
   write(nodes, writing, pieces);
   return pieces.join();
@@ -61,7 +61,7 @@ function wrap(element: Element, writing: InlineContext, pieces: Pieces): void {
     write(element.children, writing, pieces);
     return;
   }
-  const text = written(element.children, { ...writing, around: new Set([...writing.around, mark]) });
+  const text = writeInline(element.children, { ...writing, around: new Set([...writing.around, mark]) });
   const inner = text.trim();
   if (/^\s/.test(text)) pieces.add(" ");
   if (inner !== "") pieces.add(finish(inner, element, writing));
@@ -97,9 +97,9 @@ function image(element: Element, { base }: InlineContext): string {
 
 /** Returns undefined for addresses that cannot be opened: scripts, data, invalid ones. */
 function absoluteUrl(address: string | undefined, base: string): string | undefined {
-  const given = address?.trim();
-  if (!given || !URL.canParse(given, base)) return undefined;
-  const url = new URL(given, base);
+  const trimmedAddress = address?.trim();
+  if (!trimmedAddress || !URL.canParse(trimmedAddress, base)) return undefined;
+  const url = new URL(trimmedAddress, base);
   if (!/^(?:https?|mailto|ftp):$/.test(url.protocol)) return undefined;
   return url.href.replaceAll("(", "%28").replaceAll(")", "%29");
 }

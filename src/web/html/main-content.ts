@@ -1,4 +1,6 @@
 // Finds the main content of a page: removes menus, banners, footers and the like.
+
+import { words } from "../../text/words.ts";
 import { type Element, isElement } from "./tree.ts";
 
 /** Text of a subtree in characters: all of it, and what is inside links. Counted once, from the leaves. */
@@ -7,7 +9,7 @@ type Weight = { text: number; linked: number; links: number };
 type Weights = ReadonlyMap<Element, Weight>;
 
 export function mainContent(body: Element): Element {
-  const weights = weigh(body);
+  const weights = weighElements(body);
   const place = mainElement(body, weights) ?? body;
   const kept = prune(place, weights, { isInside: place !== body });
   // A page that is nothing but a menu is shown as it is.
@@ -16,10 +18,8 @@ export function mainContent(body: Element): Element {
 
 /** Elements and roles for navigation and notices. */
 const aside = new Set(["nav", "aside", "footer"]);
-const asideRoles = new Set([
-  ...["navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "alert"],
-  ...["dialog", "alertdialog", "tablist"],
-]);
+const asideRoles = words(`
+  navigation banner contentinfo complementary search menu menubar toolbar alert dialog alertdialog tablist`);
 
 /** Matches whole words of ids and classes: `sidebar`, `site-footer`, but not `navigate-guide`. */
 const asideWords =
@@ -75,7 +75,7 @@ function collect(element: Element, found: Record<"main" | "article", Element[]>)
   }
 }
 
-function weigh(body: Element): Weights {
+function weighElements(body: Element): Weights {
   const weights = new Map<Element, Weight>();
   const visit = (element: Element): Weight => {
     const sum = { text: 0, linked: 0, links: 0 };

@@ -1,5 +1,6 @@
 // Converts an HTML tree to Markdown: headings, lists, tables, code, absolute links. Meant for reading, so little is escaped.
 import { collapsed } from "../../text/one-line.ts";
+import { words } from "../../text/words.ts";
 import { inlineMarkdown, plainText } from "./inline.ts";
 import { type Element, isElement } from "./tree.ts";
 
@@ -7,7 +8,7 @@ import { type Element, isElement } from "./tree.ts";
 export function markdownOf(element: Element, base: string): string {
   const lines: string[] = [];
   writeBlocks(element, { base, nesting: 0, lines, opened: inlineAroundBlocks(element) });
-  return tidy(lines);
+  return tidyLines(lines);
 }
 
 type BlockContext = {
@@ -24,29 +25,9 @@ type BlockContext = {
 
 const deepestNesting = 6;
 
-const inlineNames = new Set([
-  ...[
-    "a",
-    "abbr",
-    "b",
-    "bdi",
-    "bdo",
-    "br",
-    "cite",
-    "code",
-    "data",
-    "del",
-    "dfn",
-    "em",
-    "font",
-    "i",
-    "img",
-    "ins",
-    "kbd",
-  ],
-  ...["label", "mark", "math", "picture", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong"],
-  ...["sub", "sup", "time", "tt", "u", "var", "wbr"],
-]);
+const inlineNames = words(`
+  a abbr b bdi bdo br cite code data del dfn em font i img ins kbd label mark math picture q rp rt ruby s samp small
+  span strike strong sub sup time tt u var wbr`);
 
 /** Finds inline elements around blocks, such as a link around a card, which are written as blocks. */
 function inlineAroundBlocks(root: Element): ReadonlySet<Element> {
@@ -90,9 +71,9 @@ const blockWriters: Record<string, BlockWriter> = {
     writeList(element, writing, (index) => `${(Number.isSafeInteger(first) ? first : 1) + index}. `);
   },
   li: (element, writing) => void writeBehind(element, writing, "- ", "  "),
-  dt: (element, writing) => void writing.lines.push("", ...bold(lineOf(element, writing))),
+  dt: (element, writing) => void writing.lines.push("", ...boldLine(lineOf(element, writing))),
   dd: (element, writing) => void writeBehind(element, writing, ": ", "  "),
-  summary: (element, writing) => void writing.lines.push("", ...bold(lineOf(element, writing)), ""),
+  summary: (element, writing) => void writing.lines.push("", ...boldLine(lineOf(element, writing)), ""),
   table(element, writing) {
     if (!isDataTable(element)) return writeBlocks(element, writing);
     writing.lines.push("");
@@ -154,7 +135,7 @@ function writeBehind(element: Element, writing: BlockContext, first: string, oth
   }
   const inner: BlockContext = { ...writing, nesting: writing.nesting + 1, lines: [] };
   writeBlocks(element, inner);
-  const text = tidy(inner.lines);
+  const text = tidyLines(inner.lines);
   if (text === "") return false;
   for (const [index, line] of text.split("\n").entries())
     writing.lines.push((index === 0 ? first : line === "" ? others.trimEnd() : others) + line);
@@ -184,7 +165,7 @@ function languageOf(element: Element): string {
 function cellText(cell: Element, writing: BlockContext): string {
   const inner: BlockContext = { ...writing, nesting: deepestNesting, lines: [] };
   writeBlocks(cell, inner);
-  return tidy(inner.lines)
+  return tidyLines(inner.lines)
     .replace(/\s*\n\s*/g, " ")
     .replaceAll("|", "\\|");
 }
@@ -193,12 +174,12 @@ function lineOf(element: Element, { base }: BlockContext): string {
   return collapsed(inlineMarkdown(element.children, base));
 }
 
-function bold(text: string): string[] {
+function boldLine(text: string): string[] {
   return text === "" ? [] : [`**${text.replaceAll("**", "")}**`];
 }
 
 /** Removes trailing blanks, blank lines at both ends, and repeated blank lines. */
-function tidy(lines: readonly string[]): string {
+function tidyLines(lines: readonly string[]): string {
   const kept: string[] = [];
   for (const line of lines) {
     const text = line.trimEnd();
@@ -215,13 +196,13 @@ function isDataTable(table: Element): boolean {
   return table.attributes["role"] !== "presentation" && !holdsTable(table);
 }
 
-/** `textOf` renders a cell as one line. A cell that spans columns leaves the others empty. */
-function tableLines(table: Element, textOf: (cell: Element) => string): string[] {
+/** `renderCell` renders a cell as one line. A cell that spans columns leaves the others empty. */
+function tableLines(table: Element, renderCell: (cell: Element) => string): string[] {
   const rows = rowsOf(table).map((row) =>
     cellsOf(row).flatMap((cell) => {
       const span = Number.parseInt(cell.attributes["colspan"] ?? "1", 10);
       const empty = Array.from({ length: Math.min(Math.max((span || 1) - 1, 0), maxColumns) }, () => "");
-      return [textOf(cell), ...empty];
+      return [renderCell(cell), ...empty];
     }),
   );
   const filled = rows.filter((row) => row.some((text) => text !== ""));
@@ -234,7 +215,7 @@ function tableLines(table: Element, textOf: (cell: Element) => string): string[]
     return `| ${cells.join(" | ")} |`;
   });
   const caption = table.children.find((child) => isElement(child) && child.name === "caption") as Element | undefined;
-  const title = caption ? textOf(caption) : "";
+  const title = caption ? renderCell(caption) : "";
   return [...(title ? [title, ""] : []), written[0]!, `|${" --- |".repeat(columns)}`, ...written.slice(1)];
 }
 

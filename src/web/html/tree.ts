@@ -1,6 +1,7 @@
 // Parses HTML into a tree of elements and texts. Takes linear time for any input: excessive nesting is refused.
 import { Parser } from "htmlparser2";
 import { collapsed } from "../../text/one-line.ts";
+import { words } from "../../text/words.ts";
 
 export type Element = {
   name: string;
@@ -14,10 +15,9 @@ export type Element = {
 const deepest = 512;
 
 /** Elements whose text is not part of the page. They are left out of the tree. */
-const unread = new Set([
-  ...["script", "style", "template", "noscript", "svg", "canvas", "iframe", "object", "embed", "audio", "video"],
-  ...["map", "select", "datalist", "input", "textarea", "button", "progress", "meter", "dialog", "link", "meta"],
-]);
+const unread = words(`
+  script style template noscript svg canvas iframe object embed audio video map select datalist input textarea button
+  progress meter dialog link meta`);
 
 /** `title` and `base` come from the head, which is not part of the tree. Undefined if the input is nested too deeply. */
 export type HtmlPage = { title: string; base: string | undefined; body: Element };

@@ -1,5 +1,5 @@
 // The Messages API: what it refuses.
-import { firstRepeated, isBlank, type Rule, schemaFault, topCombinator } from "./rule.ts";
+import { firstRepeated, imageFault, isBlank, type Rule, schemaFault, textRules, topCombinator } from "./rule.ts";
 
 const messagesOf = (body: any): { role: string; content: any[] }[] =>
   body.messages.map(({ role, content }: any) => ({
@@ -34,6 +34,7 @@ function rule(says: string, link: string, broken: Rule["broken"]): Rule {
 }
 
 export const anthropicRules: readonly Rule[] = [
+  ...textRules("anthropic"),
   rule(
     "messages: text content blocks must contain non-whitespace text",
     "https://github.com/home-assistant/core/issues/175637",
@@ -54,6 +55,17 @@ export const anthropicRules: readonly Rule[] = [
     "messages.content.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
     link("agents-and-tools/tool-use/implement-tool-use"),
     (body) => ofType(blocksOf(body), "tool_use").find(({ id }) => !/^[a-zA-Z0-9_-]+$/.test(id)),
+  ),
+  rule(
+    "messages.content.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+    link("agents-and-tools/tool-use/implement-tool-use"),
+    (body) => ofType(blocksOf(body), "tool_use").find(({ name }) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name)),
+  ),
+  rule(
+    "messages: The final block in an assistant message cannot be `thinking`",
+    "https://github.com/tailcallhq/forgecode/issues/2107",
+    (body) =>
+      messagesOf(body).find(({ role, content }) => role === "assistant" && /thinking/.test(content.at(-1)?.type)),
   ),
   rule("messages: `tool_use` ids must be unique", link("agents-and-tools/tool-use/implement-tool-use"), (body) =>
     firstRepeated(ofType(blocksOf(body), "tool_use").map(({ id }) => id)),
@@ -121,6 +133,11 @@ export const anthropicRules: readonly Rule[] = [
         Object.keys(input_schema?.properties ?? {}).some((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name)),
       ),
   ),
+  rule(
+    "tools.custom.eager_input_streaming: Extra inputs are not permitted",
+    "https://github.com/anthropics/claude-code/issues/33180",
+    (body) => body.tools?.find((tool: any) => "eager_input_streaming" in tool),
+  ),
   rule("A maximum of 4 blocks with cache_control may be provided", link("build-with-claude/prompt-caching"), (body) => {
     const marks = JSON.stringify(body).split('"cache_control":{').length - 1;
     return marks > 4 ? marks : undefined;
@@ -180,6 +197,16 @@ export const anthropicRules: readonly Rule[] = [
       return ofType([...blocksOf(body), ...results], "image").find(
         ({ source }) => !/^image\/(jpeg|png|gif|webp)$/.test(source?.media_type) || isBlank(source?.data),
       );
+    },
+  ),
+  rule(
+    "image exceeds 5 MB maximum, 8000 pixels, or 20 images of full size",
+    link("build-with-claude/vision#request-limits"),
+    (body) => {
+      const results = ofType(blocksOf(body), "tool_result").flatMap(({ content }) =>
+        Array.isArray(content) ? content : [],
+      );
+      return imageFault(ofType([...blocksOf(body), ...results], "image").map(({ source }) => source.data ?? ""));
     },
   ),
 ];

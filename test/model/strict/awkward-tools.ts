@@ -39,6 +39,23 @@ export const awkwardTools = [
       node: { type: "object", properties: { children: { type: "array", items: { $ref: "#/definitions/node" } } } },
     },
   }),
+  tool("chain", {
+    properties: { first: { $ref: "#/$defs/link" } },
+    required: ["first"],
+    $defs: { link: { type: "object", properties: { next: { $ref: "#/$defs/link" } }, required: ["next"] } },
+  }),
+  tool("mixed", {
+    properties: {
+      a: { type: ["string", "null"], enum: ["x", null], default: null, description: "With words." },
+      b: { type: "object", anyOf: [{ properties: { mixed_field: text } }, { required: ["c"] }], required: ["b"] },
+      c: { enum: ["x", 1, true] },
+      d: { const: "x" },
+      e: { allOf: [{ type: "object", properties: { f: text } }, { $ref: "#/$defs/more" }] },
+      f: { type: "array", prefixItems: [text, { type: "number" }], items: false },
+    },
+    additionalProperties: false,
+    $defs: { more: { allOf: [{ $ref: "#/$defs/more" }, { properties: { g: text } }] } },
+  }),
   tool("conditions", {
     properties: { a: text },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -51,5 +68,21 @@ export const awkwardTools = [
   tool("openapi", {
     properties: { a: { type: "string", nullable: true, example: "x", discriminator: {}, format: "file" } },
   }),
+  tool("beside-reference", {
+    properties: {
+      a: { $ref: "#/definitions/shared", description: "With words.", minLength: 2 },
+      b: { $ref: "#/definitions/shared" },
+    },
+    definitions: {
+      shared: { type: "object", properties: { shared_field: text, more: { $ref: "#/definitions/shared" } } },
+    },
+  }),
+  tool("remarks", { properties: { a: { ...text, examples: "x", deprecated: "no", readOnly: 1 } } }, "half \ud83d"),
+  {
+    name: "absent",
+    description: null,
+    title: null,
+    inputSchema: { properties: { a: null, kept_field: text }, required: null },
+  },
   tool("brackets", { properties: { "filter[id]": text } }),
 ];

@@ -1,5 +1,5 @@
 // Bedrock's Converse API: what it refuses.
-import { firstRepeated, isBlank, type Rule, schemaFault } from "./rule.ts";
+import { firstRepeated, imageFault, isBlank, type Rule, schemaFault } from "./rule.ts";
 
 const reference = (page: string) => `https://docs.aws.amazon.com/bedrock/latest/APIReference/${page}.html`;
 const converse = reference("API_runtime_ConverseStream");
@@ -91,6 +91,32 @@ const all: readonly Omit<Rule, "wire">[] = [
     },
   },
   {
+    says: "The name of a toolUse must satisfy [a-zA-Z0-9_-]+ and have at most 64 characters",
+    link: reference("API_runtime_ToolUseBlock"),
+    broken: (body) => toolUses(body).find(({ name }) => !/^[a-zA-Z0-9_-]{1,64}$/.test(name)),
+  },
+  {
+    says: "At most 20 images, each of 3.75 MB and 8000 pixels",
+    link: reference("API_runtime_Message"),
+    broken: (body) =>
+      imageFault(
+        ofKind([...blocksOf(body), ...toolResults(body).flatMap(({ content }) => content)], "image").map(
+          ({ source }) => source?.bytes ?? "",
+        ),
+      ),
+  },
+  {
+    says: "This model doesn't support the image field for user messages: images in a toolResult",
+    link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultContentBlock.html",
+    broken: (body, { model }) =>
+      /claude|nova/.test(model)
+        ? undefined
+        : ofKind(
+            toolResults(body).flatMap(({ content }) => content),
+            "image",
+          )[0],
+  },
+  {
     says: "The description of a tool must have at least one character",
     link: reference("API_runtime_ToolSpecification"),
     broken: (body) => specsOf(body).find(({ description }) => description !== undefined && isBlank(description)),
@@ -110,6 +136,16 @@ const all: readonly Omit<Rule, "wire">[] = [
       }
       return undefined;
     },
+  },
+  {
+    says: "Nova takes only type, properties and required at the top of a schema",
+    link: "https://docs.aws.amazon.com/nova/latest/userguide/tool-use.html",
+    broken: (body, { model }) =>
+      /nova/.test(model)
+        ? specsOf(body).find(({ inputSchema: { json } }) =>
+            Object.keys(json).some((keyword) => !/^(type|properties|required)$/.test(keyword)),
+          )
+        : undefined,
   },
   {
     says: "The format of an image must be png, jpeg, gif or webp",

@@ -1,5 +1,7 @@
 // Requests that vendors refuse, several reasons in each: every rule has one here that breaks it.
+
 import type { Wire } from "../../../src/testing/kit/wires/index.ts";
+import { png } from "./awkward-history.ts";
 
 type Broken = { wire: Wire; model?: string; json: any };
 
@@ -13,6 +15,7 @@ const badSchemas = [
 ];
 const bad = "not a name!";
 const image = { type: "image", source: { type: "base64", media_type: "image/bmp", data: "" } };
+const wide = png(9000, 1);
 const call = (id: string) => ({ type: "tool_use", id, name: "x", input: {} });
 const cached = (text: string) => ({ type: "text", text, cache_control: { type: "ephemeral" } });
 
@@ -26,6 +29,7 @@ export const broken: Record<string, Broken> = {
       thinking: { type: "enabled", budget_tokens: 1 },
       messages: [
         { role: "assistant", content: [{ type: "text", text: " \n" }, call("a:b"), call("a:b")] },
+        { role: "user", content: "\0\ud83d" },
         {
           role: "user",
           content: [image, { type: "tool_result", tool_use_id: "other", is_error: true, content: "" }],
@@ -41,7 +45,7 @@ export const broken: Record<string, Broken> = {
       max_tokens: 64_000,
       system: [cached("a"), cached("b"), cached("c"), cached("d")],
       thinking: { type: "enabled", budget_tokens: 5000 },
-      tools: badSchemas.map((input_schema) => ({ name: bad, input_schema })),
+      tools: badSchemas.map((input_schema) => ({ name: bad, input_schema, eager_input_streaming: true })),
       messages: [
         { role: "user", content: [cached("a")] },
         { role: "assistant", content: [{ type: "thinking", thinking: "x", signature: "" }] },
@@ -64,6 +68,7 @@ export const broken: Record<string, Broken> = {
       ],
       input: [
         { type: "message", role: "user", content: [{ type: "input_text", text: " " }] },
+        { type: "message", role: "user", content: "\0\ude00" },
         { type: "message", role: "user", content: [{ type: "input_image", image_url: "data:image/bmp;base64,AA" }] },
         { type: "function_call", call_id: "c".repeat(65), id: "x", name: "x", arguments: "{}" },
         { type: "function_call_output", call_id: "nobody", output: "x" },
@@ -87,6 +92,100 @@ export const broken: Record<string, Broken> = {
     wire: "anthropic",
     json: { model: "claude-opus-5-5", max_tokens: 1, thinking: { type: "disabled" }, messages: [] },
   },
+  "anthropic, names and images": {
+    wire: "anthropic",
+    json: {
+      model: "claude-opus-4-6",
+      max_tokens: 1,
+      messages: [
+        { role: "assistant", content: [{ type: "tool_use", id: "a", name: bad, input: {} }] },
+        { role: "user", content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: wide } }] },
+      ],
+    },
+  },
+  "responses, names and images": {
+    wire: "openai-responses",
+    json: {
+      model: "gpt-5",
+      input: [
+        { type: "function_call", call_id: "c", name: bad, arguments: "{}" },
+        {
+          role: "user",
+          content: Array.from({ length: 21 }, () => ({
+            type: "input_image",
+            image_url: `data:image/png;base64,${png(1, 1)}`,
+          })),
+        },
+      ],
+    },
+  },
+  "chat, OpenAI's models": {
+    wire: "openai-chat",
+    json: {
+      model: "openai/gpt-5",
+      tools: [{ function: { name: "x", description: "x".repeat(1025), parameters: object({}) } }],
+      messages: [{ role: "assistant", tool_calls: [{ id: "a", function: { name: bad, arguments: "{}" } }] }],
+    },
+  },
+  ...Object.fromEntries(
+    ["grok-code-fast-1", "deepseek-v4-pro"].map((model) => [
+      `chat, ${model}`,
+      {
+        wire: "openai-chat" as const,
+        json: {
+          model,
+          reasoning_effort: "minimal",
+          messages: [{ role: "user", content: [{ image_url: { url: `data:image/webp;base64,${wide}` } }] }],
+        },
+      },
+    ]),
+  ),
+  "chat, Claude": {
+    wire: "openai-chat",
+    json: {
+      model: "anthropic/claude-sonnet-5",
+      messages: [{ role: "assistant", tool_calls: [{ id: "a", function: { name: "x", arguments: "{}" } }] }],
+    },
+  },
+  "chat, a picture that is too wide": {
+    wire: "openai-chat",
+    json: {
+      model: "x",
+      messages: [{ role: "user", content: [{ image_url: { url: `data:image/png;base64,${wide}` } }] }],
+    },
+  },
+  "chat, schemas of Moonshot": {
+    wire: "openai-chat",
+    json: {
+      model: "kimi-k3",
+      tools: [{ function: { name: "x", parameters: object({ a: { type: "string", anyOf: [{ type: "string" }] } }) } }],
+      messages: [],
+    },
+  },
+  "gemini, names, cycles and images": {
+    wire: "gemini",
+    model: "gemini-2.5-pro",
+    json: {
+      tools: [
+        {
+          functionDeclarations: [
+            ...Array.from({ length: 512 }, (_, index) => ({ name: `t${index}`, description: "x" })),
+            {
+              name: "x",
+              parametersJsonSchema: object(
+                {},
+                { $defs: { node: object({ next: { $ref: "#/$defs/node" } }, { required: ["next"] }) } },
+              ),
+            },
+          ],
+        },
+      ],
+      contents: [
+        { role: "model", parts: [{ functionCall: { name: bad, args: {} } }] },
+        { role: "user", parts: [{ inlineData: { mimeType: "image/png", data: wide } }] },
+      ],
+    },
+  },
   chat: {
     wire: "openai-chat",
     json: {
@@ -102,12 +201,22 @@ export const broken: Record<string, Broken> = {
       messages: [
         { role: "user", content: "", cache_control: { type: "ephemeral" } },
         { role: "tool", tool_call_id: "nobody", content: "x" },
+        { role: "user", content: "\0\ud83d" },
+        { role: "assistant", content: "x", reasoning_content: "x" },
         {
           role: "assistant",
           content: null,
           tool_calls: [1, 2].map(() => ({ id: "c".repeat(41), function: { name: "x", arguments: "[" } })),
         },
       ],
+    },
+  },
+  "chat, thinking": {
+    wire: "openai-chat",
+    json: {
+      model: "kimi-k2.6",
+      stream: true,
+      messages: [{ role: "assistant", tool_calls: [{ id: "a", function: { name: "x", arguments: "{}" } }] }],
     },
   },
   gemini: {
@@ -120,7 +229,7 @@ export const broken: Record<string, Broken> = {
           functionDeclarations: badSchemas.map((parameters) => ({
             name: bad,
             parameters,
-            parametersJsonSchema: { type: "string" },
+            parametersJsonSchema: { type: "string", properties: { a: { $ref: "#/definitions/x", title: "\0\ud83d" } } },
           })),
         },
       ],

@@ -1,6 +1,15 @@
 // The Gemini API: what it refuses.
 import { isObject } from "../../../src/json/object.ts";
-import { firstRepeated, isBlank, type Rule, schemaFault, schemasIn, withoutItems } from "./rule.ts";
+import {
+  firstRepeated,
+  imageFault,
+  isBlank,
+  type Rule,
+  schemaFault,
+  schemasIn,
+  textRules,
+  withoutItems,
+} from "./rule.ts";
 
 const link = (page: string) => `https://ai.google.dev/${page}`;
 const partsOf = (body: any): any[] => body.contents.flatMap(({ parts }: any) => parts);
@@ -20,6 +29,7 @@ function rule(says: string, link: string, broken: Rule["broken"]): Rule {
 }
 
 export const geminiRules: readonly Rule[] = [
+  ...textRules("gemini"),
   rule("contents.parts must not be empty", link("api/generate-content"), (body) =>
     [...body.contents, body.systemInstruction ?? { parts: [1] }].find(({ parts }: any) => !parts?.length),
   ),
@@ -40,6 +50,11 @@ export const geminiRules: readonly Rule[] = [
         roles.every((role: string) => /^(user|model)$/.test(role)) && roles[0] === "user" && roles.at(-1) === "user";
       return isFine ? undefined : roles;
     },
+  ),
+  rule(
+    "Please ensure that multiturn requests alternate between user and model",
+    "https://github.com/Portkey-AI/gateway/pull/246",
+    ({ contents }) => contents.find(({ role }: any, index: number) => role === contents[index - 1]?.role),
   ),
   rule(
     "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn",
@@ -99,6 +114,21 @@ export const geminiRules: readonly Rule[] = [
       ({ parametersJsonSchema: schema }) => schema && (schema.type !== "object" || schemaFault(schema)),
     ),
   ),
+  rule(
+    "parameters_json_schema: beside $ref nothing else may be set, and it refers to $defs",
+    "https://github.com/su-kaka/gcli2api/pull/374",
+    (body) =>
+      toolsOf(body).find(({ parametersJsonSchema }) =>
+        schemasIn(parametersJsonSchema).some(
+          ({ $ref, ...rest }) => $ref !== undefined && (Object.keys(rest).length > 0 || !$ref.startsWith("#/$defs/")),
+        ),
+      ),
+  ),
+  rule(
+    "At most 512 function declarations can be specified",
+    "https://github.com/google-gemini/gemini-cli/issues/19083",
+    (body) => (toolsOf(body).length > 512 ? toolsOf(body).length : undefined),
+  ),
   rule("a function says what it does", link("api/caching#FunctionDeclaration"), (body) =>
     toolsOf(body).find(({ description }) => isBlank(description)),
   ),
@@ -135,4 +165,26 @@ export const geminiRules: readonly Rule[] = [
           result && (!isObject(result.response) || (result.parts && version(model) < 3)),
       ),
   ),
+  rule("function_call.name: Invalid function name", link("api/caching#FunctionCall"), (body) =>
+    partsOf(body).find((part) => {
+      const name = (part.functionCall ?? part.functionResponse)?.name;
+      return name !== undefined && !/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/.test(name);
+    }),
+  ),
+  rule(
+    "Cyclic references may only be used within non-required properties",
+    link("api/caching#FunctionDeclaration"),
+    (body) =>
+      toolsOf(body).find(({ parametersJsonSchema: root }) =>
+        Object.entries(root?.$defs ?? {}).some(([name, definition]) =>
+          schemasIn(definition).some(({ required = [], properties = {} }) =>
+            required.some((field: string) => JSON.stringify(properties[field] ?? {}).includes(`"#/$defs/${name}"`)),
+          ),
+        ),
+      )?.name,
+  ),
+  rule("images of 5 MB and 8000 pixels, no more than 20", link("gemini-api/docs/image-understanding"), (body) => {
+    const results = partsOf(body).flatMap(({ functionResponse }) => functionResponse?.parts ?? []);
+    return imageFault([...partsOf(body), ...results].flatMap(({ inlineData }) => inlineData?.data ?? []));
+  }),
 ];

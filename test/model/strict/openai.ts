@@ -1,5 +1,15 @@
 // The Responses API and chat completions, with what OpenRouter and Mistral add: what they refuse.
-import { firstRepeated, isBlank, type Rule, schemaFault, schemasIn, topCombinator, withoutItems } from "./rule.ts";
+import {
+  firstRepeated,
+  imageFault,
+  isBlank,
+  type Rule,
+  schemaFault,
+  schemasIn,
+  textRules,
+  topCombinator,
+  withoutItems,
+} from "./rule.ts";
 
 const guide = (page: string) => `https://platform.openai.com/docs/${page}`;
 const itemsOf = (body: any, type: string): any[] => (body.input ?? []).filter((item: any) => item.type === type);
@@ -63,6 +73,7 @@ function schemaRules(make: typeof chat, toolsOf: (body: any) => { name: string; 
 const isThinker = (model: string) => /^(gpt-[5-9]|o\d)/.test(model);
 
 export const responsesRules: readonly Rule[] = [
+  ...textRules("openai-responses"),
   ...schemaRules(responses, (body) => (body.tools ?? []).filter(({ type }: any) => type === "function")),
   responses(
     "a function without `strict` is made strict: optional fields become mandatory",
@@ -74,6 +85,11 @@ export const responsesRules: readonly Rule[] = [
     guide("api-reference/responses"),
     (body) =>
       body.input.find(({ call_id }: any) => call_id !== undefined && !(call_id.length >= 1 && call_id.length <= 64)),
+  ),
+  responses(
+    "Invalid 'input.name': string does not match pattern '^[a-zA-Z0-9_-]+$'",
+    "https://github.com/mcp-use/mcp-use/pull/94",
+    (body) => itemsOf(body, "function_call").find(({ name }) => !toolName.test(name)),
   ),
   responses("No tool output found for function call", guide("guides/function-calling"), (body) => {
     const answered = itemsOf(body, "function_call_output").map(({ call_id }) => call_id);
@@ -151,15 +167,24 @@ export const responsesRules: readonly Rule[] = [
   responses("input_image must be a PNG, JPEG, WEBP or GIF", guide("guides/images-vision"), (body) =>
     /"image_url":"data:(?!image\/(png|jpeg|webp|gif);base64,.)/.test(JSON.stringify(body)) ? "image" : undefined,
   ),
+  responses("images of 5 MB and 8000 pixels, no more than 20", guide("guides/images-vision"), (body) =>
+    imageFault(dataOf(body)),
+  ),
   responses("prompt_cache_key: maximum length 64", guide("guides/prompt-caching"), (body) =>
     (body.prompt_cache_key ?? "").length > 64 ? body.prompt_cache_key : undefined,
   ),
 ];
 
+/** Every image of a body, as the data of its URL. */
+function dataOf(body: any): string[] {
+  return [...JSON.stringify(body).matchAll(/"data:image\/\w+;base64,([^"]*)"/g)].map((match) => match[1]!);
+}
+
 const callsOf = (body: any): any[] => body.messages.flatMap(({ tool_calls = [] }: any) => tool_calls);
 const isMistral = (model: string) => /mistral|devstral/.test(model);
 
 export const chatRules: readonly Rule[] = [
+  ...textRules("openai-chat"),
   ...schemaRules(chat, (body) => (body.tools ?? []).map((tool: any) => tool.function)),
   chat(
     "Invalid 'messages.tool_calls.id': string too long. Expected a string with maximum length 40",
@@ -170,6 +195,42 @@ export const chatRules: readonly Rule[] = [
     "Tool call id must be a-z, A-Z, 0-9, with a length of 9",
     "https://github.com/anomalyco/opencode/issues/1680",
     (body) => (isMistral(body.model) ? callsOf(body).find(({ id }) => !/^[a-zA-Z0-9]{9}$/.test(id)) : undefined),
+  ),
+  chat(
+    "Unexpected role 'user' after role 'tool'",
+    "https://github.com/mistralai/mistral-vibe/issues/578",
+    ({ model, messages }) =>
+      isMistral(model)
+        ? messages.find(({ role }: any, index: number) => role === "user" && messages[index - 1]?.role === "tool")
+        : undefined,
+  ),
+  chat(
+    "Conversation roles must alternate user and assistant, except for tool calls and results",
+    "https://github.com/ggml-org/llama.cpp/issues/19851",
+    ({ model, messages }) => {
+      const isSkipped = ({ role, tool_calls }: any) => isMistral(model) && (role === "tool" || tool_calls?.length > 0);
+      const spoken = messages.filter((each: any) => each.role !== "system" && !isSkipped(each));
+      return spoken.find(({ role }: any, index: number) => role !== "tool" && role === spoken[index - 1]?.role);
+    },
+  ),
+  chat(
+    "thinking is enabled but reasoning_content is missing in assistant tool call message",
+    "https://github.com/charmbracelet/crush/issues/2696",
+    ({ model, messages }) =>
+      /kimi|deepseek/.test(model)
+        ? messages.find(
+            ({ tool_calls, reasoning_content, reasoning_details }: any) =>
+              tool_calls?.length && isBlank(reasoning_content) && !reasoning_details?.length,
+          )
+        : undefined,
+  ),
+  chat(
+    "property 'reasoning_content' is unsupported",
+    "https://github.com/janhq/jan/issues/8136",
+    ({ model, messages }) =>
+      /kimi|deepseek|glm/.test(model)
+        ? undefined
+        : messages.find((message: any) => message.reasoning_content !== undefined),
   ),
   chat("tool_call ids are unique", guide("api-reference/chat"), (body) =>
     firstRepeated(callsOf(body).map(({ id }) => id)),
@@ -224,4 +285,93 @@ export const chatRules: readonly Rule[] = [
       .filter(({ type, cache_control }: any) => cache_control && type === "text").length;
     return marks > 4 || marks !== onText ? marks : undefined;
   }),
+  chat(
+    "Invalid 'messages.tool_calls.function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'",
+    "https://github.com/mcp-use/mcp-use/pull/94",
+    (body) => callsOf(body).find((call) => !toolName.test(call.function.name)),
+  ),
+  chat(
+    "Behind this server, Claude takes no such names of arguments, and no calls without tools",
+    "https://github.com/beautyfree/appstore-connect-mcp/issues/2",
+    (body) => {
+      if (!/claude/.test(body.model)) return undefined;
+      if (callsOf(body).length > 0 && !body.tools?.length) return "no tools";
+      return body.tools?.find(({ function: { parameters } }: any) =>
+        Object.keys(parameters.properties ?? {}).some((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name)),
+      );
+    },
+  ),
+  chat(
+    "Invalid 'tools.function.description': string too long. Expected a string with maximum length 1024",
+    "https://github.com/getsentry/sentry-mcp/issues/106",
+    ({ model, tools = [] }) =>
+      /(^|\/)gpt/.test(model)
+        ? tools.find((tool: any) => (tool.function.description ?? "").length > 1024)?.function.name
+        : undefined,
+  ),
+  chat(
+    "images of 5 MB and 8000 pixels, no more than 20; Mistral: 8; Groq: 5",
+    "https://github.com/earendil-works/pi/pull/120",
+    (body) => imageFault(dataOf(body), isMistral(body.model) ? 8 : /llama/.test(body.model) ? 5 : 20),
+  ),
+  chat("unknown variant `image_url`, expected `text`", "https://github.com/rikkahub/rikkahub/issues/1433", (body) =>
+    /^deepseek-v4-(pro|flash)$/.test(body.model) ? dataOf(body)[0] : undefined,
+  ),
+  chat(
+    "images are PNG or JPEG",
+    "https://docs.x.ai/developers/model-capabilities/images/understanding",
+    ({ model, messages }) =>
+      /^grok/.test(model) && /"data:image\/(?!png|jpeg)/.test(JSON.stringify(messages)) ? "an image" : undefined,
+  ),
+  chat(
+    "Extra inputs are not permitted: body.stream_options",
+    "https://github.com/dnakov/anon-kode/issues/53",
+    ({ model, stream_options }) => (isMistral(model) ? stream_options : undefined),
+  ),
+  chat(
+    "This model does not support parameter reasoning_effort, or not this value",
+    "https://docs.x.ai/developers/model-capabilities/text/reasoning",
+    ({ model, reasoning_effort: effort }) => {
+      if (effort === undefined) return undefined;
+      const [, taken] = efforts.find(([names]) => names.test(model)) ?? [];
+      return taken === undefined || taken.split(" ").includes(effort) ? undefined : effort;
+    },
+  ),
+  chat(
+    "tools.function.parameters is not a valid moonshot flavored json schema",
+    "https://github.com/MoonshotAI/walle/blob/main/docs/walle.md",
+    ({ model, tools = [] }) =>
+      /kimi/.test(model) ? tools.map((tool: any) => moonshotFault(tool.function.parameters)).find(Boolean) : undefined,
+  ),
 ];
+
+const efforts: readonly [RegExp, string][] = [
+  [/^grok-4\.6$/, "low medium high xhigh"],
+  [/^grok-4\.5$/, "low medium high"],
+  [/^grok-code/, ""],
+  [/^deepseek-v4/, "low medium high xhigh max"],
+  [/devstral/, ""],
+];
+
+const moonshotKeywords = new Set(
+  "type properties required additionalProperties items anyOf enum description default $ref $defs".split(" "),
+);
+
+function moonshotFault(root: any): unknown {
+  for (const schema of schemasIn(root)) {
+    const { type, anyOf, $ref, required = [], properties = {}, items, enum: values, ...rest } = schema;
+    const forms = [type, anyOf, $ref].filter((each) => each !== undefined);
+    if (forms.length !== 1 || (type !== undefined && typeof type !== "string")) return { forms: schema };
+    if (Object.keys(schema).some((keyword) => !moonshotKeywords.has(keyword))) return { keywords: schema };
+    if (anyOf && (anyOf.length < 1 || anyOf.length > 10)) return { anyOf };
+    if ($ref !== undefined && !/^#\/\$defs\/[^/]+$/.test($ref)) return { $ref };
+    if (required.some((name: string) => !(name in properties))) return { required };
+    if (Object.values(properties).some((field) => typeof field !== "object")) return { properties };
+    if (items !== undefined && (typeof items !== "object" || Object.keys(items).length === 0)) return { items };
+    if (values && new Set(values.map((value: unknown) => typeof value)).size !== 1) return { values };
+    if ((anyOf || $ref) && Object.keys(rest).some((keyword) => !/^(description|title)$/.test(keyword)))
+      return { beside: schema };
+    if (schema !== root && rest.$defs) return { $defs: schema };
+  }
+  return undefined;
+}

@@ -46,6 +46,9 @@ export function schemaFault(root: unknown): unknown {
     for (const bound of [exclusiveMinimum, exclusiveMaximum])
       if (bound !== undefined && typeof bound !== "number") return { bound };
     if (description !== undefined && typeof description !== "string") return { description };
+    if (schema.examples !== undefined && !Array.isArray(schema.examples)) return { examples: schema.examples };
+    if (schema.deprecated !== undefined && typeof schema.deprecated !== "boolean")
+      return { deprecated: schema.deprecated };
     if (schema.enum !== undefined && (!Array.isArray(schema.enum) || schema.enum.length === 0))
       return { enum: schema.enum };
     if (pattern !== undefined && !isPattern(pattern)) return { pattern };
@@ -73,6 +76,40 @@ function pointed(root: unknown, reference: unknown): unknown {
 
 export function withoutItems(root: unknown): unknown {
   return schemasIn(root).find(({ type, items }) => [type].flat().includes("array") && items === undefined);
+}
+
+/** How JSON writes a half of a surrogate pair, and NUL: in values and in names of fields. */
+const half = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
+const nul = /(?<!\\)(?:\\\\)*\\u0000/;
+
+/** Of every API. */
+export function textRules(wire: Wire): Rule[] {
+  return [
+    {
+      wire,
+      says: "The request body is not valid JSON: no low surrogate in string",
+      link: "https://github.com/anthropics/claude-code/issues/3277",
+      broken: (body) => half.exec(JSON.stringify(body))?.[0],
+    },
+    {
+      wire,
+      says: "Servers that keep text as C strings read nothing after NUL",
+      link: "https://github.com/aebrer/dreb/issues/352",
+      broken: (body) => nul.exec(JSON.stringify(body))?.[0],
+    },
+  ];
+}
+
+/** Width and height of a PNG, as `png` of awkward-history.ts writes them. */
+export function pixelsOf(base64: string): number {
+  const bytes = Buffer.from(base64.slice(0, 64), "base64");
+  return bytes[0] === 0x89 ? Math.max(bytes.readUInt32BE(16), bytes.readUInt32BE(20)) : 0;
+}
+
+/** What every vendor says of images: 5 MiB of Base64, 8000 pixels, and how many. */
+export function imageFault(images: readonly string[], most = 20): unknown {
+  if (images.length > most) return `${images.length} images`;
+  return images.find((data) => data.length > 5 * 1024 * 1024 || pixelsOf(data) > 8000)?.slice(0, 40);
 }
 
 const combinators = ["anyOf", "oneOf", "allOf", "enum", "not"];

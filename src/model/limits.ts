@@ -2,7 +2,7 @@
 import { findModel, findVendor, type KnownModel, type ModelRow } from "./catalog.ts";
 import type { ServerRow } from "./endpoint.ts";
 import { modelOfFamily } from "./families.ts";
-import { type ListedFacts, listedFacts, type PriceTable } from "./price-list.ts";
+import { type ListedPrice, listedPrice, type PriceTable } from "./price-list.ts";
 import { priceTable } from "./price-table.ts";
 import type { Price } from "./prices.ts";
 import type { Effort } from "./provider.ts";
@@ -12,30 +12,35 @@ export const hostedContext = 128_000;
 const localContext = 32_000;
 
 /** `model` is the vendor's own id, if another name was given. */
-export type KnownFacts = { effort?: Effort | undefined; row?: ModelRow; name?: string; model?: string };
+export type KnownModelInfo = { effort?: Effort | undefined; row?: ModelRow; name?: string; model?: string };
 
 /**
  * Looks up a model named at a server. Its own vendor accepts the catalog's
  * aliases and suffixes; a server that resells models gets the name unchanged.
  */
-export function knownAs(vendor: string, named: string, effort: Effort | undefined): KnownFacts {
-  const known = findModel(named) ?? passedOn(named);
-  if (!known) return {};
-  if (known.row.vendor !== vendor) return { row: known.row };
-  return { row: known.row, model: known.row.model, name: known.name, effort: effort ?? known.effort };
+export function knownAs(vendor: string, named: string, effort: Effort | undefined): KnownModelInfo {
+  const catalogModel = findModel(named) ?? findResoldModel(named);
+  if (!catalogModel) return {};
+  if (catalogModel.row.vendor !== vendor) return { row: catalogModel.row };
+  return {
+    row: catalogModel.row,
+    model: catalogModel.row.model,
+    name: catalogModel.name,
+    effort: effort ?? catalogModel.effort,
+  };
 }
 
 /** Handles names such as `anthropic/claude-sonnet-4.5` at a server with models of many vendors. */
-function passedOn(named: string): KnownModel | undefined {
+function findResoldModel(named: string): KnownModel | undefined {
   const last = lastName(named);
   return findModel(last) ?? findModel(last.replaceAll(".", "-"));
 }
 
-type Facts = Pick<ResolvedModel, "contextTokens" | "outputTokens" | "price">;
+type ModelLimits = Pick<ResolvedModel, "contextTokens" | "outputTokens" | "price">;
 type ModelAt = { server: Pick<ServerRow, "name" | "local">; model: string; row?: ModelRow | undefined; local: boolean };
 
-/** Returns the facts of a model at a server: from the server's own price list, otherwise from its maker's. */
-export function factsOf({ prices }: Pick<ModelChoice, "prices">, at: ModelAt): Facts {
+/** Returns the limits and price of a model at a server: from the server's own price list, otherwise from its maker's. */
+export function modelLimits({ prices }: Pick<ModelChoice, "prices">, at: ModelAt): ModelLimits {
   const { server, row, local } = at;
   const listed = listedAt(prices ?? priceTable, at);
   // An open-weights model served on this machine costs nothing.
@@ -49,14 +54,14 @@ export function factsOf({ prices }: Pick<ModelChoice, "prices">, at: ModelAt): F
 /** Vendors whose models run nowhere else. */
 const closed: ReadonlySet<string> = new Set(["anthropic", "openai", "google"]);
 
-function listedAt(table: PriceTable, { server, model, row, local }: ModelAt): ListedFacts | undefined {
+function listedAt(table: PriceTable, { server, model, row, local }: ModelAt): ListedPrice | undefined {
   if (server.local) return undefined;
   const today = new Date().toISOString().slice(0, 10);
-  const own = listedFacts(table, listOf[server.name] ?? server.name, model, today);
-  if (own) return own;
+  const serverPrice = listedPrice(table, listOf[server.name] ?? server.name, model, today);
+  if (serverPrice) return serverPrice;
   const maker = row?.vendor ?? modelOfFamily(lastName(model))?.vendor;
   if (maker === undefined || (local && !closed.has(maker))) return undefined;
-  return listedFacts(table, maker, row?.model ?? lastName(model), today);
+  return listedPrice(table, maker, row?.model ?? lastName(model), today);
 }
 
 /** Cloud vendors that use the price list of another. */
@@ -100,9 +105,9 @@ export function withSettings({ models, headerFlags }: ModelChoice, model: Resolv
   };
   const entry = Object.entries(models ?? {}).find(([name]) => isIt(name))?.[1];
   if (!entry) return model;
-  const { effort, headers, ...facts } = entry;
+  const { effort, headers, ...limits } = entry;
   const chosen = model.effort ?? effort;
   // Headers from the command line win.
   const merged = { ...model.headers, ...headers, ...((headerFlags?.length ?? 0) > 0 && model.headers) };
-  return { ...model, ...facts, ...(chosen && { effort: chosen }), headers: merged };
+  return { ...model, ...limits, ...(chosen && { effort: chosen }), headers: merged };
 }
