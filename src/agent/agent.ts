@@ -25,7 +25,7 @@ export type Agent = {
   /** Tools that can be called but are not offered to the model, because they would be refused where it runs. */
   hiddenTools?: ReadonlySet<string>;
   /** Returns the verdict on what a call needs, without side effects. `readOnly` judges for an agent that may only read. */
-  decide(needs: readonly Need[], options?: { readOnly: boolean }): Promise<Decision>;
+  decide(needs: readonly Need[], options?: { readOnly: boolean; changes?: boolean }): Promise<Decision>;
   /** Asks the user. When absent, a call that would need asking is refused. */
   ask?: Asker;
   /** A model that reviews a call before the user is asked, if the user turned that on. */
@@ -72,7 +72,6 @@ export type AgentModel = {
   displayName: string;
   contextTokens: number;
   effort?: Effort;
-  /** The price of tokens, if known. */
   price?: Price;
 };
 

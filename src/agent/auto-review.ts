@@ -3,6 +3,7 @@
 
 import { isObject } from "../json/object.ts";
 import type { Provider } from "../model/provider.ts";
+import { abortAfter } from "../protocol/abort-after.ts";
 import { messageText } from "../protocol/message.ts";
 import { shortened } from "../text/one-line.ts";
 import type { Question, Reviewer } from "./agent.ts";
@@ -34,7 +35,7 @@ export function createReviewer({ state, timeoutMs = defaultTimeoutMs, ...given }
     // A model that echoes its input would otherwise answer with this text.
     if (/decision.{0,40}allow/i.test(action))
       return no("the action contains text that looks like a reviewer's answer.");
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const limit = AbortSignal.any([signal, abortAfter(timeoutMs)]);
     let text = "";
     let hasCall = false;
     try {
@@ -62,8 +63,8 @@ export function createReviewer({ state, timeoutMs = defaultTimeoutMs, ...given }
 
 function systemPrompt({ allow, block }: ReviewInstructions): string {
   const lists = [
-    listed("The user allows these", allow),
-    listed("The user forbids these, which takes precedence", block),
+    titledList("The user allows these", allow),
+    titledList("The user forbids these, which takes precedence", block),
   ].filter(Boolean);
   return [
     "You review one action that a coding agent wants to take on the user's machine. A person is asked whenever you do not allow it.",
@@ -74,7 +75,7 @@ function systemPrompt({ allow, block }: ReviewInstructions): string {
   ].join("\n\n");
 }
 
-function listed(title: string, sentences: readonly string[]): string {
+function titledList(title: string, sentences: readonly string[]): string {
   return sentences.length === 0 ? "" : `${title}:\n${sentences.map((each) => `- ${each}`).join("\n")}`;
 }
 

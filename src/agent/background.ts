@@ -107,7 +107,7 @@ export class BackgroundShells {
       keepBytes: 1024,
       spillTo: outputFile,
       spillAfterBytes: 0,
-      onOutput: (_stream, chunk) => task && tell(task, chunk),
+      onOutput: (_stream, chunk) => task && appendOutput(task, chunk),
     });
     if (running.pid === 0) await running.ended;
     task = this.#add({ taskId, command: request.command, running, outputFile, sandbox: request.sandbox });
@@ -156,7 +156,7 @@ export class BackgroundShells {
     { outputFile, sandbox }: Pick<Task, "outputFile" | "sandbox">,
   ): { taskId: string; push(chunk: Buffer): void } {
     const task = this.#add({ taskId: this.#nextId(), command, running, outputFile, sandbox });
-    return { taskId: task.taskId, push: (chunk) => tell(task, chunk) };
+    return { taskId: task.taskId, push: (chunk) => appendOutput(task, chunk) };
   }
 
   /** Returns the output since the last read. Waits at most `blockUntilMs` for the end or for a line that matches `pattern`. */
@@ -218,7 +218,7 @@ export class BackgroundShells {
   }
 }
 
-function tell(task: Task, chunk: Buffer): void {
+function appendOutput(task: Task, chunk: Buffer): void {
   task.unread.push(chunk);
   for (const call of task.wake) call(chunk);
 }

@@ -11,7 +11,7 @@ import { NotRun, unlessStopped } from "../protocol/unless-stopped.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
 import { LiveOutput } from "./live-output.ts";
-import { messageOf, type Prepared, type PreparedCall, prepareCall, unexpected } from "./prepare-call.ts";
+import { messageOf, type Prepared, type PreparedCall, prepareCall, unexpectedFailure } from "./prepare-call.ts";
 import { previewOf } from "./preview.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
@@ -50,9 +50,9 @@ export async function* callTool(
     unlessStopped(context.signal, () => {
       isHeard = true; // hooks have seen the call and must see its end
     });
-    const heard = yield* askHooks(agent, call, given, place);
-    prepared = heard.prepared;
-    const permission = yield* permit(agent, heard, place);
+    const hooksAnswer = yield* askHooks(agent, call, given, place);
+    prepared = hooksAnswer.prepared;
+    const permission = yield* permit(agent, hooksAnswer, place);
     if ("refusal" in permission) {
       // A call that was stopped was neither allowed nor refused.
       if (context.signal.aborted) throw new NotRun();
@@ -74,7 +74,7 @@ export async function* callTool(
   const completedAt = agent.seams.now();
   if (prepared && isHeard && agent.hooks) {
     const outcome = { result: end, refused: denial !== undefined, durationMs: completedAt - ranAt };
-    const after = await agent.hooks.afterCall(hooked(prepared, place), outcome, context.signal);
+    const after = await agent.hooks.afterCall(toHookedCall(prepared, place), outcome, context.signal);
     place.context.push(...after.context);
     end = after.result ?? end;
   }
@@ -85,6 +85,7 @@ export async function* callTool(
     args: last,
     ...describedBy(tool, last),
     outcome: end.outcome,
+    ...(ranAt > startedAt && { ranAt }),
     completedAt,
     at: completedAt,
   };
@@ -120,7 +121,7 @@ type CallContext = {
   context: string[];
 };
 
-/** A call after the hooks that match every tool; `said` is their answer. */
+/** A call after the hooks that match every tool have run; `said` is their answer. */
 type HookVerdict = { prepared: Prepared; said?: BeforeCall };
 
 /**
@@ -134,13 +135,17 @@ async function* askHooks(
   context: CallContext,
 ): AsyncGenerator<AgentEvent, HookVerdict> {
   if (!agent.hooks) return { prepared };
-  const said = yield* hookAnswer(agent, agent.hooks.beforeCall(hooked(prepared, context), context.signal), context);
+  const said = yield* hookAnswer(
+    agent,
+    agent.hooks.beforeCall(toHookedCall(prepared, context), context.signal),
+    context,
+  );
   if (!said.updatedInput || said.verdict === "deny") return { prepared, said };
   const changed = await prepareCall(agent, { ...call, args: said.updatedInput });
   const { prepared: last } = changed;
   if (!last) throw changed.failure!;
   if (!said.isUnseen) return { prepared: last, said };
-  const again = yield* hookAnswer(agent, agent.hooks.beforeCall(hooked(last, context), context.signal), context);
+  const again = yield* hookAnswer(agent, agent.hooks.beforeCall(toHookedCall(last, context), context.signal), context);
   const verdicts = [said, again];
   const strictest =
     verdicts.find(({ verdict }) => verdict === "deny") ?? verdicts.find(({ verdict }) => verdict === "ask");
@@ -153,13 +158,13 @@ async function* hookAnswer(
   answer: Promise<BeforeCall>,
   context: CallContext,
 ): AsyncGenerator<AgentEvent, BeforeCall> {
-  const said = await answer;
-  for (const message of said.messages) yield { type: "notice", kind: "hook", message, at: agent.seams.now() };
-  context.context.push(...said.context);
-  return said;
+  const preToolAnswer = await answer;
+  for (const message of preToolAnswer.messages) yield { type: "notice", kind: "hook", message, at: agent.seams.now() };
+  context.context.push(...preToolAnswer.context);
+  return preToolAnswer;
 }
 
-function hooked({ tool, args, wireArgs }: Prepared, { callId, said }: CallContext): HookedCall {
+function toHookedCall({ tool, args, wireArgs }: Prepared, { callId, said }: CallContext): HookedCall {
   return { id: callId, tool, args, wireArgs, ...(said !== undefined && { said }) };
 }
 
@@ -180,17 +185,19 @@ async function* permit(
   const { verdict, approved, mayRead } = decision;
   if (verdict === "deny") return { refusal: decision.reasons.join(" "), rule: decision.rule };
   const now = { confined: decision.confined === true, approved, signal: context.signal };
-  const own = agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
+  const own =
+    agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(toHookedCall(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
   const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
-  const unkept = verdict === "allow" && wished.length === 0 ? await unkeptIn(agent, prepared, decision, context) : [];
-  if (verdict === "allow" && wished.length === 0 && unkept.length === 0) {
+  const unsaved =
+    verdict === "allow" && wished.length === 0 ? await unsavedDeletions(agent, prepared, decision, context) : [];
+  if (verdict === "allow" && wished.length === 0 && unsaved.length === 0) {
     // Like `cursor-agent`, report web lookups under --force as asked and approved.
     if (decision.forced && /^web/.test(prepared.tool.wire))
       yield* reportQuery(agent, prepared, context, async () => ({}));
     return decision;
   }
-  const reasons = [...(verdict === "ask" ? decision.reasons : []), ...wished, ...unkept];
+  const reasons = [...(verdict === "ask" ? decision.reasons : []), ...wished, ...unsaved];
   const isForPerson = decision.personOnly || wished.length > 0;
   const review = isForPerson ? undefined : await reviewCall(agent, prepared, reasons, context);
   if (review?.allow) {
@@ -216,7 +223,7 @@ async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> 
 }
 
 /** Returns why a delete that is allowed only with a snapshot is not allowed. */
-async function unkeptIn(
+async function unsavedDeletions(
   agent: Agent,
   { needs }: Prepared,
   { ifKept }: Decision,
@@ -367,7 +374,7 @@ async function* runCall(
 /** Builds the result that the model and the stream get for a call that threw. */
 function resultOf(name: string, error: unknown): ToolResult {
   const isNotRun = error instanceof NotRun;
-  const { kind, value, siblings, message } = isNotRun ? failure(error.message) : unexpected(name, error);
+  const { kind, value, siblings, message } = isNotRun ? failure(error.message) : unexpectedFailure(name, error);
   const outcome: Outcome = { kind, value, ...(siblings && { siblings }) };
   return { outcome, text: message, ...(isNotRun && { isNotRun }) };
 }

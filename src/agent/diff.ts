@@ -1,7 +1,5 @@
 // Computes unified diffs, line counts and the result value of an edit.
 import { shownPath } from "../policy/paths.ts";
-import { changedLines } from "../protocol/profile-shapes.ts";
-import { profileOf } from "../protocol/profiles.ts";
 import type { ToolContext, ToolResult } from "./tools/tool.ts";
 
 type FileChange = { path: string; before: string | undefined; after: string; message: string };
@@ -15,22 +13,20 @@ const around = 3;
 export async function changeResult(change: FileChange, context: ToolContext, note = ""): Promise<ToolResult> {
   const { path, before, after, message } = change;
   // A relative path lets `patch -p1` apply the diff as it is.
-  const profile = profileOf(context.compat);
   const { text, added, removed } = await unifiedDiff({ ...change, path: shownPath(path, context.workspace) });
   const value = {
     path,
     linesAdded: added,
-    linesRemoved: profile.newFileRemovesLine && before === undefined ? 1 : removed,
-    diffString:
-      profile.diffString === "unified" ? text : changedLines(text, { isNew: before === undefined, ...profile }),
+    linesRemoved: removed,
+    diffString: text,
     ...(before !== undefined && { beforeFullFileContent: before }),
     afterFullFileContent: after,
     message,
     resultForModel: message,
   };
   const errors = await errorsAfter(change, context);
-  const said = note === "" ? message : `${message} ${note}`;
-  return { outcome: { kind: "success", value }, text: errors === "" ? said : `${said}\n${errors}` };
+  const fullMessage = note === "" ? message : `${message} ${note}`;
+  return { outcome: { kind: "success", value }, text: errors === "" ? fullMessage : `${fullMessage}\n${errors}` };
 }
 
 /** Returns the language servers' findings about the change. */

@@ -1,10 +1,10 @@
 // Reads and writes workspace files: real paths, no links followed, whole writes. All of the agent's file writes go through here.
-import { constants, type Stats } from "node:fs";
-import * as fs from "node:fs/promises";
+import { constants, promises as fs, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import * as paths from "../policy/paths.ts";
 import { unlessStopped } from "../protocol/unless-stopped.ts";
 import { homeDir } from "../store/config-dir.ts";
+import { noFollow, onlyFolder, readOnly } from "./folder-handle.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { OpenBuffers } from "./seams.ts";
 import { failure, ToolFailure } from "./tools/tool.ts";
@@ -25,11 +25,6 @@ export type FileContext = {
 
 export type OpenFile = { handle: fs.FileHandle; real: string; stat: Stats };
 
-// Windows lacks these flags.
-const noFollow = constants.O_NOFOLLOW ?? 0;
-const onlyFolder = constants.O_DIRECTORY ?? 0;
-const noWait = constants.O_NONBLOCK ?? 0;
-
 export function absolutePath(path: string, context: { workspace: string }): string {
   return paths.absolutePath(path, { workspace: context.workspace, home: homeDir(process.env) });
 }
@@ -40,7 +35,7 @@ export async function openFile(path: string, context: FileContext): Promise<Open
   checkApproved(path, context, real);
   // Check before opening, since opening a device can have side effects.
   checkRegular(await fs.lstat(real), real, path);
-  const handle = await fs.open(real, constants.O_RDONLY | noFollow | noWait);
+  const handle = await fs.open(real, readOnly);
   try {
     const stat = await handle.stat();
     checkRegular(stat, real, path);
@@ -210,7 +205,7 @@ async function writeNew(temporary: string, content: Buffer, before: Stats | unde
 
 async function writeInPlace(entry: string, content: Buffer, of: { target: string; path: string }): Promise<void> {
   const { target, path } = of;
-  const handle = await fs.open(entry, constants.O_RDWR | noFollow | noWait);
+  const handle = await fs.open(entry, constants.O_RDWR | readOnly);
   try {
     const stat = await handle.stat();
     checkRegular(stat, target, path);
@@ -239,7 +234,7 @@ async function overwrite(handle: fs.FileHandle, content: Buffer): Promise<void> 
 async function openFolder(real: string, path: string, options: { create?: boolean } = {}) {
   let handle: fs.FileHandle;
   try {
-    handle = await fs.open(real, constants.O_RDONLY | onlyFolder | noFollow);
+    handle = await fs.open(real, onlyFolder);
   } catch (error) {
     if (codeOf(error) !== "ENOENT" || !options.create) throw error;
     const parent = await openFolder(dirname(real), path, options);
@@ -248,7 +243,7 @@ async function openFolder(real: string, path: string, options: { create?: boolea
       await fs.mkdir(entry).catch((problem) => {
         if (codeOf(problem) !== "EEXIST") throw problem;
       });
-      handle = await fs.open(entry, constants.O_RDONLY | onlyFolder | noFollow);
+      handle = await fs.open(entry, onlyFolder);
     } finally {
       await parent.close();
     }

@@ -15,7 +15,7 @@ import { dirname, relative, sep } from "node:path";
 
 // Windows lacks these flags.
 export const noFollow = constants.O_NOFOLLOW ?? 0;
-const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
+export const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
 /** Flags to open a regular file for reading: follows no link, and does not block on a pipe without a writer. */
 export const readOnly = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
 
@@ -146,6 +146,15 @@ export function foldersAbove(paths: Iterable<string>): Set<string> {
 /** Does what `join` does for one plain name, at a tenth of the cost. */
 export function inFolder(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
+}
+
+/** Returns undefined if nothing is there, or it cannot be inspected: a part of the path is a file, or may not be searched. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function pathOf(handle: number): string | undefined {

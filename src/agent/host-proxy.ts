@@ -51,21 +51,21 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
   const refusals = new Set<string>();
   const sockets = new Set<Duplex>();
   const server = createServer();
-  server.on("connection", (socket) => keep(socket, sockets));
+  server.on("connection", (socket) => trackSocket(socket, sockets));
   server.on("clientError", (_error, socket) => socket.destroy());
   server.on("connect", (asked, socket: Duplex, head) => {
     socket.on("error", () => socket.destroy());
     const target = targetOf(asked.url ?? "");
-    reach(target, options).then(
+    connectIfAllowed(target, options).then(
       (remote) => {
-        keep(remote, sockets);
+        trackSocket(remote, sockets);
         socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
         if (head.length > 0) remote.write(head);
-        join(socket, remote);
+        pipeBothWays(socket, remote);
         cutBeyond(options.maxBytes, remote);
       },
       (error: Error) => {
-        note(error);
+        reportProblem(error);
         socket.end(
           `HTTP/1.1 ${statusOf(error)}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${error.message}\n`,
         );
@@ -74,7 +74,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
   });
   server.on("request", (asked, answer) => {
     forward(asked, answer, options, sockets).catch((error: Error) => {
-      note(error);
+      reportProblem(error);
       if (answer.headersSent || options.isSilent) answer.destroy();
       else
         answer
@@ -102,7 +102,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
       }),
   };
 
-  function note(error: Error): void {
+  function reportProblem(error: Error): void {
     if (error instanceof Refusal && refusals.size < maxRefusals) refusals.add(error.message);
   }
 }
@@ -114,13 +114,13 @@ function statusOf(error: Error): string {
   return error instanceof Refusal ? "403 Forbidden" : "502 Bad Gateway";
 }
 
-function keep(socket: Duplex, sockets: Set<Duplex>): void {
+function trackSocket(socket: Duplex, sockets: Set<Duplex>): void {
   sockets.add(socket);
   socket.on("error", () => socket.destroy());
   socket.once("close", () => sockets.delete(socket));
 }
 
-function join(one: Duplex, other: Duplex): void {
+function pipeBothWays(one: Duplex, other: Duplex): void {
   one.pipe(other);
   other.pipe(one);
   one.once("close", () => other.destroy());
@@ -148,10 +148,10 @@ function authorityOf({ host, port }: Target): string {
 }
 
 /** Connects to one of the checked addresses, never to a name that would be resolved again. */
-async function reach(target: Target, options: HostProxyOptions): Promise<Socket> {
+async function connectIfAllowed(target: Target, options: HostProxyOptions): Promise<Socket> {
   const { judge, env, resolve = resolveName, connect = connectAddress } = options;
-  const shown = `${target.host}:${target.port}`;
-  const refuse = (why: string) => new Refusal(`${judge.who} refused ${shown}: ${why.replace(/\.$/, "")}.`);
+  const hostAndPort = `${target.host}:${target.port}`;
+  const refuse = (why: string) => new Refusal(`${judge.who} refused ${hostAndPort}: ${why.replace(/\.$/, "")}.`);
   const problem = judge.name(target);
   if (problem) throw refuse(problem);
   const proxy = proxyFor(new URL(`https://${authorityOf(target)}`), env);
@@ -161,10 +161,10 @@ async function reach(target: Target, options: HostProxyOptions): Promise<Socket>
   const closed = addresses.length > 0 ? judge.addresses(target, addresses) : undefined;
   if (closed) throw refuse(closed);
   if (proxy) return throughProxy(proxy, target);
-  let last: Error = new Error(`${shown} cannot be reached`);
+  let last: Error = new Error(`${hostAndPort} cannot be reached`);
   for (const address of addresses) {
     try {
-      return await connected(connect({ address, port: target.port }));
+      return await waitForConnect(connect({ address, port: target.port }));
     } catch (error) {
       last = error as Error;
     }
@@ -180,7 +180,7 @@ function connectAddress({ address, port }: { address: string; port: number }): S
   return connectTcp({ host: address, port });
 }
 
-function connected(socket: Socket): Promise<Socket> {
+function waitForConnect(socket: Socket): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
       socket.destroy();
@@ -234,8 +234,8 @@ async function forward(
   const url = URL.canParse(asked.url ?? "") ? new URL(asked.url!) : undefined;
   if (url?.protocol !== "http:") throw new Refusal(`${options.judge.who} accepts only CONNECT and http:// addresses.`);
   const target = { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(url.port) || 80 };
-  const remote = await reach(target, options);
-  keep(remote, sockets);
+  const remote = await connectIfAllowed(target, options);
+  trackSocket(remote, sockets);
   const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !ownHeaders.has(name)));
   const passed = request({
     method: asked.method,
@@ -245,8 +245,8 @@ async function forward(
   });
   passed.once("error", () => answer.destroy());
   passed.once("response", (given) => {
-    const kept = Object.entries(given.headers).filter(([name]) => !ownHeaders.has(name));
-    answer.writeHead(given.statusCode ?? 502, Object.fromEntries(kept));
+    const passedHeaders = Object.entries(given.headers).filter(([name]) => !ownHeaders.has(name));
+    answer.writeHead(given.statusCode ?? 502, Object.fromEntries(passedHeaders));
     given.pipe(answer);
     given.once("close", () => given.complete || answer.destroy());
     cutBeyond(options.maxBytes, given);

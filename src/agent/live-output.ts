@@ -3,7 +3,7 @@
 import { milliseconds } from "../process/clock.ts";
 
 /** Most characters per `everyMs` milliseconds, and most that may wait to be taken. */
-const most = 64 * 1024;
+const maxCharacters = 64 * 1024;
 const everyMs = 250;
 const skipped = "\n[… live output skipped …]\n";
 
@@ -16,10 +16,10 @@ export class LiveOutput {
   push(chunk: string): void {
     const now = milliseconds();
     if (this.#since === 0 || now - this.#since > everyMs) {
-      this.#room = most;
+      this.#room = maxCharacters;
       this.#since = now;
     }
-    const fits = chunk.length <= Math.min(this.#room, most - this.#waiting.length);
+    const fits = chunk.length <= Math.min(this.#room, maxCharacters - this.#waiting.length);
     if (fits) {
       this.#room -= chunk.length;
       this.#waiting += chunk;

@@ -15,30 +15,30 @@ export function newCallIds(): CallIds {
 /** Makes call ids unique: a repeated id would run a call twice and leave a result that answers no call. */
 export function withUniqueCalls(parts: Part[], ids: CallIds, modelCallId: string): Part[] {
   const seen = new Set<string>();
-  const kept: Part[] = [];
+  const keptParts: Part[] = [];
   for (const part of parts) {
     if (part.type !== "tool_call") {
-      kept.push(part);
+      keptParts.push(part);
       continue;
     }
     const id = part.id || `call_${modelCallId}_${seen.size}`;
     if (seen.has(id)) continue;
     seen.add(id);
-    kept.push({ ...part, id: idInTurn({ ...part, id }, ids) });
+    keptParts.push({ ...part, id: idInTurn({ ...part, id }, ids) });
   }
-  return kept;
+  return keptParts;
 }
 
 function idInTurn(call: ToolCallPart, ids: CallIds): string {
-  const said = JSON.stringify([call.name, call.args]);
+  const callText = JSON.stringify([call.name, call.args]);
   const before = ids.made.get(call.id);
-  ids.areReused ||= before !== undefined && before !== said;
+  ids.areReused ||= before !== undefined && before !== callText;
   if (before === undefined) {
-    ids.made.set(call.id, said);
+    ids.made.set(call.id, callText);
     return call.id;
   }
   const id = `${call.id}_${ids.made.size}`;
-  ids.made.set(id, said);
+  ids.made.set(id, callText);
   if (!ids.areReused) ids.repeated.add(id);
   return id;
 }
@@ -68,7 +68,7 @@ export function repeatWarning(count: number): string {
 }
 
 /** Hashes long signatures: several are kept, and one may hold everything that a reply has read. */
-function shortened(text: string): string {
+function hashIfLong(text: string): string {
   if (text.length < 10_000) return text;
   return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex");
 }
@@ -90,8 +90,8 @@ export function countRepeats(): RepeatCounter {
         return;
       }
       // Values that are new at each call, such as a subagent's id, are not progress.
-      const told = results.map((result) => result.replace(newId, ""));
-      const signature = shortened(JSON.stringify([calls.map((call) => [call.name, call.args]), told]));
+      const comparable = results.map((result) => result.replace(newId, ""));
+      const signature = hashIfLong(JSON.stringify([calls.map((call) => [call.name, call.args]), comparable]));
       for (let index = 0; index < longestCycle; index++) {
         alike[index] = latest[index] === signature ? alike[index]! + 1 : 0;
       }

@@ -34,7 +34,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
     denials: [],
     repeats: countRepeats(),
     ids: newCallIds(),
-    facts: agent.model,
+    modelInfo: agent.model,
     repairs: agent.answer?.repairs ?? 0,
     shortest: 0,
     isReminded: false,
@@ -43,7 +43,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
   let failure: unknown;
   try {
     yield { type: "user", text: prompt.text };
-    agent.session.append({ role: "user", parts: [...prompt.parts, ...(await submitted(turn, prompt))] });
+    agent.session.append({ role: "user", parts: [...prompt.parts, ...(await runPromptHooks(turn, prompt))] });
     while (true) {
       const { reply, modelCallId } = yield* nextReply(turn);
       answer += messageText(reply);
@@ -76,8 +76,8 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
     durationMs: agent.seams.now() - startedAt,
     apiDurationMs: Math.round(Math.min(turn.apiMs, agent.seams.now() - startedAt)),
     requestId: prompt.requestId,
-    usage: turn.spending.total(turn.facts.price),
-    ...(turn.context > 0 && { context: { used: turn.context, window: turn.facts.contextTokens } }),
+    usage: turn.spending.total(turn.modelInfo.price),
+    ...(turn.context > 0 && { context: { used: turn.context, window: turn.modelInfo.contextTokens } }),
     ...(turn.denials.length > 0 && { denials: turn.denials }),
   };
   const structured = turn.structured === undefined ? {} : { structured: turn.structured };
@@ -86,11 +86,11 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
 }
 
 /** Returns what hooks add to the prompt. Throws when a hook blocks it. */
-async function submitted({ agent, signal }: Turn, prompt: TurnPrompt): Promise<Part[]> {
-  const heard = await agent.hooks?.beforePrompt({ attachments: [], ...prompt }, signal);
-  if (heard) signal.throwIfAborted(); // a hook that was cut off has approved nothing
-  if (heard?.refusal !== undefined) throw new TurnError("PROMPT_BLOCKED", heard.refusal);
-  return (heard?.context ?? []).map((text) => ({ type: "text", text }));
+async function runPromptHooks({ agent, signal }: Turn, prompt: TurnPrompt): Promise<Part[]> {
+  const hookAnswer = await agent.hooks?.beforePrompt({ attachments: [], ...prompt }, signal);
+  if (hookAnswer) signal.throwIfAborted(); // a hook that was cut off has approved nothing
+  if (hookAnswer?.refusal !== undefined) throw new TurnError("PROMPT_BLOCKED", hookAnswer.refusal);
+  return (hookAnswer?.context ?? []).map((text) => ({ type: "text", text }));
 }
 
 /** Appends prompts that were sent while the turn ran. A prompt that a hook blocks is left out with a notice. */
@@ -103,7 +103,7 @@ async function* takeSteering(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   for (const prompt of prompts) {
     yield { type: "user", text: prompt.text };
     try {
-      agent.session.append({ role: "user", parts: [...prompt.parts, ...(await submitted(turn, prompt))] });
+      agent.session.append({ role: "user", parts: [...prompt.parts, ...(await runPromptHooks(turn, prompt))] });
       isHeard = true;
     } catch (error) {
       if (!(error instanceof TurnError)) throw error;
@@ -137,9 +137,9 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   checkReplies(turn);
   const before = agent.model;
   yield* agent.control?.settle() ?? [];
-  if (agent.model !== before) turn.facts = agent.model;
+  if (agent.model !== before) turn.modelInfo = agent.model;
   // Leave room for the answer, the system prompt and the tools.
-  const room = Math.floor(turn.facts.contextTokens * 0.8);
+  const room = Math.floor(turn.modelInfo.contextTokens * 0.8);
   const { tokens, estimate, roomIn } = sizeOf(agent.session);
   if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(estimate / 2), { trigger: "manual" });
   else if (tokens > room && estimate > turn.shortest * 1.2) yield* shorten(turn, roomIn(room));
@@ -204,7 +204,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           parts.push(chunk.part);
           break;
         case "usage":
-          turn.spending.add(chunk.usage, turn.facts.price);
+          turn.spending.add(chunk.usage, turn.modelInfo.price);
           counted = turn.context = contextOf(chunk.usage);
           break;
         case "retry": {
@@ -218,7 +218,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           yield { ...chunk, at: agent.seams.now() };
           break;
         case "model":
-          if (chunk.facts) turn.facts = chunk.facts;
+          if (chunk.info) turn.modelInfo = chunk.info;
           yield modelChange(chunk, agent.seams.now());
           break;
       }
@@ -298,22 +298,28 @@ async function* runCalls(
   );
   const isRepeated = turn.repeats.count === Math.max(2, agent.limits.loopLimit - 2);
   const warnings = isRepeated ? [repeatWarning(turn.repeats.count)] : [];
-  const told = [...ends.flatMap((end) => end.context), ...warnings].map((text): Part => ({ type: "text", text }));
-  const news = [...(yield* tellEnded(turn, agent.subagents?.takeEnded())), ...(yield* tellLateErrors(turn))];
-  agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared), ...news] });
+  const extraParts = [...ends.flatMap((end) => end.context), ...warnings].map((text): Part => ({ type: "text", text }));
+  const news = [
+    ...(yield* reportEndedSubagents(turn, agent.subagents?.takeEnded())),
+    ...(yield* reportLateErrors(turn)),
+  ];
+  agent.session.append({
+    role: "user",
+    parts: [...results, ...extraParts, ...newInstructions(agent, prepared), ...news],
+  });
 }
 
 /** Waits for background subagents before the run ends. Returns true when the model has their answers to read. */
 async function* awaitSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { subagents, session } = turn.agent;
-  const news = yield* tellEnded(turn, await subagents?.waitForAll(turn.signal));
+  const news = yield* reportEndedSubagents(turn, await subagents?.waitForAll(turn.signal));
   if (news.length > 0) session.append({ role: "user", parts: news });
   return news.length > 0;
 }
 
 /** Returns true when the model was reminded of unfinished work: errors in its edits or commands that still run. */
 async function* remind(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
-  const late = yield* tellLateErrors(turn, lateErrorsMs);
+  const late = yield* reportLateErrors(turn, lateErrorsMs);
   const text = late.length > 0 ? undefined : await turn.agent.unfinished?.(turn.signal);
   const parts: Part[] = text === undefined ? late : [{ type: "text", text }];
   if (parts.length === 0) return false;
@@ -326,7 +332,7 @@ async function* remind(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
 const lateErrorsMs = 2000;
 
 /** Reports language-server findings that came after the results of the edits. */
-async function* tellLateErrors({ agent, signal }: Turn, waitMs = 0): AsyncGenerator<AgentEvent, Part[]> {
+async function* reportLateErrors({ agent, signal }: Turn, waitMs = 0): AsyncGenerator<AgentEvent, Part[]> {
   const found = signal.aborted ? "" : await agent.diagnostics?.takeLate(agent.toolContext.sessionId, waitMs);
   if (!found) return [];
   const text = `Found after earlier edits: ${found}`;
@@ -335,7 +341,10 @@ async function* tellLateErrors({ agent, signal }: Turn, waitMs = 0): AsyncGenera
 }
 
 /** Reports ended background subagents to the stream, the list of refusals and the model. */
-async function* tellEnded({ denials: all }: Turn, ended: EndedSubagent[] = []): AsyncGenerator<AgentEvent, Part[]> {
+async function* reportEndedSubagents(
+  { denials: all }: Turn,
+  ended: EndedSubagent[] = [],
+): AsyncGenerator<AgentEvent, Part[]> {
   for (const { notice, denials } of ended) {
     yield notice;
     all.push(...denials);

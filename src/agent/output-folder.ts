@@ -25,8 +25,11 @@ const sweepRestMs = 6 * 3_600_000;
 
 /** Costs one stat call, which is all that most runs spend on sweeping. */
 export function isSweepDue(temporary = tmpdir(), now = Date.now()): boolean {
-  const last = statSync(sweepNote(temporary), { throwIfNoEntry: false });
-  return last === undefined || now - last.mtimeMs > sweepRestMs;
+  try {
+    return now - statSync(sweepNote(temporary)).mtimeMs > sweepRestMs;
+  } catch {
+    return true;
+  }
 }
 
 /** Returns the folder for a session's long outputs and creates it if needed; the same session gets the same folder again. */
@@ -59,7 +62,7 @@ export function isPrivate(path: string): boolean {
       throw new Error(`The directory for temporary files, ${dirname(path)}, does not exist: set TMPDIR.`);
     if (code !== "EEXIST") throw error;
   }
-  const facts = lstatSync(path);
-  if (process.platform === "win32") return facts.isDirectory();
-  return facts.isDirectory() && facts.uid === process.getuid?.() && (facts.mode & 0o077) === 0;
+  const stats = lstatSync(path);
+  if (process.platform === "win32") return stats.isDirectory();
+  return stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0;
 }

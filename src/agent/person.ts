@@ -1,5 +1,5 @@
 // Defines Person: the user at the terminal, asked what no rule can decide. Absent in print mode, where no answer is invented.
-import type { Question as ChoiceQuestion, QuestionAnswer } from "../protocol/tool-shapes.ts";
+import type { ChoiceItem as ChoiceQuestion, QuestionAnswer } from "../protocol/tool-shapes.ts";
 
 export type { ChoiceQuestion };
 

@@ -31,7 +31,7 @@ export async function prepareCall(agent: Agent, call: ToolCallPart): Promise<Pre
     const wireArgs = await tool.wireArgs(args, place);
     return { call, prepared: { tool, args, wireArgs, needs: tool.needs(args, place) } };
   } catch (error) {
-    return { call, failure: unexpected(tool.name, error) };
+    return { call, failure: unexpectedFailure(tool.name, error) };
   }
 }
 
@@ -56,7 +56,7 @@ export async function batches(calls: readonly PreparedCall[]): Promise<PreparedC
 /** Returns the commands that certainly change nothing. */
 async function readingCommands(calls: readonly PreparedCall[]): Promise<ReadonlySet<Need>> {
   const commands = calls.flatMap(({ prepared }) => prepared?.needs.filter(({ kind }) => kind === "Shell") ?? []);
-  if (commands.length < 2) return new Set();
+  if (commands.length < 2 && !calls.some(mayRunBeside)) return new Set();
   const { onlyReads } = await import("../policy/only-reads.ts");
   return new Set(commands.filter(({ target }) => onlyReads(target)));
 }
@@ -67,7 +67,14 @@ function conflict(a: PreparedCall, b: PreparedCall, reading: ReadonlySet<Need>):
   if (isWait(a) !== isWait(b) && [a, b].some(({ prepared }) => prepared?.tool.wire === "shell")) return true;
   const first = a.prepared?.needs ?? [];
   const second = b.prepared?.needs ?? [];
+  const changes = (needs: readonly Need[]) => needs.some((need) => need.kind === "Shell" && !reading.has(need));
+  if ((mayRunBeside(a) && changes(second)) || (mayRunBeside(b) && changes(first))) return true;
   return first.some((one) => second.some((other) => needsConflict(one, other, reading)));
+}
+
+/** A subagent or a server may change what a command runs, which was judged by what is there now. */
+function mayRunBeside({ prepared }: PreparedCall): boolean {
+  return prepared?.tool.wire === "task" || prepared?.tool.mcp !== undefined;
 }
 
 function isWait({ prepared }: PreparedCall): boolean {
@@ -85,7 +92,7 @@ function needsConflict(a: Need, b: Need, reading: ReadonlySet<Need>): boolean {
 }
 
 /** Reports a bug in a tool to the model, so that the run goes on. */
-export function unexpected(name: string, error: unknown): ToolFailure {
+export function unexpectedFailure(name: string, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
   return failure(`${name} failed unexpectedly: ${messageOf(error)}`);
 }

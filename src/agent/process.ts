@@ -208,7 +208,7 @@ class Output {
       stderr: { kept: new BoundedBytes(keepBytes), characters: new CharacterStream() },
     };
     this.#interleaved = new BoundedBytes(keepBytes);
-    // At most what is kept in memory, or the beginning of the file would be lost.
+    // Spill before more arrives than is kept in memory, or the beginning of the file would be lost.
     this.#spillAfter = Math.min(request.spillAfterBytes ?? keepBytes, keepBytes);
   }
 

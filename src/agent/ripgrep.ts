@@ -1,9 +1,11 @@
 // Runs ripgrep: locates the binary, runs searches, and decides which files they may see.
-import { closeSync, existsSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../policy/paths.ts";
+import { watchIrregularFiles } from "../process/irregular-files.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { firstOf } from "../text/first-of.ts";
 import { absolutePath, describe, type FileContext, realFolder } from "./files.ts";
 import {
   entriesAt,
@@ -15,7 +17,8 @@ import {
   openRegularFile,
 } from "./folder-handle.ts";
 import { findGit } from "./instructions/environment.ts";
-import { moment, settledFolders } from "./settled-files.ts";
+import { statOrNothing } from "./instructions/read-text.ts";
+import { currentMoment, settledFolders } from "./settled-files.ts";
 import { failure, type ToolContext } from "./tools/tool.ts";
 
 let found: string | undefined;
@@ -82,20 +85,20 @@ export async function searchRecords(
 ): Promise<{ records: Iterable<FoundRecord>; cut: boolean; unread: string[] }> {
   const root = holdFolder(search);
   try {
-    const start = moment();
+    const start = currentMoment();
     const output = await runRipgrep([...visibility(search.folder), ...args, "--", search.start], root.at(""), context);
     const unread = unreadIn(output, search, context);
-    const kept = new Map<string, boolean>();
+    const verdicts = new Map<string, boolean>();
     for (const { file } of records(output.text))
-      if (!kept.has(file)) kept.set(file, keep(file) && isVisible(file, search, context));
-    const files = [...kept.keys()].filter((file) => kept.get(file));
+      if (!verdicts.has(file)) verdicts.set(file, keep(file) && isVisible(file, search, context));
+    const files = [...verdicts.keys()].filter((file) => verdicts.get(file));
     const settled = settledFolders(files, root, start);
     const doubtful = new Set(files.filter((file) => !settled.has(dirname(file))));
     const again = doubtful.size > 0 ? await searchHeld([...doubtful], search, { args, records }, context) : undefined;
     return {
       records: (function* () {
         for (const record of records(output.text))
-          if (kept.get(record.file) && !doubtful.has(record.file)) yield record;
+          if (verdicts.get(record.file) && !doubtful.has(record.file)) yield record;
         yield* again?.found ?? [];
       })(),
       cut: output.cut || again?.cut === true,
@@ -144,15 +147,18 @@ type SearchOutput = { text: string; cut: boolean; said: string };
 
 const maxBytes = 8 * 1024 * 1024;
 const maxMs = 60_000;
+/** Leaves the ignore files that arguments name. */
+const withoutIgnoring = "--no-ignore";
 
-/** Runs ripgrep once. Stops it when it prints too much or takes too long, and then sets `cut`. */
+/** Runs ripgrep, without ignore files if one of them is a pipe or a device. `cut` is set if it prints too much or takes too long. */
 async function runRipgrep(args: readonly string[], cwd: string, context: Runs): Promise<SearchOutput> {
   const chunks: Buffer[] = [];
   let size = 0;
+  const watch = watchIrregularFiles(cwd);
   const running = context.processes.start({
     command: [ripgrepPath(), "--no-config", "--color=never", "--no-ignore-messages", ...args],
     cwd,
-    signal: context.signal,
+    signal: AbortSignal.any([context.signal, watch.signal]),
     timeoutMs: maxMs,
     keepBytes: 64 * 1024,
     leftovers: "ignore",
@@ -164,12 +170,15 @@ async function runRipgrep(args: readonly string[], cwd: string, context: Runs): 
     },
   });
   const end = await running.ended;
+  if (watch.end() !== undefined && args[0] !== withoutIgnoring && !context.signal.aborted)
+    return runRipgrep([withoutIgnoring, ...args], cwd, context);
   const cut = size >= maxBytes || end.timedOut;
   if (end.cancelled && !cut) throw failure("The search was cancelled.");
   // Exit code 1: nothing found. 2: some files could not be read or, if reported before any file, the pattern is invalid.
-  const said = end.stderr.trim();
-  if (end.exitCode === 2 && said !== "" && !/^rg: [./]|\(os error \d+\)/.test(said)) throw failure(said);
-  return { text: Buffer.concat(chunks).toString("utf8"), cut, said };
+  const errorOutput = end.stderr.trim();
+  if (end.exitCode === 2 && errorOutput !== "" && !/^rg: [./]|\(os error \d+\)/.test(errorOutput))
+    throw failure(errorOutput);
+  return { text: Buffer.concat(chunks).toString("utf8"), cut, said: errorOutput };
 }
 
 /** Returns the files that this user may not read, without "./". Throws when the start of the search itself is unreadable. */
@@ -189,28 +198,27 @@ const maxUnread = 5;
 /** Returns a note for the end of a result: without it, a model takes unreadable files for empty. */
 export function unreadNote(unread: readonly string[]): string {
   if (unread.length === 0) return "";
-  const more = unread.length > maxUnread ? ` and ${unread.length - maxUnread} more` : "";
-  return `\n[Permission denied, not searched: ${unread.slice(0, maxUnread).join(", ")}${more}]`;
+  return `\n[Permission denied, not searched: ${firstOf(unread, maxUnread)}]`;
 }
 
-/**
- * Lists the files below the start that no ignore file hides, sorted by path, relative to the search's folder, without "./". `isWanted`
- * filters before permissions are checked.
- */
+/** `isWanted` filters before permissions are checked; `needed` is text that every wanted path contains. */
+export type WantedFiles = { isWanted?(file: string): boolean; needed?: string };
+
+/** Lists the files below the start that no ignore file hides, sorted by path, relative to the search's folder, without "./". */
 export async function listFiles(
   search: Search,
   context: Runs & Reads,
-  isWanted: (file: string) => boolean = () => true,
+  { isWanted = () => true, needed = "" }: WantedFiles = {},
 ): Promise<{ files: string[]; cut: boolean; unread: string[] }> {
   const root = holdFolder(search);
   try {
-    const start = moment();
+    const start = currentMoment();
     // An argument without "./" makes ripgrep print names without it, which saves stripping each one.
     const below = search.start === "./" ? [] : [withoutDot(search.start)];
     const args = [...visibility(search.folder), "--files", "--null", "--", ...below];
     const output = await runRipgrep(args, root.at(""), context);
     const unread = unreadIn(output, search, context);
-    const files = namesIn(output.text, (file) => isWanted(file) && isVisible(file, search, context));
+    const files = namesIn(output.text, (file) => isWanted(file) && isVisible(file, search, context), needed);
     const settled = settledFolders(files, root, start);
     const isThere = presenceIn(search.folder);
     return {
@@ -224,11 +232,15 @@ export async function listFiles(
 }
 
 /** Returns the wanted names of a NUL-terminated list; an incomplete last one is dropped. Scans in place: there may be a million. */
-export function namesIn(text: string, isWanted: (name: string) => boolean = () => true): string[] {
+export function namesIn(text: string, isWanted: (name: string) => boolean = () => true, needed = ""): string[] {
   const names: string[] = [];
-  for (let at = 0, end = text.indexOf("\0"); end !== -1; at = end + 1, end = text.indexOf("\0", at)) {
-    const name = withoutDot(text.slice(at, end));
+  for (let at = text.indexOf(needed); at !== -1; ) {
+    const end = text.indexOf("\0", at);
+    if (end === -1) break;
+    const start = needed === "" ? at : text.lastIndexOf("\0", at) + 1;
+    const name = withoutDot(text.slice(start, end));
     if (isWanted(name)) names.push(name);
+    at = needed === "" ? end + 1 : text.indexOf(needed, end + 1);
   }
   return names;
 }
@@ -287,7 +299,7 @@ function visibility(folder: string): string[] {
   }
   for (const name of ignoreFiles) {
     const file = join(folder, name);
-    if (existsSync(file)) args.push(`--ignore-file=${file}`);
+    if (statOrNothing(file)?.isFile()) args.push(`--ignore-file=${file}`);
   }
   return args;
 }

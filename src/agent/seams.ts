@@ -6,7 +6,6 @@ import type { Tool, ToolContext, ToolResult } from "./tools/tool.ts";
 export type Seams = {
   /** Returns milliseconds since 1970. */
   now(): number;
-  /** Returns a new random UUID. */
   newId(): string;
   /** Runs a permitted call. Throws what the tool throws. */
   runTool(tool: Tool, args: unknown, context: ToolContext): Promise<ToolResult>;

@@ -1,14 +1,14 @@
 // Checks that a file named by a search was at its path for the whole search: a concurrent command may have replaced a
 // folder with a link and removed it again.
-import { lstatSync, type Stats, statfsSync } from "node:fs";
+import { lstatSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { milliseconds } from "../process/clock.ts";
-import type { FolderHandle } from "./folder-handle.ts";
+import { type FolderHandle, statOf } from "./folder-handle.ts";
 
 /** A time before the search began, by the wall clock and the monotonic clock. */
 export type Moment = { date: number; steady: number };
 
-export function moment(): Moment {
+export function currentMoment(): Moment {
   return { date: Date.now(), steady: milliseconds() };
 }
 
@@ -46,7 +46,7 @@ export function settledFolders(files: Iterable<string>, root: FolderHandle, star
   );
   const settled = new Set<string>();
   // If the clock was set meanwhile, timestamps prove nothing.
-  const now = moment();
+  const now = currentMoment();
   if (Math.abs(now.date - start.date - (now.steady - start.steady)) > stampLagMs / 2) return settled;
   for (const folder of deepestFirst.reverse())
     if (unchanged.has(folder) && (folder === "." || settled.has(dirname(folder)))) settled.add(folder);
@@ -55,12 +55,4 @@ export function settledFolders(files: Iterable<string>, root: FolderHandle, star
 
 function depthOf(folder: string): number {
   return folder === "." ? 0 : folder.split("/").length;
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined; // gone, or behind a dangling link
-  }
 }

@@ -24,7 +24,7 @@ export async function sweepTemporary(options: SweepOptions = {}): Promise<number
   const { bases = [...new Set([tmpdir(), "/tmp", "/var/tmp", "/dev/shm"])], now = Date.now(), signal } = options;
   const deadline = milliseconds() + maxMs;
   let removed = 0;
-  for (const path of fromAnywhere(await foldersIn(bases))) {
+  for (const path of startAtRandom(await foldersIn(bases))) {
     if (signal?.aborted) return removed;
     if (milliseconds() > deadline) {
       if (removed > 0) return removed;
@@ -46,13 +46,13 @@ async function foldersIn(bases: readonly string[]): Promise<string[]> {
   for (const base of bases) {
     // Another user may have put a link in its place, to folders of this user that are not temporary.
     const sessions = hasOwnOutputs(base) ? await namesIn(outputsOf(base), isSession) : [];
-    folders.push(...(await namesIn(base, isOurs)), ...sessions);
+    folders.push(...(await namesIn(base, (name) => temporaryFolder.test(name))), ...sessions);
   }
   return folders;
 }
 
 /** Starts at a random folder, so that repeated sweeps cover more folders than one has time for. */
-function fromAnywhere(folders: string[]): string[] {
+function startAtRandom(folders: string[]): string[] {
   const start = Math.floor(Math.random() * folders.length);
   return [...folders.slice(start), ...folders.slice(0, start)];
 }
@@ -69,10 +69,6 @@ function writeNote(note: string, now: number): void {
   } catch {
     // The next run tries again.
   }
-}
-
-function isOurs(name: string): boolean {
-  return temporaryFolder.test(name);
 }
 
 /** The sandbox folder is shared by all runs and holds what they reserve. */

@@ -29,8 +29,7 @@ export type Turn = {
   denials: Denial[];
   repeats: RepeatCounter;
   ids: CallIds;
-  /** Facts about the model that answers now. */
-  facts: ModelInfo;
+  modelInfo: ModelInfo;
   /** The last answer as a value, if structured output was requested. */
   structured?: unknown;
   /** How often the model may still be asked to repair its answer. */

@@ -9,7 +9,6 @@ export class UsageBudget {
   cost = 0;
   /** Undefined while nothing has been spent. */
   #isPriced: boolean | undefined;
-  /** Number of model replies. */
   replies = 0;
   /** Aborted when the run reached its cost limit. */
   readonly overspent = new AbortController();

@@ -67,7 +67,7 @@ class GrowingBytes {
 
   append(bytes: Buffer): void {
     if (this.length + bytes.length > this.#buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(4096, this.#buffer.length * 2, this.length + bytes.length));
+      const larger = Buffer.allocUnsafe(Math.max(1024, this.#buffer.length * 2, this.length + bytes.length));
       this.#buffer.copy(larger, 0, 0, this.length);
       this.#buffer = larger;
     }

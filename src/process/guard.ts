@@ -28,14 +28,10 @@ export function guardChild(pid: number, { leadsGroup }: { leadsGroup: boolean })
   const number = ++started;
   const child = { number, target: leadsGroup ? -pid : pid };
   guarded.set(number, child);
-  tell(child);
+  guard?.stdin?.write(`${child.number} ${child.target}\n`);
   return () => {
     if (guarded.delete(number)) guard?.stdin?.write(`${number}\n`);
   };
-}
-
-function tell({ number, target }: Guarded): void {
-  guard?.stdin?.write(`${number} ${target}\n`);
 }
 
 function startGuard(): ChildProcess | undefined {

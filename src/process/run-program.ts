@@ -19,16 +19,22 @@ export type ProgramEnd = Pick<ProcessEnding, "exitCode" | "signal" | "stages" | 
   cancelled: boolean;
 };
 
+/** Whether a quick program exits with 0. Holds this process up until then. */
+export function programSucceeds([program, ...args]: readonly string[]): boolean {
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  return spawnSync(program!, args, { stdio: "ignore", timeout: 10_000 }).status === 0;
+}
+
 /** Never rejects: `failure` says why the program could not be started. */
 export async function runProgram({ keepBytes = 1024 * 1024, ...request }: ProgramRequest): Promise<ProgramEnd> {
-  const kept = { stdout: new BoundedBytes(keepBytes), stderr: new BoundedBytes(keepBytes) };
-  const supervisor = new Supervisor({ ...request, onOutput: (stream, chunk) => kept[stream].push(chunk) });
+  const outputs = { stdout: new BoundedBytes(keepBytes), stderr: new BoundedBytes(keepBytes) };
+  const supervisor = new Supervisor({ ...request, onOutput: (stream, chunk) => outputs[stream].push(chunk) });
   const { stopped, leftovers, notes, ...end } = await supervisor.ended;
   return {
     ...end,
-    stdout: kept.stdout.isCut ? Buffer.from(kept.stdout.text()) : kept.stdout.bytes(),
-    stderr: kept.stderr.text(),
-    isCut: kept.stdout.isCut || kept.stderr.isCut,
+    stdout: outputs.stdout.isCut ? Buffer.from(outputs.stdout.text()) : outputs.stdout.bytes(),
+    stderr: outputs.stderr.text(),
+    isCut: outputs.stdout.isCut || outputs.stderr.isCut,
     timedOut: stopped === "timedOut",
     cancelled: stopped === "cancelled",
   };

@@ -22,7 +22,7 @@ export function spawnChild({ command, cwd, env, streams, channel, plain, inherit
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
   const more: ("pipe" | number)[] = channel ? ["pipe", "pipe"] : inherited === undefined ? [] : [inherited];
   const [first, ...rest] = command;
-  const { program, args, verbatim } = spawnWords(first!, rest, shellOf(env));
+  const { program, args, verbatim } = spawnWords(first!, rest, shellOption(env));
   return spawn(program, [...args], {
     cwd,
     env,
@@ -34,7 +34,7 @@ export function spawnChild({ command, cwd, env, streams, channel, plain, inherit
   });
 }
 
-function shellOf(env: SpawnRequest["env"]): { shell?: string } {
+function shellOption(env: SpawnRequest["env"]): { shell?: string } {
   const shell = env["ComSpec"] ?? env["COMSPEC"];
   return shell === undefined ? {} : { shell };
 }

@@ -38,7 +38,6 @@ export type SupervisorRequest<Reason extends string = never> = {
    */
   plain?: boolean;
   signal?: AbortSignal;
-  /** The time limit; none if absent. */
   timeoutMs?: number;
   /** Time shared by the stages of a stop, which as a whole takes hardly longer. */
   graceMs?: number;
@@ -84,7 +83,6 @@ export type ProcessEnding<Reason extends string = never> = Exit & {
   stages: Stage[];
   /** How many processes outlived it and were ended. */
   leftovers: number;
-  /** The notes of the enclosure. */
   notes: string[];
   /** Why the command never started in its enclosure; it may be retried. */
   notBegun?: string;
@@ -94,7 +92,7 @@ export type ProcessEnding<Reason extends string = never> = Exit & {
 
 // After the exit, output of grandchildren is read until none has arrived for a while.
 const drainQuietMs = 250;
-const drainMostMs = 2000;
+const drainMaxMs = 2000;
 
 export class Supervisor<Reason extends string = never> {
   /** 0 if the process could not be started; `ended` says why. */
@@ -154,7 +152,7 @@ export class Supervisor<Reason extends string = never> {
     return this.#child?.stdout ?? undefined;
   }
 
-  /** Writes to the open input or the channel. Resolves when there is room for more; rejects if the other end is closed. */
+  /** Writes to the child's stdin or its IPC channel. Resolves when there is room for more; rejects if the other end is closed. */
   write(text: string): Promise<void> {
     const stream = this.#request.onChannel ? (this.#child?.stdio[3] as Writable | undefined) : this.stdin;
     if (!stream || this.pid === 0) return Promise.reject(new Error("it could not be started"));
@@ -178,11 +176,11 @@ export class Supervisor<Reason extends string = never> {
   async #stopInStages(reason: StopReason<Reason>): Promise<void> {
     const { graceMs = 2000, stageMs = {}, cancel } = this.#request;
     this.#stages.push("cancel");
-    const isHeard = cancel?.(reason) === true;
-    if (isHeard && (await settlesWithin(this.#exited, stageMs.cancel ?? graceMs / 2))) return;
+    const wasAsked = cancel?.(reason) === true;
+    if (wasAsked && (await settlesWithin(this.#exited, stageMs.cancel ?? graceMs / 2))) return;
     this.#stages.push("SIGTERM");
     await this.signal("SIGTERM");
-    if (await settlesWithin(this.#exited, stageMs.term ?? (isHeard ? graceMs / 2 : graceMs))) return;
+    if (await settlesWithin(this.#exited, stageMs.term ?? (wasAsked ? graceMs / 2 : graceMs))) return;
     this.#stages.push("SIGKILL");
     await this.signal("SIGKILL");
     await settlesWithin(this.#exited, 1000);
@@ -280,7 +278,7 @@ export class Supervisor<Reason extends string = never> {
 
   /** Ends leftover processes, and reads remaining output before and after. Returns how many were left. */
   async #endRest(closed: Promise<unknown>): Promise<number> {
-    const deadline = milliseconds() + (this.#stopped === undefined ? drainMostMs : drainQuietMs);
+    const deadline = milliseconds() + (this.#stopped === undefined ? drainMaxMs : drainQuietMs);
     let seen: number;
     do seen = this.#receivedBytes;
     while (!(await settlesWithin(closed, drainQuietMs)) && seen !== this.#receivedBytes && milliseconds() < deadline);

@@ -1,5 +1,5 @@
 // ProcessTree: finds and ends all descendants of one spawned process, wherever they went.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -136,7 +136,8 @@ export class ProcessTree {
   /** Lists the processes that are young enough to descend from the child. */
   *#rows(): Generator<void, Row[]> {
     const rows: Row[] = [];
-    const last = lastPid();
+    // The pid that the system assigned last, or 0 if unknown.
+    const last = Number(readShort("/proc/loadavg")?.split(" ")[4] ?? 0);
     // Pids are assigned in order, so descendants have higher ones, or lower ones after a wrap-around. After a while all pids may have
     // been reused; then the start time decides.
     const mayHaveComeRound = Date.now() - this.#spawnedAt > 20_000;
@@ -169,7 +170,8 @@ export class ProcessTree {
         const environment = row.environment();
         const streams = environment.includes(`${this.mark}=`) ? undefined : row.streams();
         if (!streams || (streams.some((stream) => this.#pipes.has(stream)) && this.#mayBeOurs(row))) take(row);
-        else if (environment.length === 0 && streams.length === 0) bare.push(row);
+        // Perhaps in the middle of exec. One whose parent lives is found by that; an orphan has one of these as its parent.
+        else if (environment.length === 0 && ancestors().has(row.parent)) bare.push(row);
       }
     }
     for (let grown = -1; grown !== mine.size; ) {
@@ -197,8 +199,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 
 let procIsThere: boolean | undefined;
 function hasProc(): boolean {
-  procIsThere ??= process.platform === "linux" && statRow(process.pid) !== undefined;
-  return procIsThere;
+  return (procIsThere ??= process.platform === "linux" && statRow(process.pid) !== undefined);
 }
 
 /** Returns undefined if the process is gone or may not be inspected. */
@@ -210,14 +211,23 @@ function ifThere<Result>(look: () => Result): Result | undefined {
   }
 }
 
-/** The pid that the system assigned last, or 0 if unknown. */
-function lastPid(): number {
-  return Number(ifThere(() => readFileSync("/proc/loadavg", "latin1"))?.split(" ")[4] ?? 0);
+const page = Buffer.alloc(1024);
+
+/** Reads a file of a line. `readFileSync` would ask for its size, make a buffer of 8 kB and look for more. */
+function readShort(path: string): string | undefined {
+  return ifThere(() => {
+    const handle = openSync(path, "r");
+    try {
+      return page.toString("latin1", 0, readSync(handle, page));
+    } finally {
+      closeSync(handle);
+    }
+  });
 }
 
 /** Returns undefined for a missing process and for a zombie. */
 function statRow(pid: number): Row | undefined {
-  const text = ifThere(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
+  const text = readShort(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   // The name may contain blanks and brackets; the fields after the last bracket do not.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -237,11 +247,13 @@ function streamsOf(pid: number): string[] {
   return [1, 2].flatMap((descriptor) => ifThere(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`)) ?? []);
 }
 
-/** The pids of this process and all its ancestors. */
+const ancestorsFound = new Set([1]);
+
+/** The pids of this process and all its ancestors: when one of them ends, its children pass to one further up. */
 function ancestors(): Set<number> {
-  const found = new Set([1]);
-  for (let pid = process.pid; pid > 1 && !found.has(pid); pid = statRow(pid)?.parent ?? 0) found.add(pid);
-  return found;
+  for (let pid = process.pid; pid > 1 && !ancestorsFound.has(pid); pid = statRow(pid)?.parent ?? 0)
+    ancestorsFound.add(pid);
+  return ancestorsFound;
 }
 
 /** The child's end of an output socket: the two ends of a socket pair are created together and numbered in order. */

@@ -15,7 +15,15 @@ const stuckName = "courser.stuck";
  * main thread busy, which cannot continue: it must end the process without waiting for anything. If it cannot be called, since the main
  * thread is blocked in a system call, the process is killed.
  */
-export function startWatchdog({ deadline, onStuck }: { deadline?: number | undefined; onStuck(): void }): Watchdog {
+export function startWatchdog({
+  deadline,
+  onStuck,
+  onStarted,
+}: {
+  deadline?: number | undefined;
+  onStuck(): void;
+  onStarted?: (() => void) | undefined;
+}): Watchdog {
   const { Worker } = process.getBuiltinModule("node:worker_threads");
   const { closeSync } = process.getBuiltinModule("node:fs");
   const beats = new Int32Array(new SharedArrayBuffer(4));
@@ -35,6 +43,7 @@ export function startWatchdog({ deadline, onStuck }: { deadline?: number | undef
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },
   });
   worker.unref();
+  if (onStarted) worker.once("online", onStarted);
   // If no thread can be started, the run continues without a watchdog.
   worker.on("error", () => {});
   const beat = setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();

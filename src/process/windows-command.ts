@@ -15,12 +15,15 @@ export function spawnWords(
 ): { program: string; args: readonly string[]; verbatim: boolean } {
   if (!isBatchFile(program, platform)) return { program, args, verbatim: false };
   // Escape twice: a batch file passes its arguments to a program in a line that the shell parses a second time.
-  const words = [escapeMeta(quoted(program)), ...args.map((word) => escapeMeta(escapeMeta(quoted(word))))];
+  const words = [
+    escapeMeta(quoteArgument(program)),
+    ...args.map((word) => escapeMeta(escapeMeta(quoteArgument(word)))),
+  ];
   return { program: shell, args: ["/d", "/s", "/c", `"${words.join(" ")}"`], verbatim: true };
 }
 
 /** Quotes for the C runtime of Windows, where backslashes are special only before a quotation mark. */
-function quoted(word: string): string {
+function quoteArgument(word: string): string {
   return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, "$1$1")}"`;
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
-import { entries, type GitCall, git } from "./git.ts";
+import { type GitCall, git, splitEntries } from "./git.ts";
 import type { Worktree } from "./records.ts";
 
 export type FileChange = {
@@ -36,7 +36,7 @@ export async function withIndex<Result>(work: (variables: Record<string, string>
 
 /** Returns the changes between two trees or commits, sorted by path. */
 export async function changesBetween(from: string, to: string, call: GitCall): Promise<FileChange[]> {
-  const raw = entries(await git(["diff-tree", "-r", "-z", "--no-renames", "--raw", from, to], call));
+  const raw = splitEntries(await git(["diff-tree", "-r", "-z", "--no-renames", "--raw", from, to], call));
   const changes: FileChange[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const [oldMode = "", newMode = "", , , letter = ""] = raw[at]!.slice(1).split(" ");

@@ -1,7 +1,7 @@
 // Creates a worktree: a separate repository that borrows the objects of its source. It has its own branches, stash, index and
 // settings, so that nothing that happens in it affects the user's checkout.
 
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import { programName } from "../text/program-name.ts";
@@ -25,7 +25,6 @@ export type MadeWorktree = {
   worktree: Worktree;
   /** The counterpart of the requested `workspace` inside the worktree. */
   workspace: string;
-  isNew: boolean;
   notices: string[];
 };
 
@@ -35,8 +34,8 @@ export async function openWorktree(request: WorktreeRequest): Promise<MadeWorktr
   checkName(name);
   const call: GitCall = { cwd: workspace, env, ...(signal && { signal }) };
   const { source, prefix } = await findRepository(workspace, call);
-  const known = findWorktree(configDir, source, name);
-  if (known) return reopened(known, prefix, request);
+  const existing = findWorktree(configDir, source, name);
+  if (existing) return reopenWorktree(existing, prefix, request);
   const wanted = request.base ?? "HEAD";
   const commit = await tryGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${wanted}^{commit}`], call);
   if (commit.problem !== undefined) throw noBase(wanted, source);
@@ -50,7 +49,7 @@ export async function openWorktree(request: WorktreeRequest): Promise<MadeWorktr
     // Git does not check out some folders, such as one with ignored files only.
     mkdirSync(directory, { recursive: true });
     if (request.setup) await runSetup(worktree, { env, ...(signal && { signal }) });
-    return { worktree, workspace: directory, isNew: true, notices: await leftBehind(worktree, call) };
+    return { worktree, workspace: directory, notices: await uncommittedNotice(worktree, call) };
   } catch (error) {
     forget(worktree);
     throw error;
@@ -69,7 +68,7 @@ async function findRepository(workspace: string, call: GitCall): Promise<{ sourc
   return { source, prefix: prefix.replace(/\/$/, "") };
 }
 
-function reopened(worktree: Worktree, prefix: string, { base }: WorktreeRequest): MadeWorktree {
+function reopenWorktree(worktree: Worktree, prefix: string, { base }: WorktreeRequest): MadeWorktree {
   if (base !== undefined) {
     throw new UserError(
       "USAGE",
@@ -84,28 +83,35 @@ function reopened(worktree: Worktree, prefix: string, { base }: WorktreeRequest)
   }
   const workspace = join(worktree.path, prefix);
   mkdirSync(workspace, { recursive: true });
-  return { worktree, workspace, isNew: false, notices: [] };
+  return { worktree, workspace, notices: [] };
+}
+
+/** Pipes and devices are not copied. */
+function filter(from: string): boolean {
+  const stat = lstatSync(from);
+  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink();
 }
 
 async function checkOut({ path, name, base, objects }: Worktree, call: GitCall): Promise<void> {
   const common = dirname(objects);
-  const own = join(path, ".git");
+  const gitFile = join(path, ".git");
   mkdirSync(path, { mode: 0o700 });
-  await git(["clone", "--quiet", "--mirror", "--shared", "--no-recurse-submodules", "--", common, own], call);
+  await git(["clone", "--quiet", "--mirror", "--shared", "--no-recurse-submodules", "--", common, gitFile], call);
   // Take over the source's remotes, identity, filters and line endings, but not the location of its files.
-  writeFileSync(join(own, "config"), readFileSync(join(common, "config")));
+  writeFileSync(join(gitFile, "config"), readFileSync(join(common, "config")));
   for (const folder of ["hooks", "info"])
-    if (existsSync(join(common, folder))) cpSync(join(common, folder), join(own, folder), { recursive: true });
+    if (existsSync(join(common, folder)))
+      cpSync(join(common, folder), join(gitFile, folder), { recursive: true, filter });
   const inside = { ...call, cwd: path };
-  await git(["config", "--file", join(own, "config"), "core.bare", "false"], inside);
+  await git(["config", "--file", join(gitFile, "config"), "core.bare", "false"], inside);
   for (const setting of ["core.worktree", "extensions.worktreeConfig"])
-    await tryGit(["config", "--file", join(own, "config"), "--unset-all", setting], inside);
+    await tryGit(["config", "--file", join(gitFile, "config"), "--unset-all", setting], inside);
   await tryGit(["update-ref", "-d", "refs/stash"], inside);
   await git(["checkout", "--quiet", "--no-track", "-B", `courser/${name}`, base], inside);
 }
 
 /** Returns a notice about uncommitted changes that the worktree does not contain. */
-async function leftBehind({ source }: Worktree, call: GitCall): Promise<string[]> {
+async function uncommittedNotice({ source }: Worktree, call: GitCall): Promise<string[]> {
   const { stdout } = await tryGit(["status", "--porcelain", "-z", "--no-renames"], { ...call, cwd: source });
   const count = stdout.split("\0").length - 1;
   if (count <= 0) return [];

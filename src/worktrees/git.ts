@@ -1,5 +1,5 @@
 // Runs git safely: programs that a repository configures are not run, and commands that only read change nothing.
-import { runProgram } from "../process/run-program.ts";
+import { runWatched } from "../process/irregular-files.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { words } from "../text/words.ts";
 
@@ -14,10 +14,11 @@ export type GitCall = {
 
 const maxOutput = 256 * 1024 * 1024;
 
-/** Disables a repository's hooks, file watchers and automatic maintenance in these calls. */
-const settings = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"].flatMap(
-  (setting) => ["-c", setting],
-);
+/** Disables a repository's hooks, file watchers, automatic maintenance, and addresses that are commands in these calls. */
+const settings = [
+  ...["core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"],
+  ...["submodule.recurse=false", "protocol.ext.allow=never", "protocol.fd.allow=never"],
+].flatMap((setting) => ["-c", setting]);
 
 /** Returns the output. Throws a UserError with git's own message. */
 export async function git(args: readonly string[], call: GitCall): Promise<string> {
@@ -31,11 +32,15 @@ export async function tryGit(
   args: readonly string[],
   { cwd, env, input, variables = {}, signal }: GitCall,
 ): Promise<{ stdout: string; problem?: string; exitCode: number | null }> {
-  const own = { ...plainEnvironment(env), ...variables };
-  const end = await runProgram({
-    command: ["git", ...settings, ...args],
+  const gitEnvironment = { ...plainEnvironment(env), ...variables };
+  const safe = await withoutPrograms(args, { cwd, env: gitEnvironment });
+  if (typeof safe === "string") return { stdout: "", exitCode: null, problem: safe };
+  const [command, ...rest] = args;
+  const modules = comparing.has(command!) ? ["--ignore-submodules=dirty"] : [];
+  const end = await runWatched({
+    command: ["git", ...settings, command!, ...modules, ...rest],
     cwd,
-    env: { ...own, ...(await withoutPrograms(args, { cwd, env: own })) },
+    env: { ...gitEnvironment, ...safe },
     keepBytes: maxOutput,
     leftovers: "ignore",
     ...(input !== undefined && { input }),
@@ -50,6 +55,10 @@ export async function tryGit(
   return { stdout, exitCode, problem: end.stderr.trim().split("\n").slice(-3).join(" ") || `exit code ${exitCode}` };
 }
 
+/** Commands that would look into submodules, whose own settings name programs. */
+const comparing = words("status diff diff-index diff-files");
+/** Commands that reach other repositories. */
+const reaching = words("fetch push pull ls-remote");
 /** Commands that access neither files of the work tree nor other repositories. */
 const onlyLooking = words("config rev-parse rev-list cat-file update-ref for-each-ref check-ref-format init");
 /** Settings of a repository that name programs, and their harmless replacements. */
@@ -61,16 +70,21 @@ const programs: [key: RegExp, value: string][] = [
   [/^(?:diff\.external|diff\..*\.command|credential(?:\..*)?\.helper|core\.(?:gitproxy|askpass))$/s, ""],
   [/^core\.sshcommand$/, "ssh"],
   [/^core\.alternaterefscommand$/, "true"],
-  [/^(?:gpg\.program|gpg\..*\.program)$/s, "false"],
+  [/^gpg\.(?:.*\.)?(?:program|defaultkeycommand)$/s, "false"],
 ];
 
-/** Returns variables that replace programs in the repository's own configuration. Those of the user's configuration stay. */
+/** What a repository starts at the other end of a remote. Nothing replaces it: of several values, git takes the first. */
+const farProgram = /^remote\..*\.(?:uploadpack|receivepack|vcs)$/s;
+/** Without it, git fetches objects that a partial clone lacks, with the programs of its remote. */
+const noFetch = { GIT_NO_LAZY_FETCH: "1" };
+
+/** Returns variables that replace programs in the repository's own configuration, or why git is not run. Those of the user's configuration stay. */
 async function withoutPrograms(
   [command]: readonly string[],
   call: Pick<GitCall, "cwd" | "env">,
-): Promise<Record<string, string>> {
-  if (onlyLooking.has(command!)) return {};
-  const listed = await runProgram({
+): Promise<Record<string, string> | string> {
+  if (onlyLooking.has(command!)) return noFetch;
+  const listed = await runWatched({
     command: ["git", "config", "--list", "--includes", "--show-scope", "--name-only", "-z"],
     ...call,
     keepBytes: maxOutput,
@@ -78,7 +92,10 @@ async function withoutPrograms(
   });
   const fields = listed.stdout.toString("utf8").split("\0");
   const isOfRepository = (index: number) => index % 2 === 1 && /^(?:local|worktree)$/.test(fields[index - 1]!);
-  const found = [...new Set(fields.filter((_, index) => isOfRepository(index)))].flatMap((key) => {
+  const keys = [...new Set(fields.filter((_, index) => isOfRepository(index)))];
+  const far = keys.find((key) => farProgram.test(key));
+  if (far && reaching.has(command!)) return `its own configuration names a program that is not run: ${far}.`;
+  const found = keys.flatMap((key) => {
     const value = programs.find(([pattern]) => pattern.test(key))?.[1];
     return value === undefined ? [] : [[key, value] as const];
   });
@@ -86,7 +103,8 @@ async function withoutPrograms(
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
   ]);
-  return pairs.length === 0 ? {} : { GIT_CONFIG_COUNT: String(found.length), ...Object.fromEntries(pairs) };
+  const count = pairs.length === 0 ? {} : { GIT_CONFIG_COUNT: String(found.length) };
+  return { ...count, ...Object.fromEntries(pairs), ...(far && noFetch) };
 }
 
 /** Removes variables that git sets for hooks, which name another repository. Indexes are not refreshed on disk by reads. */
@@ -98,6 +116,6 @@ function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** Splits output whose entries end with NUL. */
-export function entries(output: string): string[] {
+export function splitEntries(output: string): string[] {
   return output.split("\0").filter((each) => each !== "");
 }

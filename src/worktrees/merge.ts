@@ -17,9 +17,10 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import { withFileLock } from "../store/file-lock.ts";
+import { firstLines } from "../text/first-of.ts";
 import { programName } from "../text/program-name.ts";
 import { changesBetween, type FileChange, refuseNested, treeOf, withIndex } from "./changes.ts";
-import { entries, type GitCall, git, tryGit } from "./git.ts";
+import { type GitCall, git, splitEntries, tryGit } from "./git.ts";
 import { saveRecord, type Worktree } from "./records.ts";
 
 /** `from` and `to` are the source's files before and after, as commit and tree. `write` applies all changes or none. */
@@ -34,10 +35,10 @@ export async function planMerge(worktree: Worktree, call: GitCall): Promise<Merg
   const to = await mergedTree(worktree, { tree, head }, inside);
   const changes = await changesBetween(head, to, inside);
   refuseNested(changes, worktree);
-  const found = await uncommitted(outside);
+  const found = await uncommittedPaths(outside);
   refuse(
     worktree,
-    changes.filter((change) => isInTheWay(worktree.source, change, found)),
+    changes.filter((change) => found.has(change.path) || hasMoved(worktree.source, change)),
   );
   return {
     changes,
@@ -51,7 +52,7 @@ export async function planMerge(worktree: Worktree, call: GitCall): Promise<Merg
             worktree,
             changes.filter((change) => hasMoved(worktree.source, change)),
           );
-          apply(worktree.source, changes, files);
+          applyOrRestore(worktree.source, changes, files);
         });
         saveRecord({ ...worktree, merged: { tree, at: new Date().toISOString() } });
       } finally {
@@ -103,22 +104,18 @@ async function mergedTree(
     ["merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", head, commit],
     inside,
   );
-  const [result = "", ...conflicts] = entries(merged.stdout);
+  const [result = "", ...conflicts] = splitEntries(merged.stdout);
   if (merged.problem === undefined) return result;
-  if (merged.exitCode === 1) throw conflicting(worktree, [...new Set(conflicts)]);
+  if (merged.exitCode === 1) throw conflictError(worktree, [...new Set(conflicts)]);
   throw new UserError("GIT_FAILED", `The changes cannot be merged: ${merged.problem} Git 2.38 or newer is needed.`);
 }
 
 /** Returns the paths in the source that differ from its last commit, staged or not. */
-async function uncommitted(outside: GitCall): Promise<ReadonlySet<string>> {
-  const status = entries(
+async function uncommittedPaths(outside: GitCall): Promise<ReadonlySet<string>> {
+  const status = splitEntries(
     await git(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"], outside),
   );
   return new Set(status.map((entry) => entry.slice(3)));
-}
-
-function isInTheWay(source: string, change: FileChange, found: ReadonlySet<string>): boolean {
-  return found.has(change.path) || hasMoved(source, change);
 }
 
 /** Tells whether the path of a new file is taken, a changed file is gone, or a link or file is in place of a folder. */
@@ -149,7 +146,7 @@ async function extract(tree: string, changes: readonly FileChange[], inside: Git
 }
 
 /** Applies all changes, or restores the files as they were. */
-function apply(source: string, changes: readonly FileChange[], files: string): void {
+function applyOrRestore(source: string, changes: readonly FileChange[], files: string): void {
   const before = mkdtempSync(join(tmpdir(), "courser-before-"));
   const done: FileChange[] = [];
   try {
@@ -213,20 +210,17 @@ function refuse({ source, name }: Worktree, inTheWay: readonly FileChange[]): vo
   if (inTheWay.length === 0) return;
   throw new UserError(
     "MERGE_REFUSED",
-    `Nothing was merged: uncommitted work in ${source} is in the way.\n${shown(inTheWay.map(({ path }) => path))}\nCommit or move it, then: ${programName()} worktrees merge ${name}\nOr take the work over as a branch: ${programName()} worktrees merge ${name} --branch <name>`,
+    `Nothing was merged: uncommitted work in ${source} is in the way.\n${listPaths(inTheWay.map(({ path }) => path))}\nCommit or move it, then: ${programName()} worktrees merge ${name}\nOr take the work over as a branch: ${programName()} worktrees merge ${name} --branch <name>`,
   );
 }
 
-function conflicting({ source, name }: Worktree, paths: readonly string[]): UserError {
+function conflictError({ source, name }: Worktree, paths: readonly string[]): UserError {
   return new UserError(
     "MERGE_REFUSED",
-    `Nothing was merged: ${source} has changed in the same places since.\n${shown(paths)}\nTake the work over as a branch and resolve it there: ${programName()} worktrees merge ${name} --branch <name>`,
+    `Nothing was merged: ${source} has changed in the same places since.\n${listPaths(paths)}\nTake the work over as a branch and resolve it there: ${programName()} worktrees merge ${name} --branch <name>`,
   );
 }
 
-function shown(paths: readonly string[]): string {
-  const most = 20;
-  const lines = paths.slice(0, most).map((path) => `  ${path}`);
-  if (paths.length > most) lines.push(`  and ${paths.length - most} more`);
-  return lines.join("\n");
+function listPaths(paths: readonly string[]): string {
+  return firstLines(paths, 20).join("\n");
 }

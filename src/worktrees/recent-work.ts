@@ -1,5 +1,5 @@
 // Summarises the current work in a repository, within a time limit: the number of changed files and the last commits.
-import { entries, type GitCall, tryGit } from "./git.ts";
+import { type GitCall, splitEntries, tryGit } from "./git.ts";
 
 export type RecentWork = {
   /** The number of files that differ from the last commit or are untracked. */
@@ -22,7 +22,7 @@ export async function recentWork(
       tryGit(["-c", "log.showSignature=false", "log", `-${maxCommits}`, "--no-decorate", "-z", "--format=%s"], call),
     ]);
     // The log is empty in a repository without commits.
-    return changed === undefined ? undefined : { changedFiles: changed, commits: entries(log.stdout) };
+    return changed === undefined ? undefined : { changedFiles: changed, commits: splitEntries(log.stdout) };
   } catch {
     return undefined;
   }
@@ -33,13 +33,13 @@ async function changedFiles(call: GitCall): Promise<number | undefined> {
     [...(await withoutFilters(call)), "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"],
     call,
   );
-  return problem === undefined ? entries(stdout).length : undefined;
+  return problem === undefined ? splitEntries(stdout).length : undefined;
 }
 
 /** Disables filters, which git would run to compare files. A filter without a command changes nothing. */
 async function withoutFilters(call: GitCall): Promise<string[]> {
   const { stdout } = await tryGit(["config", "-z", "--name-only", "--get-regexp", "^filter\\."], call);
-  const names = new Set(entries(stdout).map((key) => key.slice(0, key.lastIndexOf("."))));
+  const names = new Set(splitEntries(stdout).map((key) => key.slice(0, key.lastIndexOf("."))));
   return [...names].flatMap((name) =>
     ["clean=", "smudge=", "process=", "required=false"].flatMap((setting) => ["-c", `${name}.${setting}`]),
   );

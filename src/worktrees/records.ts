@@ -34,7 +34,7 @@ export function takeName(configDir: string, record: WorktreeRecord): Worktree {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const whole = `${file}.${process.pid}.tmp`;
   try {
-    writeFileSync(whole, text(record), { mode: 0o600 });
+    writeFileSync(whole, formatRecord(record), { mode: 0o600 });
     linkSync(whole, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -46,7 +46,7 @@ export function takeName(configDir: string, record: WorktreeRecord): Worktree {
 }
 
 export function saveRecord({ path, ...record }: Worktree): void {
-  replaceFile(recordFile(path), text(record));
+  replaceFile(recordFile(path), formatRecord(record));
 }
 
 /** Deletes the worktree's folder and its record. */
@@ -108,6 +108,6 @@ function recordFile(path: string): string {
   return `${path}.json`;
 }
 
-function text(record: WorktreeRecord): string {
+function formatRecord(record: WorktreeRecord): string {
   return `${JSON.stringify(record, null, 2)}\n`;
 }

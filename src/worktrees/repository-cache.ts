@@ -49,9 +49,9 @@ export async function checkOutRepository(
   mkdirSync(cache, { recursive: true, mode: 0o700 });
   useRepository(store, path);
   const call: GitCall = { cwd: cache, env, variables: protocols, ...(signal && { signal }) };
-  const commit = await alone(store, async () => {
+  const commit = await runAlone(store, async () => {
     await git(["init", "--quiet", "--bare", "--", store], call);
-    return keep({ from, ...(source.ref !== undefined && { ref: source.ref }) }, wanted, { ...call, cwd: store });
+    return storeCommit({ from, ...(source.ref !== undefined && { ref: source.ref }) }, wanted, { ...call, cwd: store });
   });
   await git(["clone", "--quiet", "--shared", "--no-checkout", ...noModules, "--", store, path], call);
   const inside = { ...call, cwd: path };
@@ -62,18 +62,22 @@ export async function checkOutRepository(
 }
 
 /** Resolves the commit and fetches it into the store if it is missing. */
-async function keep({ from, ref }: RepositorySource, wanted: string | undefined, call: GitCall): Promise<string> {
+async function storeCommit(
+  { from, ref }: RepositorySource,
+  wanted: string | undefined,
+  call: GitCall,
+): Promise<string> {
   const commit = wanted ?? (isCommitId(ref) ? ref : undefined);
   if (commit !== undefined) {
-    if (await has(commit, call)) return commit;
+    if (await hasCommit(commit, call)) return commit;
     await fetchAll(from, call);
-    if (!(await has(commit, call))) await fetchOne(from, commit, call);
+    if (!(await hasCommit(commit, call))) await fetchOne(from, commit, call);
     return commit;
   }
   const found = await lookUp(from, ref ?? "HEAD", call);
-  if (found !== undefined && (await has(found, call))) return found;
+  if (found !== undefined && (await hasCommit(found, call))) return found;
   await fetchAll(from, call);
-  if (found !== undefined && (await has(found, call))) return found;
+  if (found !== undefined && (await hasCommit(found, call))) return found;
   if (found !== undefined) return fetchOne(from, found, call);
   const named = ref === undefined ? ["main", "master"] : [ref];
   for (const name of named) {
@@ -111,7 +115,7 @@ async function fetchOne(from: string, id: string, call: GitCall): Promise<string
   return id;
 }
 
-async function has(commit: string, call: GitCall): Promise<boolean> {
+async function hasCommit(commit: string, call: GitCall): Promise<boolean> {
   return (await tryGit(["cat-file", "-e", `${commit}^{commit}`], call)).problem === undefined;
 }
 
@@ -143,7 +147,7 @@ function checkRef(ref: string | undefined): void {
 const working = new Map<string, Promise<unknown>>();
 
 /** Runs one task at a time per repository in this process. Other processes are kept out by git's own locks. */
-async function alone<T>(store: string, work: () => Promise<T>): Promise<T> {
+async function runAlone<T>(store: string, work: () => Promise<T>): Promise<T> {
   const before = working.get(store) ?? Promise.resolve();
   const mine = before.then(work, work);
   working.set(store, mine);

@@ -27,15 +27,16 @@ export async function runSetup(
       ...(signal && { signal }),
     });
     signal?.throwIfAborted();
-    if (end.exitCode !== 0) throw failed(file, command.at(-1)!, { ...end, stdout: end.stdout.toString("utf8") });
+    if (end.exitCode !== 0)
+      throw setupFailedError(file, command.at(-1)!, { ...end, stdout: end.stdout.toString("utf8") });
   }
 }
 
 /** Returns the program and arguments of each command. */
 export function commandsIn(file: string): string[][] {
   const settings = readJson(file) ?? {};
-  const own = process.platform === "win32" ? "setup-worktree-windows" : "setup-worktree-unix";
-  const key = [own, "setup-worktree"].find((name) => settings[name] !== undefined);
+  const platformKey = process.platform === "win32" ? "setup-worktree-windows" : "setup-worktree-unix";
+  const key = [platformKey, "setup-worktree"].find((name) => settings[name] !== undefined);
   const setup = key === undefined ? [] : settings[key];
   if (typeof setup === "string") return [["bash", resolve(dirname(file), setup)]];
   if (Array.isArray(setup) && setup.every((each) => typeof each === "string"))
@@ -45,15 +46,15 @@ export function commandsIn(file: string): string[][] {
 
 type FailedCommand = { exitCode: number | null; stdout: string; stderr: string; timedOut: boolean; failure?: unknown };
 
-function failed(file: string, command: string, end: FailedCommand): UserError {
+function setupFailedError(file: string, command: string, end: FailedCommand): UserError {
   const why = end.timedOut
     ? "took longer than 15 minutes"
     : end.failure
       ? "could not be started"
       : `exited with code ${end.exitCode}`;
-  const said = `${end.stdout}\n${end.stderr}`.trim().split("\n").slice(-10).join("\n");
+  const lastOutput = `${end.stdout}\n${end.stderr}`.trim().split("\n").slice(-10).join("\n");
   return new UserError(
     "WORKTREE_SETUP",
-    `The setup of the worktree failed, and the worktree was removed: '${command}' of ${file} ${why}.${said === "" ? "" : `\n${said}`}\nWithout the setup: --skip-worktree-setup`,
+    `The setup of the worktree failed, and the worktree was removed: '${command}' of ${file} ${why}.${lastOutput === "" ? "" : `\n${lastOutput}`}\nWithout the setup: --skip-worktree-setup`,
   );
 }

@@ -5,6 +5,7 @@ import { lstatSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
+import { list } from "../text/words.ts";
 import { type GitCall, git, tryGit } from "./git.ts";
 
 export type WorkspaceStates = {
@@ -67,23 +68,23 @@ export async function beginStates({ folder, workspace, checkedOut, env, signal }
 export async function recordState({ call }: Pick<WorkspaceStates, "call">): Promise<string> {
   // Keep the other files if one is gone or unreadable.
   const added = await tryGit(["add", "--all", "--ignore-errors", "--", "."], call);
-  if (added.problem !== undefined && added.exitCode !== 1) throw failed("The workspace cannot be recorded", added);
+  if (added.problem !== undefined && added.exitCode !== 1) throw stateError("The workspace cannot be recorded", added);
   const written = await tryGit(["write-tree"], call);
-  if (written.problem !== undefined) throw failed("The workspace cannot be recorded", written);
+  if (written.problem !== undefined) throw stateError("The workspace cannot be recorded", written);
   return written.stdout.trim();
 }
 
 /** Returns the HEAD commit of the workspace's own repository, or an empty string if there is none. */
 export async function headOf({ workspace, call }: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
-  const own = { cwd: workspace, env: call.env, variables: { GIT_DIR: join(workspace, ".git") } };
-  return (await tryGit(["rev-parse", "--verify", "--quiet", "HEAD"], own)).stdout.trim();
+  const callOptions = { cwd: workspace, env: call.env, variables: { GIT_DIR: join(workspace, ".git") } };
+  return (await tryGit(["rev-parse", "--verify", "--quiet", "HEAD"], callOptions)).stdout.trim();
 }
 
 /** Returns the state of the workspace's own repository apart from its files: its commit, branches, tags and an unfinished merge. */
 export async function repositoryMark(states: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
   const folder = join(states.workspace, ".git");
-  const own = { cwd: states.workspace, env: states.call.env, variables: { GIT_DIR: folder } };
-  const refs = await tryGit(["for-each-ref", "--format=%(objectname) %(refname)"], own);
+  const callOptions = { cwd: states.workspace, env: states.call.env, variables: { GIT_DIR: folder } };
+  const refs = await tryGit(["for-each-ref", "--format=%(objectname) %(refname)"], callOptions);
   const isMerging = lstatSync(join(folder, "MERGE_HEAD"), { throwIfNoEntry: false }) !== undefined;
   return `${await headOf(states)} ${isMerging ? "merging" : ""}\n${refs.stdout}`;
 }
@@ -115,7 +116,10 @@ export async function restoreState(states: WorkspaceStates, file: string): Promi
     call,
   );
   if (fetched.problem !== undefined)
-    throw failed("The workspace cannot be brought to its last state, because its source is not what it was", fetched);
+    throw stateError(
+      "The workspace cannot be brought to its last state, because its source is not what it was",
+      fetched,
+    );
   await git(["read-tree", "-u", "--reset", stateRef], call);
   const head = await tryGit(["rev-parse", "--verify", "--quiet", headRef], call);
   if (head.problem === undefined) {
@@ -131,16 +135,7 @@ export async function restoreState(states: WorkspaceStates, file: string): Promi
 
 /** Writes the changes since the start as a patch for `git apply`. Returns false if there are none. */
 export async function writePatch({ call, start }: WorkspaceStates, tree: string, file: string): Promise<boolean> {
-  const form = [
-    "-r",
-    "--patch",
-    "--binary",
-    "--full-index",
-    "--find-renames",
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-  ];
+  const form = list("-r --patch --binary --full-index --find-renames --no-color --no-ext-diff --no-textconv");
   await git(["diff-tree", ...form, `--output=${file}`, start, tree], call);
   return statSync(file).size > 0;
 }
@@ -175,11 +170,11 @@ async function commit(tree: string, parent: string | undefined, message: string,
 /** Fetches the HEAD commit of the workspace's own repository, if it has moved. That repository is only read, from outside. */
 async function keepHead({ workspace, base, call }: WorkspaceStates): Promise<string | undefined> {
   if (base === undefined) return undefined;
-  const own = join(workspace, ".git");
+  const gitFolder = join(workspace, ".git");
   // A .git file could refer to any repository on this disk.
-  if (!lstatSync(own, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  if (!lstatSync(gitFolder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   const fetched = await tryGit(
-    ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", own, `+HEAD:${headRef}`],
+    ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", gitFolder, `+HEAD:${headRef}`],
     call,
   );
   if (fetched.problem !== undefined) return undefined;
@@ -187,6 +182,6 @@ async function keepHead({ workspace, base, call }: WorkspaceStates): Promise<str
   return head === base ? undefined : head;
 }
 
-function failed(what: string, { problem }: { problem?: string }): UserError {
+function stateError(what: string, { problem }: { problem?: string }): UserError {
   return new UserError("GIT_FAILED", `${what}: ${problem}`);
 }

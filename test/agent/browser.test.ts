@@ -94,7 +94,7 @@ const shop: Page = (url) => {
   };
 };
 
-describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
+describe.skipIf(!hasBrowser)(`browser pages${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
   let run: CliRun;
   let told: Record<string, any>[];
   let workspace: Workspace;
@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no 
     told = results(run);
   }, 90_000);
 
-  it("is an outline with names for what can be used", () => {
+  it("a page is described as an outline with a name for each control", () => {
     expect(run.exit, run.stderr).toBe(0);
     expect(textOf(told[0]!)).toBe(
       [
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no 
     );
   });
 
-  it("is clicked and typed into; dialogs are dismissed; an old name means nothing", () => {
+  it("pages can be clicked and typed into, dialogs are dismissed, and old names are refused", () => {
     expect(textOf(told[1]!)).toContain('combobox [e10] value="two"');
     expect(textOf(told[2]!)).toMatch(
       /^Page: clicked[\s\S]*\[The page showed a dialog \(alert\), which was dismissed: "hi"\]$/,
@@ -154,13 +154,13 @@ describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no 
     expect(textOf(told[11]!)).toContain("is not a text field");
   });
 
-  it("downloads nothing", () => {
+  it("pages download nothing", () => {
     expect(textOf(told[5]!)).toMatch(/\[A download was refused: http.*file\.zip\]/);
     expect(told[6]).toMatchObject({ success: { isError: true } });
     expect(textOf(told[6]!)).toContain("A download was refused");
   });
 
-  it("is pictured, and the calls are those of the provider browser", () => {
+  it("a screenshot is taken, and the calls appear as those of the provider named browser", () => {
     const [view, whole] = told
       .slice(8, 10)
       .map((result) => Buffer.from(result["success"].content[0].image.data, "base64"));
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no 
     });
   });
 
-  it("leaves nothing behind", async () => {
+  it("the browser leaves no files behind", async () => {
     expect(await processes(workspace)).toBe(0);
     expect(leftBehind(workspace)).toEqual([]);
     if (process.getuid?.() === 0) expect(run.notices().match(/runs without its own sandbox/g)).toHaveLength(1);
@@ -184,7 +184,7 @@ describe.skipIf(!hasBrowser)(`a page${hasBrowser ? "" : " (skipped: there is no 
 });
 
 describe.skipIf(!hasBrowser)(`frames${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
-  it("of the same and of other sites are seen, clicked and typed into; sockets work where the rules open them", async () => {
+  it("frames of the same and other sites can be clicked and typed into; WebSockets work if rules allow them", async () => {
     const inner = `<button onclick="this.textContent='pressed'">Press</button><input aria-label=Field>`;
     const site = await serve((url) => {
       if (url.pathname === "/inner") return { body: inner };
@@ -237,81 +237,84 @@ const attacks = (port: number, udp: number) => `<title>Evil</title>
     note("framepeer"); } catch { note("noframepeer"); }
   </script>`;
 
-describe.skipIf(!hasBrowser)(`what may be reached${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
-  it("is what the rules open, for every request of a page and under --force too", async () => {
-    const canary = { connections: 0, packets: 0 };
-    const tcp = createTcpServer((socket) => {
-      canary.connections++;
-      socket.destroy();
-    });
-    await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
-    const udp = createSocket("udp4", () => canary.packets++);
-    await new Promise<void>((resolve) => udp.bind(0, "127.0.0.1", resolve));
-    cleanUp.push(
-      () => tcp.close(),
-      () => udp.close(),
-    );
-    const { port } = tcp.address() as AddressInfo;
-    const site = await serve(({ pathname }) => {
-      if (pathname === "/sent-on")
-        return { status: 302, headers: { location: `http://127.0.0.1:${port}/redirected` }, body: "" };
-      if (pathname === "/refresh")
-        return { body: `<meta http-equiv=refresh content="0;url=http://127.0.0.1:${port}/refreshed">` };
-      if (pathname === "/post")
-        return { body: `<form method=post action="http://127.0.0.1:${port}/post"><button>Go</button></form>` };
-      return { body: attacks(port, udp.address().port) };
-    });
-    const workspace = workspaceFor([`WebFetch(127.0.0.1:${site.port})`]);
-    const run = await play(
-      workspace,
-      [
-        ["open", { url: site.url }],
-        ["snapshot"],
-        ["open", { url: `${site.url}/sent-on` }],
-        ["open", { url: `${site.url}/refresh` }],
-        ["open", { url: `${site.url}/post` }],
-        ["click", { ref: "e1" }],
-        ["open", { url: `http://127.0.0.1:${port}/direct` }],
-        ["open", { url: "file:///etc/passwd" }],
-        ["open", { url: "chrome://settings" }],
-        ["open", { url: "http://[::1]:80/" }],
-      ],
-      ["--force"],
-    );
-    const told = results(run);
-    expect(canary).toEqual({ connections: 0, packets: 0 });
-    expect(textOf(told[1]!)).toMatch(/heading "nofetch noframepeer nopeer nows"/);
-    expect(textOf(told[0]!) + textOf(told[1]!)).toContain(
-      `The browser refused 127.0.0.1:${port}: 127.0.0.1 is this machine`,
-    );
-    expect(JSON.stringify(told)).not.toContain("root:");
-    expect(told[2]!["rejected"].reason).toContain(`refused 127.0.0.1:${port}`);
-    for (const index of [6, 7, 8, 9]) expect(told[index], String(index)).toHaveProperty("rejected");
-    expect(run.exit).toBe(0);
-    // With a rule the same page does reach it: the page tries, and the counter counts.
-    const opened = workspaceFor([`WebFetch(127.0.0.1:${site.port})`, `WebFetch(127.0.0.1:${port})`]);
-    await play(opened, [["open", { url: site.url }]]);
-    expect(canary.connections).toBeGreaterThan(3);
-  }, 90_000);
+describe.skipIf(!hasBrowser)(
+  `network access of pages${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`,
+  () => {
+    it("every request of a page needs a rule, also under --force", async () => {
+      const canary = { connections: 0, packets: 0 };
+      const tcp = createTcpServer((socket) => {
+        canary.connections++;
+        socket.destroy();
+      });
+      await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
+      const udp = createSocket("udp4", () => canary.packets++);
+      await new Promise<void>((resolve) => udp.bind(0, "127.0.0.1", resolve));
+      cleanUp.push(
+        () => tcp.close(),
+        () => udp.close(),
+      );
+      const { port } = tcp.address() as AddressInfo;
+      const site = await serve(({ pathname }) => {
+        if (pathname === "/sent-on")
+          return { status: 302, headers: { location: `http://127.0.0.1:${port}/redirected` }, body: "" };
+        if (pathname === "/refresh")
+          return { body: `<meta http-equiv=refresh content="0;url=http://127.0.0.1:${port}/refreshed">` };
+        if (pathname === "/post")
+          return { body: `<form method=post action="http://127.0.0.1:${port}/post"><button>Go</button></form>` };
+        return { body: attacks(port, udp.address().port) };
+      });
+      const workspace = workspaceFor([`WebFetch(127.0.0.1:${site.port})`]);
+      const run = await play(
+        workspace,
+        [
+          ["open", { url: site.url }],
+          ["snapshot"],
+          ["open", { url: `${site.url}/sent-on` }],
+          ["open", { url: `${site.url}/refresh` }],
+          ["open", { url: `${site.url}/post` }],
+          ["click", { ref: "e1" }],
+          ["open", { url: `http://127.0.0.1:${port}/direct` }],
+          ["open", { url: "file:///etc/passwd" }],
+          ["open", { url: "chrome://settings" }],
+          ["open", { url: "http://[::1]:80/" }],
+        ],
+        ["--force"],
+      );
+      const told = results(run);
+      expect(canary).toEqual({ connections: 0, packets: 0 });
+      expect(textOf(told[1]!)).toMatch(/heading "nofetch noframepeer nopeer nows"/);
+      expect(textOf(told[0]!) + textOf(told[1]!)).toContain(
+        `The browser refused 127.0.0.1:${port}: 127.0.0.1 is this machine`,
+      );
+      expect(JSON.stringify(told)).not.toContain("root:");
+      expect(told[2]!["rejected"].reason).toContain(`refused 127.0.0.1:${port}`);
+      for (const index of [6, 7, 8, 9]) expect(told[index], String(index)).toHaveProperty("rejected");
+      expect(run.exit).toBe(0);
+      // With a rule the same page does reach it: the page tries, and the counter counts.
+      const opened = workspaceFor([`WebFetch(127.0.0.1:${site.port})`, `WebFetch(127.0.0.1:${port})`]);
+      await play(opened, [["open", { url: site.url }]]);
+      expect(canary.connections).toBeGreaterThan(3);
+    }, 90_000);
 
-  it("without a rule nothing is opened in print mode; rules take tools away, and plan mode has none that act", async () => {
-    const workspace = workspaceFor([], ["Mcp(browser:type)"]);
-    const run = await play(workspace, [
-      ["open", { url: "example.com" }],
-      ["type", { ref: "e1", text: "x" }],
-    ]);
-    const [open] = results(run);
-    expect(open!["rejected"].reason).toContain("It fetches from example.com, and no WebFetch rule covers that.");
-    expect(run.stdout).toContain("There is no tool named browser-type");
-    const plan = await play(workspace, [["click", { ref: "e1" }]], ["--mode", "plan"]);
-    expect(plan.stdout).toMatch(
-      /There is no tool named browser-click\..*browser-open, browser-snapshot, browser-screenshot/,
-    );
-  });
-});
+    it("without a rule print mode opens nothing; rules remove tools, and plan mode has no acting ones", async () => {
+      const workspace = workspaceFor([], ["Mcp(browser:type)"]);
+      const run = await play(workspace, [
+        ["open", { url: "example.com" }],
+        ["type", { ref: "e1", text: "x" }],
+      ]);
+      const [open] = results(run);
+      expect(open!["rejected"].reason).toContain("It fetches from example.com, and no WebFetch rule covers that.");
+      expect(run.stdout).toContain("There is no tool named browser-type");
+      const plan = await play(workspace, [["click", { ref: "e1" }]], ["--mode", "plan"]);
+      expect(plan.stdout).toMatch(
+        /There is no tool named browser-click\..*browser-open, browser-snapshot, browser-screenshot/,
+      );
+    });
+  },
+);
 
-describe.skipIf(!hasBrowser)(`a browser${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
-  it("starts where the folder for temporary files has a long path, and leaves nothing there", async () => {
+describe.skipIf(!hasBrowser)(`starting the browser${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
+  it("the browser starts with a long temporary path and leaves nothing there", async () => {
     const { url, port } = await serve(shop);
     const workspace = workspaceFor([`WebFetch(127.0.0.1:${port})`]);
     const temporary = join(workspace.home, "a-folder-with-a-long-name", "and-another-one-inside-of-it", "tmp");
@@ -322,8 +325,8 @@ describe.skipIf(!hasBrowser)(`a browser${hasBrowser ? "" : " (skipped: there is 
   });
 });
 
-describe.skipIf(!hasBrowser)(`the end${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
-  it("comes at once, also while a page does not answer; a run that is killed takes its browser along", async () => {
+describe.skipIf(!hasBrowser)(`ending the browser${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
+  it("the browser ends with its run, even if a page hangs or the run is killed", async () => {
     const silent = await serve(() => undefined);
     const workspace = workspaceFor([`WebFetch(127.0.0.1:${silent.port})`]);
     const ending = (signal: NodeJS.Signals): CliOptions => ({
@@ -348,7 +351,7 @@ describe.skipIf(!hasBrowser)(`the end${hasBrowser ? "" : " (skipped: there is no
     expect(leftBehind(workspace)).toEqual([]);
   }, 60_000);
 
-  it("of a browser that cannot be run is told", async () => {
+  it("a browser that cannot run is reported", async () => {
     const workspace = workspaceFor(["WebFetch(example.com)"]);
     const broken = workspace.file("broken", "#!/bin/sh\necho no libraries here >&2\nexit 3\n");
     (await import("node:fs")).chmodSync(broken, 0o755);
@@ -359,7 +362,7 @@ describe.skipIf(!hasBrowser)(`the end${hasBrowser ? "" : " (skipped: there is no
 });
 
 describe("no browser", () => {
-  it("is told before anything is done, with what to type", async () => {
+  it("a missing browser is reported first, with the command that installs it", async () => {
     const workspace = workspaceFor([]);
     const run = await play(workspace, [["open", { url: "https://example.com" }]], [], {
       env: { COURSER_BROWSER: "/nowhere/chrome" },
@@ -373,7 +376,7 @@ describe("no browser", () => {
   });
 });
 
-describe("an address", () => {
+describe("browser addresses", () => {
   it.each([
     ["example.com", "https://example.com/"],
     ["localhost:3000/x", "http://localhost:3000/x"],
@@ -384,11 +387,11 @@ describe("an address", () => {
     ["javascript:alert(1)", "javascript:alert(1)"],
     ["file:///etc/passwd", "file:///etc/passwd"],
     ["localhost.evil.example", "https://localhost.evil.example/"],
-  ])("%s", (typed, meant) => expect(addressOf(typed)).toBe(meant));
+  ])("the browser tool turns the address %s into a URL", (typed, meant) => expect(addressOf(typed)).toBe(meant));
 });
 
-describe("the pipe", () => {
-  it("takes messages in any pieces, and says of each command what came of it", async () => {
+describe("the browser's pipe", () => {
+  it("DevTools messages may arrive in any pieces, and each command gets its own result", async () => {
     const sent: string[] = [];
     const devtools = new Devtools(async (text) => void sent.push(text));
     const events: string[] = [];
@@ -409,7 +412,7 @@ describe("the pipe", () => {
     await expect(devtools.send("D")).rejects.toThrow("gone");
   });
 
-  it("ends with a browser that cannot be understood", async () => {
+  it("a browser that sends garbage is ended", async () => {
     let broken = 0;
     const devtools = new Devtools(
       async () => {},
@@ -428,7 +431,7 @@ describe("the pipe", () => {
     await expect(flooded.send("A")).rejects.toThrow("endless message");
   });
 
-  it("a page of any size fits, and what is left out is counted", () => {
+  it("a page of any size fits into a browser result, and what was left out is counted", () => {
     const nodes = Array.from({ length: 5000 }, (_, index) => ({
       nodeId: String(index),
       ...(index > 0 && { parentId: "0" }),

@@ -70,8 +70,8 @@ async function call(options: Options, agent?: Agent) {
   return { seen, events, types: events.map(({ type }) => type), outcome: end.outcome!, ...step.value };
 }
 
-describe("a call", () => {
-  it("runs when it is allowed, confined where that is the condition", async () => {
+describe("a tool call", () => {
+  it("an allowed call runs, confined if the decision says so", async () => {
     const free = await call({ decision: allow });
     expect(free.types).toEqual(["tool_start", "tool_end"]);
     expect(free.seen).toEqual([{ ran: { command: "make" }, confined: false }]);
@@ -79,7 +79,7 @@ describe("a call", () => {
     expect(confined.seen).toEqual([{ ran: { command: "make" }, confined: true }]);
   });
 
-  it("does not run when it is denied, and nobody is asked", async () => {
+  it("a denied call does not run, and nobody is asked", async () => {
     const asked: Question[] = [];
     const result = await call({
       decision: { verdict: "deny", reasons: ["One.", "Two."] },
@@ -96,15 +96,15 @@ describe("a call", () => {
     expect(result.denial).toEqual({ tool: "Shell", callId: "c1", reason: "One. Two." });
   });
 
-  it("is refused when it cannot be judged", async () => {
+  it("a call whose permission cannot be judged is refused", async () => {
     const { outcome, seen } = await call({ decision: new Error("broken") });
     expect(outcome).toMatchObject({ kind: "rejected", value: { reason: "It could not be judged: broken." } });
     expect(seen).toEqual([]);
   });
 });
 
-describe("a question", () => {
-  it("is reported with its answer, numbered from 0 in a run", async () => {
+describe("a permission question", () => {
+  it("a question is reported with its answer, numbered from 0 in each run", async () => {
     const seen: unknown[] = [];
     const agent = agentFor({ decision: ask }, seen);
     const first = await call({ decision: ask }, agent);
@@ -124,7 +124,7 @@ describe("a question", () => {
     expect(seen).toEqual([]);
   });
 
-  it("is put to a person, whose yes makes the call run unconfined", async () => {
+  it("a person's yes makes the call run unconfined", async () => {
     const asked: Question[] = [];
     const { events, seen } = await call({
       decision: { ...ask, confined: true },
@@ -152,13 +152,13 @@ describe("a question", () => {
     ["something else", async () => ({ allow: "yes" as unknown as boolean }), "The user said no."],
     ["a failure", async () => Promise.reject(new Error("no terminal")), "Nobody could be asked: no terminal."],
     ["nothing", async () => undefined as never, "Nobody could be asked"],
-  ] as const)("that is answered with %s is a refusal", async (_, asker, reason) => {
+  ] as const)("a permission question answered with %s is a refusal", async (_, asker, reason) => {
     const { seen, denial } = await call({ decision: ask, ask: asker });
     expect(seen).toEqual([]);
     expect(denial!.reason).toContain(reason);
   });
 
-  it("does not hold up a run that is stopped", async () => {
+  it("a run that is stopped does not wait for its open question", async () => {
     const abort = new AbortController();
     const waiting = call({ decision: ask, ask: () => new Promise(() => {}), signal: abort.signal });
     setTimeout(() => abort.abort(), 20);
@@ -172,7 +172,7 @@ describe("a question", () => {
     expect(stopped.seen).toEqual([]);
   });
 
-  it("about the web is reported as approved under --force, as the original does", async () => {
+  it("questions about the web are reported as approved under --force, like the original does", async () => {
     const forced: Decision = { ...allow, forced: true };
     expect((await call({ decision: forced, wire: "webFetch" })).events[2]).toMatchObject({
       kind: "webFetchRequestQuery",
@@ -183,10 +183,10 @@ describe("a question", () => {
   });
 });
 
-describe("a call that is stopped", () => {
+describe("a stopped call", () => {
   const need: Need = { kind: "Write", target: "/w/a" };
 
-  it("does not begin behind a snapshot, which is not waited for", async () => {
+  it("a call that is stopped while its snapshot is taken does not begin, and does not wait for it", async () => {
     const abort = new AbortController();
     const beforeWrite = () => {
       abort.abort();
@@ -198,7 +198,7 @@ describe("a call that is stopped", () => {
     expect([result.text, denial]).toEqual(["Not run: the turn was stopped.", undefined]);
   });
 
-  it("before anything was asked bothers nobody", async () => {
+  it("a tool call that was stopped before its permission question asks nobody", async () => {
     const asked: unknown[] = [];
     const ask: Asker = async (question) => ({ allow: asked.push(question) > 0 });
     const { seen, types } = await call({ decision: { verdict: "ask", reasons: [] }, ask, signal: AbortSignal.abort() });
@@ -206,7 +206,7 @@ describe("a call that is stopped", () => {
   });
 });
 
-it("live output that nobody takes does not pile up", async () => {
+it("live output that nobody reads does not pile up", async () => {
   const seen: unknown[] = [];
   const agent = agentFor({ decision: allow }, seen);
   const [tool] = agent.tools;
@@ -230,24 +230,24 @@ it("live output that nobody takes does not pile up", async () => {
   expect(chunks[0]).toMatch(/^progress\n/);
 });
 
-describe("a reviewer", () => {
+describe("a reviewer of calls", () => {
   const yes: Reviewer = async () => ({ allow: true, reason: "The reviewer (M) allowed it: a build." });
   const no: Reviewer = async () => ({ allow: false, reason: "The reviewer (M) did not allow it: risky." });
 
-  it("may say yes where a person would be asked, and it is said", async () => {
+  it("a reviewer may allow what a person would be asked about, and that is reported", async () => {
     const { types, events, seen } = await call({ decision: ask, review: yes });
     expect(types).toEqual(["tool_start", "notice", "tool_end"]);
     expect(events[1]).toMatchObject({ kind: "auto_review", message: "Shell: The reviewer (M) allowed it: a build." });
     expect(seen).toHaveLength(1);
   });
 
-  it("is not asked about what only a person may allow", async () => {
+  it("a reviewer is not asked about what only a person may allow", async () => {
     const { seen, denial } = await call({ decision: { ...ask, personOnly: true }, review: yes });
     expect(seen).toEqual([]);
     expect(denial!.reason).toBe("No rule.");
   });
 
-  it("hands on to a person when it does not allow it or fails", async () => {
+  it("a reviewer that refuses or fails passes the question to a person", async () => {
     const reasons: (readonly string[])[] = [];
     const asker: Asker = async (question) => {
       reasons.push(question.reasons);
@@ -264,8 +264,8 @@ describe("a reviewer", () => {
   });
 });
 
-describe("what a call may change", () => {
-  it("is kept before it runs, and only when it may run", async () => {
+describe("files that a call may change", () => {
+  it("files are saved before the call runs, and only if it may run", async () => {
     const kept: unknown[] = [];
     const beforeWrite = async (needs: readonly Need[]) => void kept.push(needs);
     await call({ decision: allow, beforeWrite });
@@ -278,7 +278,7 @@ describe("what a call may change", () => {
     expect(kept).toHaveLength(2);
   });
 
-  it("stops the call when it cannot be kept", async () => {
+  it("a call whose files cannot be saved does not run", async () => {
     const { seen, outcome } = await call({
       decision: allow,
       beforeWrite: async () => Promise.reject(new Error("disk full")),

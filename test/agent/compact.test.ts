@@ -52,8 +52,8 @@ function longTalk(): { messages: Message[]; words: string[]; newest: Message[] }
   return { messages: [...old, ...newest], words, newest };
 }
 
-describe("without a model", () => {
-  it("cuts old results, calls, thoughts and pictures before anything else", async () => {
+describe("compaction without a model", () => {
+  it("compaction shortens old results, calls, thoughts and images first", async () => {
     const messages = [
       user("look", picture),
       {
@@ -77,7 +77,7 @@ describe("without a model", () => {
     expect(short.at(-1)).toBe(messages.at(-1));
   });
 
-  it("lets the answers of old turns go, oldest first, and keeps every word of the user", async () => {
+  it("compaction drops old answers, oldest first, and keeps all user messages", async () => {
     const { messages, words, newest } = longTalk();
     const { messages: short, after } = await shorten(messages, 6000);
     expect(after).toBeLessThanOrEqual(3600);
@@ -88,7 +88,7 @@ describe("without a model", () => {
     expect(textsOf(short, "assistant")[0]).toContain("A call of tools went here");
   });
 
-  it("shortens what an @ mention brought, and not what the user typed or piped in", async () => {
+  it("compaction shortens @ mentions but not what the user typed or piped in", async () => {
     const typed = `see @a ${"word ".repeat(1000)}`;
     const piped: Part = { type: "text", text: "log line\n".repeat(500) };
     const attached: Part = { type: "text", text: `Attached for the @ mentions above:\n${"f".repeat(40_000)}` };
@@ -96,14 +96,14 @@ describe("without a model", () => {
     expect(textsOf(short, "user")).toEqual([typed, expect.stringContaining("characters removed"), piped.text, "go on"]);
   });
 
-  it("keeps rules that were told beside a result", async () => {
+  it("compaction keeps instructions that were added to a tool result", async () => {
     const rule: Part = { type: "text", text: "Rule: tabs only." };
     const old = [user("a"), call("x"), result("x", "r".repeat(500), rule), said("s".repeat(9000))];
     const { messages: short } = await shorten([...old, user("b")], 500);
     expect(textsOf(short, "user")).toEqual(["a", "Rule: tabs only.", "b"]);
   });
 
-  it("touches the newest turn only when it does not fit alone", async () => {
+  it("compaction changes the newest turn only if it does not fit alone", async () => {
     const work = Array.from({ length: 50 }, (_, index) => [call(`c${index}`), result(`c${index}`, "r".repeat(4000))]);
     const turn = [user("do the thing"), ...work.flat()];
     const roomy = await shorten([user("old"), said("o".repeat(90_000)), ...turn], 60_000);
@@ -119,7 +119,7 @@ describe("without a model", () => {
     );
   });
 
-  it("leaves a line of each step that goes, and the todo list, also when it is shortened again", async () => {
+  it("compaction leaves one line for each step that it removes, and keeps the todo list, even when repeated", async () => {
     const step = (index: number) => [
       call(`c${index}`, { command: `make ${index}` }),
       result(`c${index}`, `${"noise\n".repeat(400)}[exit code ${index}]`),
@@ -139,7 +139,7 @@ describe("without a model", () => {
     expect(twice.after).toBeLessThanOrEqual(360);
   });
 
-  it("never cuts the request itself, nor makes anything longer", async () => {
+  it("compaction never shortens the request itself and never makes anything longer", async () => {
     const request = user("line\n".repeat(20_000));
     const { messages, how, before, after } = await shorten([request], 5000);
     expect(messages).toEqual([request]);
@@ -147,7 +147,7 @@ describe("without a model", () => {
     expect(after).toBe(before);
   });
 
-  it("does not cut a character in two", async () => {
+  it("compaction does not split a character", async () => {
     for (let length = 4000; length < 4004; length++) {
       const { messages } = await shorten([user("a"), call("x"), result("x", "😀".repeat(length)), user("b")], 100);
       expect(JSON.stringify(messages)).not.toMatch(/\\ud[89a-f]/);
@@ -155,8 +155,8 @@ describe("without a model", () => {
   });
 });
 
-describe("with a model", () => {
-  it("puts a summary in the place of older turns, beside the user's words", async () => {
+describe("compaction with a model", () => {
+  it("a summary replaces older turns beside the user's messages", async () => {
     const { messages, words, newest } = longTalk();
     let material = "";
     const {
@@ -180,7 +180,7 @@ describe("with a model", () => {
     expect(material).not.toContain("The last question");
   });
 
-  it("is not asked when cutting old results is enough, or when there is nothing older", async () => {
+  it("no summary is requested if shortening is enough or nothing is older", async () => {
     const asked: string[] = [];
     const summarise = async (transcript: string) => {
       asked.push(transcript);
@@ -193,7 +193,7 @@ describe("with a model", () => {
     expect(asked).toEqual([]);
   });
 
-  it("remembers what the first steps of a long turn showed, beside a line for each", async () => {
+  it("the first steps of a long turn are summarised beside a line for each", async () => {
     const step = (index: number) => [call(`c${index}`), result(`c${index}`, `fact ${index} ${"r".repeat(4000)}`)];
     const steps = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => step(from + at)).flat();
     const materials: string[] = [];
@@ -220,7 +220,7 @@ describe("with a model", () => {
     ["fails", () => Promise.reject(new ModelError("MODEL_OVERLOADED", "busy"))],
     ["says nothing", async () => ({ text: " \n" })],
     ["says too much", async (_: string, longest: number) => ({ text: "s".repeat(longest + 1) })],
-  ])("goes on without where it %s", async (_, summarise) => {
+  ])("compaction continues without a summary if the model %s", async (_, summarise) => {
     const { messages, words } = longTalk();
     const without = await shorten(messages, 6000);
     const tried = await shorten(messages, 6000, { summarise });
@@ -229,7 +229,7 @@ describe("with a model", () => {
     expect(textsOf(tried.messages, "user").slice(0, -1)).toEqual(words);
   });
 
-  it("sums up a summary, so that nothing is summed up twice side by side", async () => {
+  it("an earlier summary is summarised too, so there is only one", async () => {
     const { messages } = longTalk();
     const first = await shorten(messages, 6000, { summarise: async () => ({ text: "First memory." }) });
     const more = [...first.messages, said("x".repeat(30_000)), user("next")];
@@ -245,7 +245,7 @@ describe("with a model", () => {
   });
 });
 
-it("says what is about to happen, before it does", async () => {
+it("compaction is announced before it happens", async () => {
   const { messages } = longTalk();
   const told: CompactionSize[] = [];
   await shorten(messages, 6000, { beforeCompact: (facts) => void told.push(facts) });
@@ -254,7 +254,7 @@ it("says what is about to happen, before it does", async () => {
   ]);
 });
 
-it("asks for a summary once, without tools, and never where the model cannot write one", async () => {
+it("a summary is requested once, without tools, and never from a model that cannot write one", async () => {
   const asked: ModelRequest[] = [];
   const provider = {
     id: "told",
@@ -289,13 +289,13 @@ it("asks for a summary once, without tools, and never where the model cannot wri
   ).toBeUndefined();
 });
 
-it("counts other alphabets for more", () => {
+it("tokens of other alphabets are estimated higher", () => {
   expect(estimateTokens([user("abcd".repeat(100))])).toBe(100);
   expect(estimateTokens([user("слово".repeat(100))])).toBe(250);
   expect(estimateTokens([user("日本語".repeat(100))])).toBe(300);
 });
 
-it("holds for random conversations", async () => {
+it("compaction keeps the user's words and valid calls in random conversations", async () => {
   const seed = seedOf("agent/compact");
   const chance = random(seed);
   for (let round = 0; round < 300; round++) {

@@ -18,8 +18,8 @@ function opened(write: (text: string) => Promise<void> = async () => {}) {
   return { devtools, sent, say, broken: () => broken };
 }
 
-describe("the line to a browser", () => {
-  it("numbers what it asks, and gives each answer to who asked", async () => {
+describe("the DevTools connection", () => {
+  it("each DevTools command has a number, and each answer reaches its caller", async () => {
     const { devtools, sent, say } = opened();
     const [one, two, three] = [
       devtools.send("A", { x: 1, y: undefined }),
@@ -40,7 +40,7 @@ describe("the line to a browser", () => {
     expect(await three).toEqual({});
   });
 
-  it("hands events to all who listen, until they do not", () => {
+  it("DevTools events reach all listeners until they unsubscribe", () => {
     const { devtools, say } = opened();
     const heard: unknown[] = [];
     const stop = devtools.listen((event) => heard.push(event));
@@ -57,7 +57,7 @@ describe("the line to a browser", () => {
     expect(heard).toHaveLength(2);
   });
 
-  it("waits 30 seconds for an answer, and not longer", async () => {
+  it("a DevTools command times out after 30 seconds", async () => {
     vi.useFakeTimers();
     const { devtools, say } = opened();
     const late = devtools.send("Slow.method");
@@ -76,7 +76,7 @@ describe("the line to a browser", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("releases everybody who waits when it is lost, and takes nothing after it", async () => {
+  it("a lost connection rejects all waiting commands and refuses new ones", async () => {
     vi.useFakeTimers();
     const { devtools, say } = opened();
     const heard: unknown[] = [];
@@ -91,7 +91,7 @@ describe("the line to a browser", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("says that a browser cannot be reached, and breaks at what is no JSON or has no end", async () => {
+  it("an unreachable browser is reported, and invalid or endless JSON closes the connection", async () => {
     const away = opened(async () => Promise.reject(new Error("EPIPE")));
     await expect(away.devtools.send("A")).rejects.toThrow("the browser cannot be reached: EPIPE");
     const odd = opened();

@@ -106,7 +106,7 @@ function checkTypescript(told: readonly string[], server: string): void {
   expect(all).not.toContain("one.ts:1:");
 }
 
-describe("real servers", () => {
+describe("real language servers", () => {
   test.skipIf(noSandbox)(orSkipped("TypeScript 7, which is one itself, in the project", noSandbox), async () => {
     const place = workspaceWith(typescriptFiles);
     mkdirSync(join(place.path, "node_modules/.bin"), { recursive: true });
@@ -175,12 +175,12 @@ describe("real servers", () => {
   );
 });
 
-describe("a scripted server", () => {
+describe("a scripted language server", () => {
   const files = { "a.py": "BAD was there\nfine\n" };
   const edits: Edit[] = [["a.py", "fine", "also BAD"]];
   const lines = "1 new error (pyright-langserver):\na.py:2:6 also BAD is not good [bad-word]";
 
-  test("the errors that the edit brought, and only those", async () => {
+  test("the result of an edit reports only the language server's errors that the edit introduced", async () => {
     const place = workspaceWith(files);
     const { told, run, leftBehind } = await runEdits(place, edits, { env: scriptedServer(place, "good") });
     expect(told).toEqual([`The file ${join(place.path, "a.py")} has been updated.\n${lines}`]);
@@ -190,7 +190,7 @@ describe("a scripted server", () => {
     expect(leftBehind).toEqual([]);
   });
 
-  test("what is found late is told as a notice, and before the run ends", async () => {
+  test("errors that a language server finds late are reported as a notice, before the run ends", async () => {
     const place = workspaceWith(files);
     const { told, run } = await runEdits(place, edits, { env: scriptedServer(place, "slow"), thinkMs: 1000 });
     expect(told[0]).not.toContain("new error");
@@ -203,7 +203,7 @@ describe("a scripted server", () => {
     ["fails", /it exited with code 3: error: no such component/],
     ["crashes", /it was killed by SIGABRT|it exited with code/],
     ["talks about other things", /its output is not the language server protocol/],
-  ])("a server that %s is told of once, and the edits are made", async (mode, why) => {
+  ])("a server that %s is reported once, and edits still work", async (mode, why) => {
     const place = workspaceWith(files);
     const more: Edit[] = [...edits, ["a.py", "also BAD", "BAD again"]];
     const { told, run, leftBehind } = await runEdits(place, more, { env: scriptedServer(place, mode), thinkMs: 500 });
@@ -215,7 +215,7 @@ describe("a scripted server", () => {
     expect(leftBehind).toEqual([]);
   });
 
-  test("one that never answers costs 2 s, once", async () => {
+  test("a language server that never answers delays the run once, by 2 s", async () => {
     const place = workspaceWith({ "a.py": "0\n" });
     const many = Array.from({ length: 8 }, (_, index): Edit => ["a.py", `${index}`, `${index + 1}`]);
     const { run, leftBehind } = await runEdits(place, many, { env: scriptedServer(place, "mute") });
@@ -227,7 +227,7 @@ describe("a scripted server", () => {
     expect(leftBehind).toEqual([]);
   });
 
-  test("none where the workspace is not trusted, and with the setting none", async () => {
+  test("no language server starts in an untrusted workspace or with the setting off", async () => {
     for (const how of [{ flags: ["--force"] }, { settings: { diagnostics: false } }]) {
       const place = workspaceWith(files);
       const { told } = await runEdits(place, edits, { env: scriptedServer(place, "good"), ...how });
@@ -249,7 +249,7 @@ describe("a scripted server", () => {
   });
 });
 
-test("without a sandbox only what PATH has outside the workspace", async () => {
+test("without a sandbox, only language servers in PATH outside the workspace start", async () => {
   const place = workspaceWith({ "a.py": "also BAD\n" });
   scriptedServer(place, "good", join(place.path, ".venv/bin"));
   const edit = { path: join(place.path, "a.py"), before: "fine\n", after: "also BAD\n", agent: "main" };
@@ -267,7 +267,7 @@ test("without a sandbox only what PATH has outside the workspace", async () => {
   expect(await check(scriptedServer(place, "good").PATH)).toContain("a.py:1:6 also BAD is not good");
 });
 
-describe("what a server says", () => {
+describe("messages of a language server", () => {
   const framed = (text: string) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
   const log = framed(JSON.stringify({ method: "window/logMessage", params: { message: "x".repeat(1_000_000) } }));
   test.each([
@@ -277,7 +277,7 @@ describe("what a server says", () => {
     ["too long", "Content-Length: 99999999\r\n\r\n", /a message of 99999999 bytes/],
     ["not JSON", framed("{"), /not JSON/],
     ["without end", log.repeat(40), /does not end/],
-  ])("%s", (_name, said, problem) => {
+  ])("a language server's messages are read, or refused with a reason: %s", (_name, said, problem) => {
     const heard: string[] = [];
     let broken: string | undefined;
     const connection = new Connection({
@@ -304,7 +304,7 @@ describe("which errors are new", () => {
     ["one that was moved elsewhere is not", "a\nb\nc\n", [error(0)], "b\na\nc\n", [error(1)], []],
     ["other words are", "a\n", [error(0)], "b\n", [error(0, "worse")], [0]],
     ["all of a new file are", undefined, [], "a\nb\n", [error(0), error(1)], [0, 1]],
-  ])("%s", (_name, before, old, after, now, lines) => {
+  ])("whether an error counts as new after an edit: %s", (_name, before, old, after, now, lines) => {
     const found = newErrors({ text: before, errors: old }, { text: after, errors: now });
     expect(found.map(({ line }) => line)).toEqual(lines);
   });

@@ -90,8 +90,8 @@ const everySequence = [
   "stop",
 ];
 
-describe("in print mode", () => {
-  it("every event of the table is fired, the generic one around the specific one", async () => {
+describe("hooks in print mode", () => {
+  it("every hook event fires, with preToolUse and postToolUse around the event of the tool", async () => {
     noteEverything();
     const run = await workspace.play(everyKind);
     expect(run.exit, run.stderr).toBe(0);
@@ -110,7 +110,7 @@ describe("in print mode", () => {
     expect(existsSync(lines.at(-1)!["transcript_path"] as string)).toBe(true);
   });
 
-  it("payloads hold what the table promises", async () => {
+  it("hook payloads contain the documented fields", async () => {
     noteEverything();
     await workspace.play(everyKind);
     for (const line of toldLines()) {
@@ -126,7 +126,7 @@ describe("in print mode", () => {
     }
   });
 
-  it("the original's silence can be kept", async () => {
+  it("hooks can be silenced as in the original", async () => {
     noteEverything();
     await workspace.play(
       [{ text: "hi", calls: [{ name: "Shell", args: { command: "true" } }] }, { text: "done" }],
@@ -138,7 +138,7 @@ describe("in print mode", () => {
     expect(sequence()).toEqual(["sessionStart", "preToolUse:Shell", "postToolUse:Shell", "sessionEnd"]);
   });
 
-  it("a bridge's answer blocks a command, and the run goes on", async () => {
+  it("a bridge script can block a command, and the run continues", async () => {
     const guard = `if grep -q 'rm -rf'; then ${print({ permission: "deny", agent_message: "rm -rf is blocked" })}; exit 2; fi`;
     userHooks({ preToolUse: [{ command: guard }] });
     const run = await workspace.play([
@@ -153,7 +153,7 @@ describe("in print mode", () => {
     });
   });
 
-  it("a stopped prompt is a result with a code, and no model is asked", async () => {
+  it("a prompt blocked by a hook gives a result with an error code and asks no model", async () => {
     userHooks({ beforeSubmitPrompt: [{ command: print({ continue: false, user_message: "no passwords" }) }] });
     const run = await workspace.play([{ error: { code: "MODEL_REFUSED", message: "was asked" } }]);
     expect(run.exit).toBe(1);
@@ -162,7 +162,7 @@ describe("in print mode", () => {
     expect(run.stderr).toContain("A hook stopped the prompt: no passwords");
   });
 
-  it("a follow-up is a user line, the result is one, and text mode shows the last answer", async () => {
+  it("a follow-up appears as a user line, with one result, and text mode prints the last answer", async () => {
     const command = `if grep -q '"loop_count":0'; then ${print({ followup_message: "and the tests?" })}; fi`;
     userHooks({ stop: [{ command }] });
     const replies = [{ text: "Done." }, { expect: "and the tests?", text: "They pass." }];
@@ -174,7 +174,7 @@ describe("in print mode", () => {
     expect(text.stdout).toBe("They pass.\n");
   });
 
-  it("what a session's hook says is known from the beginning, and its variables reach later hooks", async () => {
+  it("a session hook's context is known from the start, and its variables reach later hooks", async () => {
     const seen = join(workspace.home, "seen");
     userHooks({
       sessionStart: [{ command: print({ additional_context: "The codeword is plum.", env: { CODEWORD: "plum" } }) }],
@@ -192,7 +192,7 @@ describe("in print mode", () => {
     expect(readFileSync(seen, "utf8")).toBe(`plum ${workspace.path}\n`);
   });
 
-  it("twenty hooks on one event make no noise", async () => {
+  it("twenty hooks on one event print no warnings", async () => {
     userHooks({ preToolUse: Array.from({ length: 20 }, () => ({ command: "cat > /dev/null" })) });
     const run = await workspace.play([{ calls: [{ name: "LS" }, { name: "LS" }] }, { text: "ok" }]);
     expect([run.exit, run.stderr]).toEqual([0, ""]);
@@ -209,7 +209,7 @@ describe("in print mode", () => {
     expect(existsSync(join(workspace.path, "made"))).toBe(false);
   });
 
-  it("a conversation that is shortened is told before, with its size", async () => {
+  it("the preCompact hook is told the conversation's size before it is compacted", async () => {
     userHooks({ preCompact: [{ command: `${note(told)}; ${print({ user_message: "shortening" })}` }] });
     const overflow = { error: { code: "MODEL_OVERFLOW", message: "too long" } };
     const run = await workspace.play([{ calls: [{ name: "LS" }] }, overflow, { text: "ok" }]);
@@ -219,7 +219,7 @@ describe("in print mode", () => {
     expect(run.notices()).toContain("shortening");
   });
 
-  it("a hung hook does not outlive an interrupted run", async () => {
+  it("a hanging hook does not outlive an interrupted run", async () => {
     const pids = join(workspace.home, "pids");
     userHooks({
       preToolUse: [{ command: `echo $$ >> '${pids}'; sleep 60` }],
@@ -252,7 +252,7 @@ describe("in print mode", () => {
     ]);
   });
 
-  it("project hooks run once they are approved, and wait after a change", async () => {
+  it("project hooks run once approved, and wait for approval after a change", async () => {
     const file = join(workspace.path, ".cursor/hooks.json");
     write(file, { version: 1, hooks: { sessionStart: [{ command: note(told) }] } });
     const replies = [{ text: "ok" }];
@@ -272,7 +272,7 @@ describe("in print mode", () => {
     expect(toldLines()).toHaveLength(3);
   });
 
-  it("a script of the project is approved with the hook that runs it, and what the run writes into it does not run", async () => {
+  it("approving a hook approves its script, and changes by the run do not take effect", async () => {
     const guard = [{ command: "./guard.sh", matcher: "Shell" }];
     write(join(workspace.path, ".cursor/hooks.json"), { version: 1, hooks: { preToolUse: guard } });
     const script = workspace.file("guard.sh", "#!/bin/sh\ncat >/dev/null; echo ran >> guarded\n");
@@ -296,7 +296,34 @@ describe("in print mode", () => {
     expect(guarded()).toBe(0);
   });
 
-  it("a broken file stops the run, with its place", async () => {
+  it("files that a hook loads, and hooks of flags or plugins, do not run as the run has changed them", async () => {
+    const hooks = { version: 1, hooks: { postToolUse: [{ command: "node ./tools/note.js" }] } };
+    const note = "require('./lib/said.js'); process.stdin.resume();\n";
+    const evil = { name: "Write", args: { path: "lib/said.js", contents: "require('fs').writeFileSync('evil', '')" } };
+    const places: [folder: string, file: string, args: string[]][] = [
+      ["", ".cursor/hooks.json", ["--trust"]],
+      ["", "given.json", ["--trust", "--hooks", "given.json"]],
+      ["plugin", "plugin/hooks/hooks.json", ["--trust", "--plugin-dir", "plugin"]],
+    ];
+    for (const [folder, file, args] of places) {
+      const inside = (name: string) => join(folder, "tools", name);
+      write(join(workspace.path, file), hooks);
+      workspace.file(inside("note.js"), note);
+      workspace.file(inside("lib/said.js"), "");
+      const call = { ...evil, args: { ...evil.args, path: inside("lib/said.js") } };
+      const other = { name: "Write", args: { path: "other.txt", contents: file } };
+      const run = await workspace.play([{ calls: [call] }, { calls: [other] }, { text: "ok" }], args);
+      expect(run.exit).toBe(0);
+      expect(run.notices()).toContain("a file that it runs has changed since it was approved");
+      expect([existsSync(join(workspace.path, "evil")), existsSync(join(workspace.path, folder, "evil"))]).toEqual([
+        false,
+        false,
+      ]);
+      rmSync(join(workspace.path, file));
+    }
+  });
+
+  it("a broken hooks file stops the run and names the place", async () => {
     write(join(workspace.config, "hooks.json"), '{\n "hooks": {,}\n}');
     const run = await workspace.play([{ text: "never" }]);
     expect(run.exit).toBe(1);
@@ -304,7 +331,7 @@ describe("in print mode", () => {
     expect(run.stderr).toMatch(/hooks\.json is not valid: line 2, column \d+/);
   });
 
-  it("nothing of the trace is kept where nothing is to be kept", async () => {
+  it("a run with --no-persist keeps no hook trace", async () => {
     userHooks({ stop: [{ command: "true" }] });
     await workspace.play([{ text: "ok" }], ["--no-persist"]);
     const traces = () =>
@@ -321,14 +348,14 @@ function readDirectory(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" });
 }
 
-describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
+describe.skipIf(!hasScript)(`hooks on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
   async function talk(script: unknown, dialogue: [question: RegExp, answer: string][]): Promise<string> {
     const file = join(workspace.home, "script.json");
     write(file, script);
-    return (await converse(`--model script:${file}`, dialogue, workspace)).screen;
+    return (await converse(`--model "script:${file}"`, dialogue, workspace)).screen;
   }
 
-  it("the same events are fired, around the whole conversation", async () => {
+  it("a terminal conversation fires the same events", async () => {
     noteEverything();
     await workspace.play([{ text: "trusted" }], ["--trust"]);
     rmSync(told);
@@ -354,7 +381,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     expect(new Set(generations).size).toBe(2);
   });
 
-  it("a hook's ask asks, and a changed file is asked about", async () => {
+  it("a hook can make the terminal ask for permission, and a changed hooks file needs approval", async () => {
     const file = join(workspace.path, ".cursor/hooks.json");
     const hooks = (reason: string) => ({
       version: 1,

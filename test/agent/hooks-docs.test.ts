@@ -11,7 +11,7 @@ import { commonFields, hookPayloads } from "./hook-payloads.ts";
 
 const page = readFileSync(join(repository, "docs/hooks.md"), "utf8");
 
-it("names every event, with what it is told and may answer", () => {
+it("the hooks page documents every event with its input and answers", () => {
   const fields = (kinds: Readonly<Record<string, string>>) =>
     Object.entries(kinds)
       .map(([key, kind]) => `\`${key}${kind.endsWith("?") ? "?" : ""}\``)
@@ -37,7 +37,7 @@ it("names every event, with what it is told and may answer", () => {
   for (const [name] of editors) expect(page).toContain(`\`${name}\``);
 });
 
-it("shows a script that refuses what it says", () => {
+it("the script on the hooks page refuses what it says", () => {
   const folder = mkdtempSync(join(tmpdir(), "courser-hooks-page-"));
   try {
     const script = readBlocks("docs/hooks.md", page).find(({ language }) => language === "js")!;

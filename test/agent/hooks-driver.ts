@@ -100,7 +100,6 @@ const runAsLibrary: Run = async ({ config, input }, fixture, place) => {
         workspace: place.workspace,
         roots: [],
         transcriptPath: null,
-        userEmail: null,
         mode: config["mode"] === "force" ? "force" : "default",
       },
       processes,

@@ -70,7 +70,6 @@ function hooksOf(entries: readonly Entry[], more: { askModel?: AskModel } = {}):
       workspace: place.workspace,
       roots: [],
       transcriptPath: "/t.jsonl",
-      userEmail: null,
       mode: "default",
     },
     processes: createProcessRunner(),
@@ -84,10 +83,10 @@ function hooksOf(entries: readonly Entry[], more: { askModel?: AskModel } = {}):
 const print = (value: unknown) => `printf '%s' '${JSON.stringify(value)}'`;
 const call = { tool_name: "Shell", tool_input: { command: "ls" }, tool_use_id: "c", cwd: "/" };
 
-describe("files", () => {
+describe("hooks files", () => {
   const stop = (command: string) => ({ version: 1, hooks: { stop: [{ command }] } });
 
-  it("count in the order of their levels, each with a folder of its own", () => {
+  it("hooks files apply in the order of their levels, each with its own folder", () => {
     write(place.enterpriseFile, stop("enterprise"));
     write(join(place.workspace, ".cursor/hooks.json"), stop("project"));
     write(join(place.configDir, "hooks.json"), stop("user"));
@@ -113,7 +112,29 @@ describe("files", () => {
     expect([said, waiting]).toEqual([[], []]);
   });
 
-  it("lie where each system keeps them", () => {
+  it.each([undefined, null, "", "*"])("hooks with the matcher %j match every call", (matcher) => {
+    write(join(place.configDir, "hooks.json"), { version: 1, hooks: { preToolUse: [{ command: "true", matcher }] } });
+    expect(loadHooks(place, { trusted: true }).hooks.map((hook) => hook.matcher)).toEqual([undefined]);
+  });
+
+  it("a hook matcher that is not a string is rejected", () => {
+    const entries = [{ command: "true", matcher: 5 }];
+    write(join(place.configDir, "hooks.json"), { version: 1, hooks: { preToolUse: entries } });
+    expect(() => loadHooks(place, { trusted: true })).toThrow('"hooks.preToolUse[0].matcher" must be a string, not 5');
+  });
+
+  it("Claude hook files may name unknown events; one that resembles a known event is reported", () => {
+    const group = [{ hooks: [{ type: "command", command: "true" }] }];
+    const file = write(join(place.home, ".claude/settings.json"), {
+      hooks: { Setup: group, TeammateIdle: group, PreTolUse: group },
+    });
+    expect(loadHooks(place, { trusted: true })).toMatchObject({
+      hooks: [],
+      warnings: [`${file}: the event "PreTolUse" is unknown: did you mean "PreToolUse"? Its hooks do not run.`],
+    });
+  });
+
+  it("hooks files are found in the usual place of each operating system", () => {
     const { enterpriseFile: _given, ...own } = place;
     const at = (platform: NodeJS.Platform) => hookFiles({ ...own, platform })[0]!.file;
     expect(at("linux")).toBe("/etc/cursor/hooks.json");
@@ -124,13 +145,13 @@ describe("files", () => {
     expect(hasHookFiles(place)).toBe(true);
   });
 
-  it("of the home directory are the user's own when that is the workspace", () => {
+  it("hooks in the home directory are the user's own, even if home is the workspace", () => {
     const home = { ...place, workspace: place.home };
     write(join(place.configDir, "hooks.json"), stop("user"));
     expect(loadHooks(home, { trusted: false })).toMatchObject({ hooks: [{ level: "user" }], warnings: [] });
   });
 
-  it("of a project wait for trust, and for approval after every change", () => {
+  it("project hooks wait for trust, and for approval after every change", () => {
     const file = write(join(place.workspace, ".cursor/hooks.json"), stop("one"));
     expect(loadHooks(place, { trusted: false })).toMatchObject({ hooks: [], waiting: [] });
     expect(loadHooks(place, { trusted: false }).warnings[0]).toContain("--trust");
@@ -147,7 +168,7 @@ describe("files", () => {
     expect(loadHooks(other, { trusted: true }).hooks).toEqual([]);
   });
 
-  it("of a script that stands in Cursor's and in Claude's file run once, and only where nothing is lost by it", () => {
+  it("a script listed in both Cursor's and Claude's files runs once, unless that would lose something", () => {
     const shared = (entry: object, group: object, command = '"$CLAUDE_PROJECT_DIR"/.hooks/a.ts --host claude') => {
       const cursor = { command: "./.hooks/a.ts --host cursor", ...entry };
       write(join(place.workspace, ".cursor/hooks.json"), { version: 1, hooks: { preToolUse: [cursor] } });
@@ -181,7 +202,7 @@ describe("files", () => {
     expect(loadHooks(place, { trusted: true }).hooks.map(({ format }) => format)).toEqual(["cursor", "claude"]);
   });
 
-  it("that are wrong say where", () => {
+  it("errors in hooks files name the place", () => {
     const file = join(place.configDir, "hooks.json");
     write(file, '{\n  "hooks": {\n    "stop": [\n      { "command": "x", "timeout": "1s" }\n    ]\n  }\n}');
     expect(() => loadHooks(place, { trusted: true })).toThrow(
@@ -192,8 +213,8 @@ describe("files", () => {
   });
 });
 
-describe("a hook", () => {
-  it("reads one JSON object, in the environment that is documented", async () => {
+describe("a single hook", () => {
+  it("a hook reads one JSON object in the documented environment", async () => {
     const told = join(base, "told.json");
     const seen = join(base, "env");
     const hooks = hooksOf([{ event: "preToolUse", command: `cat > '${told}'; env > '${seen}'` }]);
@@ -228,7 +249,7 @@ describe("a hook", () => {
     expect(env).not.toHaveProperty("CURSOR_USER_EMAIL");
   });
 
-  it("of Claude's reads what Claude would tell it", async () => {
+  it("a hook from Claude's settings gets its input in Claude's format", async () => {
     const told = join(base, "told.json");
     const hooks = hooksOf([{ event: "postToolUse", format: "claude", command: `cat > '${told}'` }]);
     await hooks.fire("postToolUse", { ...call, tool_output: "x", duration: 1 }, { signal, tool: "Shell" });
@@ -254,7 +275,7 @@ describe("a hook", () => {
     expect(await responseTo('{"path":"/a","linesAdded":1}')).toEqual({ path: "/a", linesAdded: 1 });
   });
 
-  it("run, whatever PATH another one set for them", async () => {
+  it("hooks run whatever PATH an earlier hook set", async () => {
     const hooks = hooksOf([
       { event: "sessionStart", command: `echo '{"env":{"PATH":"/nowhere"}}'` },
       { event: "preToolUse", command: `echo '{"permission":"deny"}'` },
@@ -263,7 +284,7 @@ describe("a hook", () => {
     expect(await hooks.fire("preToolUse", call, { signal, tool: "Shell" })).toMatchObject({ permission: "deny" });
   });
 
-  it("that opens the workspace is told of no conversation", async () => {
+  it("a workspaceOpen hook gets no conversation", async () => {
     const told = join(base, "told.json");
     await hooksOf([{ event: "workspaceOpen", command: `cat > '${told}'` }]).fire("workspaceOpen", {}, { signal });
     expect(Object.keys(JSON.parse(readFileSync(told, "utf8")) as object).sort()).toEqual([
@@ -274,7 +295,7 @@ describe("a hook", () => {
     ]);
   });
 
-  it("of a session sets variables for those that come after, the higher level last", async () => {
+  it("a session hook sets variables for later hooks, with the higher level winning", async () => {
     const seen = join(base, "seen");
     const hooks = hooksOf([
       { event: "sessionStart", command: print({ env: { WHO: "high", "bad name": "x" }, additional_context: "one" }) },
@@ -288,7 +309,7 @@ describe("a hook", () => {
     expect(warnings.join()).toContain("bad name");
   });
 
-  it("may prolong a run as often as its limit says", async () => {
+  it("a hook may extend a run up to its limit", async () => {
     const command = print({ followup_message: "more" });
     const stopAt = (loopLimit: number | null, loop_count: number) =>
       hooksOf([{ event: "stop", command, loopLimit }]).fire("stop", { status: "completed", loop_count }, { signal });
@@ -303,7 +324,7 @@ describe("a hook", () => {
     ["never reads", "true"],
     ["closes its input", "exec 0<&-; sleep 0.1"],
     ["prints before it reads", "head -c 900000 /dev/zero | tr '\\000' ' '; cat > /dev/null"],
-  ])("that %s does not block", async (_name, command) => {
+  ])("a hook that %s does not block", async (_name, command) => {
     const hooks = hooksOf([{ event: "beforeSubmitPrompt", command, failClosed: true, timeoutMs: 5000 }]);
     const prompt = "x".repeat(5_000_000);
     expect(await hooks.fire("beforeSubmitPrompt", { prompt, attachments: [] }, { signal })).toMatchObject({
@@ -312,7 +333,7 @@ describe("a hook", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is ended with the run", async () => {
+  it("a hook is ended with its run", async () => {
     const abort = new AbortController();
     const pid = join(base, "pid");
     const fired = hooksOf([{ event: "preToolUse", command: `echo $$ > '${pid}'; sleep 30`, failClosed: true }]).fire(
@@ -328,7 +349,7 @@ describe("a hook", () => {
     expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  it("that fails is reported once, not at every call", async () => {
+  it("a failing hook is reported once, not at every call", async () => {
     const hooks = hooksOf([{ event: "preToolUse", command: "echo broken >&2; exit 9" }]);
     for (let round = 0; round < 3; round++) await hooks.fire("preToolUse", call, { signal });
     expect(warnings).toEqual([expect.stringMatching(/exited with code 9: broken/)]);
@@ -347,7 +368,7 @@ describe("a prompt hook", () => {
     return { asked, ...(await hooks.fire(event, call, { signal })) };
   };
 
-  it("puts the event before the user's own model", async () => {
+  it("a prompt hook sends the event to the user's own model", async () => {
     const { asked, permission } = await fire('{"ok": true}', "preToolUse", { model: "small" });
     expect(permission).toBeUndefined();
     expect(asked).toEqual([expect.objectContaining({ model: "small" })]);
@@ -361,11 +382,11 @@ describe("a prompt hook", () => {
     ["an unclear answer", "it is fine, I think"],
     ["two answers", '{"ok": false, "ok": true}'],
     ["a wrong type", '{"ok": "true"}'],
-  ])("denies at %s", async (_name, answer) => {
+  ])("a prompt hook denies at %s", async (_name, answer) => {
     expect((await fire(answer)).permission).toBe("deny");
   });
 
-  it("that cannot ask has failed", async () => {
+  it("a prompt hook that cannot reach the model has failed", async () => {
     expect((await fire(new Error("no network"))).permission).toBeUndefined();
     expect(warnings.join()).toContain("no network");
     expect((await fire(new Error("no network"), "preToolUse", { failClosed: true })).permission).toBe("deny");
@@ -375,8 +396,8 @@ describe("a prompt hook", () => {
   });
 });
 
-describe("many hooks", () => {
-  it("run at once", async () => {
+describe("several hooks on one event", () => {
+  it("hooks of one event run in parallel", async () => {
     const fire = async (count: number) => {
       const entries = Array.from({ length: count }, (): Entry => {
         return { event: "preToolUse", command: "sleep 0.5", failClosed: true };
@@ -393,7 +414,7 @@ describe("many hooks", () => {
   it.each([
     ["in a session of its own goes on", "setsid sleep 20", /[RS]/],
     ["of its group ends with it", "sleep 20", /^[ZX]?$/],
-  ])("leave processes: one %s", async (_name, started, state) => {
+  ])("hooks may leave processes behind: one %s", async (_name, started, state) => {
     const file = join(base, "pid");
     const command = `${started} >/dev/null 2>&1 & echo $! > '${file}'; sleep 0.2`;
     await hooksOf([{ event: "stop", command }]).fire("stop", { loop_count: 0 }, { signal });
@@ -403,7 +424,7 @@ describe("many hooks", () => {
     expect(seen).toMatch(state);
   });
 
-  it("say the strictest, in the words of those who said it, the higher level first", async () => {
+  it("the strictest answer wins, with the messages of those who gave it, higher levels first", async () => {
     const answer = await hooksOf([
       { event: "preToolUse", command: print({ permission: "allow", user_message: "fine" }) },
       { event: "preToolUse", command: `sleep 0.2; ${print({ permission: "deny", agent_message: "first" })}` },
@@ -412,7 +433,7 @@ describe("many hooks", () => {
     expect(answer).toMatchObject({ permission: "deny", reasons: ["first", "second"], messages: ["look", "fine"] });
   });
 
-  it("leave a trace of the last run, without secrets", async () => {
+  it("the last run's hook trace is kept without secrets", async () => {
     const hooks = hooksOf([
       { event: "preToolUse", command: "echo hidden >&2; exit 2" },
       { event: "stop", command: "true" },
@@ -440,7 +461,7 @@ function stateOf(pid: number): string {
   }
 }
 
-describe("the agent", () => {
+describe("hooks in the agent loop", () => {
   /** A tool of every kind, a model that calls it, and hooks that write down what they are told. */
   async function play(
     entries: readonly Entry[],
@@ -497,7 +518,7 @@ describe("the agent", () => {
     return { events, requests, ran, types: events.map(({ type }) => type) };
   }
 
-  it("goes on with a follow-up as with a prompt, and ends once", async () => {
+  it("a follow-up continues the run like a prompt, with one ending", async () => {
     const command = `if grep -q '"loop_count":0'; then ${print({ followup_message: "and now the tests" })}; fi`;
     const { events, requests, types } = await play([{ event: "stop", command }], ["one", "two"]);
     expect(types).toEqual(["user", "text_end", "user", "text_end", "done"]);
@@ -509,7 +530,7 @@ describe("the agent", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", text: "onetwo" });
   });
 
-  it("stops following up at the limit", async () => {
+  it("follow-ups stop at the limit", async () => {
     const endless = print({ followup_message: "again" });
     const { types } = await play([{ event: "stop", command: endless, loopLimit: 3 }], Array(10).fill("x"));
     expect(types.filter((type) => type === "user")).toHaveLength(4);
@@ -517,7 +538,7 @@ describe("the agent", () => {
     expect(unlimited.events.at(-1)).toMatchObject({ type: "fail", code: "MAX_TURNS" });
   });
 
-  it("gives the model what hooks add, beside the result", async () => {
+  it("context from hooks reaches the model beside the result", async () => {
     const { requests } = await play(
       [{ event: "postToolUse", command: print({ additional_context: "mind the gap" }) }],
       [{ name: "Shell", args: { command: "ls" } }, "done"],
@@ -528,7 +549,7 @@ describe("the agent", () => {
     ]);
   });
 
-  it("does not send a prompt that a hook stops", async () => {
+  it("a prompt that a hook blocks is not sent", async () => {
     const { events, requests, types } = await play(
       [{ event: "beforeSubmitPrompt", command: print({ continue: false, user_message: "not on Fridays" }) }],
       ["never"],
@@ -538,7 +559,7 @@ describe("the agent", () => {
     expect(requests).toEqual([]);
   });
 
-  it("asks hooks about MCP calls, and lets them replace a result", async () => {
+  it("hooks see MCP calls and may replace their results", async () => {
     const told = join(base, "mcp.json");
     const replaced = { content: [{ type: "text", text: "cleaned" }] };
     const { requests, ran } = await play(
@@ -558,7 +579,7 @@ describe("the agent", () => {
     expect(requests[1]!.messages.at(-1)!.parts[0]).toMatchObject({ type: "tool_result", text: "cleaned" });
   });
 
-  it("does not let hooks replace other results", async () => {
+  it("hooks cannot replace other results", async () => {
     const { requests } = await play(
       [{ event: "postToolUse", command: print({ updated_mcp_tool_output: { content: [] } }) }],
       [{ name: "Shell", args: { command: "ls" } }, "done"],
@@ -566,7 +587,7 @@ describe("the agent", () => {
     expect(requests[1]!.messages.at(-1)!.parts[0]).toMatchObject({ text: "as it was" });
   });
 
-  it("shows what a hook made of the input to the others, which may refuse it", async () => {
+  it("input changed by one hook is shown to the others, which may refuse it", async () => {
     const guard = `read -r told; case $told in *touch*) printf '{"permission":"deny"}' ;; *) printf '{}' ;; esac`;
     const change = { event: "preToolUse", command: print({ updated_input: { command: "touch x" } }) } as const;
     for (const hooks of [
@@ -583,7 +604,7 @@ describe("the agent", () => {
     expect(ran).toEqual([{ command: "touch x" }]);
   });
 
-  it("runs what a hook made of the input, and shows it", async () => {
+  it("a call runs and shows the input that a hook changed", async () => {
     const { events, ran } = await play(
       [{ event: "preToolUse", command: print({ updated_input: { command: "pwd" } }) }],
       [{ name: "Shell", args: { command: "ls" } }, "done"],

@@ -7,7 +7,7 @@ import { pathMatcher } from "../../src/agent/instructions/path-instructions.ts";
 import { parseRule } from "../../src/agent/instructions/rules.ts";
 import { fixture as make } from "./instructions-support.ts";
 
-describe("frontmatter", () => {
+describe("rule frontmatter", () => {
   const globs = (lines: string) => listOf(parseFrontmatter(`---\n${lines}\n---\nbody`).fields.get("globs"));
 
   it.each([
@@ -26,7 +26,7 @@ describe("frontmatter", () => {
     ["Globs: a", ["a"]],
     ["globs:a", ["a"]],
     ["globs:\n  a, b", ["a", "b"]],
-  ])("takes %j", (lines, expected) => {
+  ])("frontmatter accepts %j", (lines, expected) => {
     expect(globs(lines)).toEqual(expected);
   });
 
@@ -37,7 +37,7 @@ describe("frontmatter", () => {
     ["false", false],
     ["", false],
     ["maybe", undefined],
-  ])("takes alwaysApply: %s", (word, expected) => {
+  ])("frontmatter accepts alwaysApply: %s", (word, expected) => {
     expect(booleanOf(parseFrontmatter(`---\nalwaysApply: ${word}\n---\n`).fields.get("alwaysapply"))).toBe(expected);
   });
 
@@ -47,25 +47,25 @@ describe("frontmatter", () => {
     ["description: >-\n  one\n  two", "one two"],
     ["description: one\n  two", "one two"],
     ["description:", undefined],
-  ])("takes %j", (lines, expected) => {
+  ])("frontmatter accepts the form %j", (lines, expected) => {
     expect(fieldText(parseFrontmatter(`---\n${lines}\n---\n`).fields.get("description"))).toBe(expected);
   });
 
-  it("takes CRLF, a byte order mark and blank lines before it", () => {
+  it("frontmatter accepts CRLF, a byte order mark and leading blank lines", () => {
     const parsed = parseFrontmatter("\uFEFF\r\n---\r\ndescription: a\r\n--- \r\n\r\nbody\r\n---\r\nend");
     expect(fieldText(parsed.fields.get("description"))).toBe("a");
     expect(parsed.body).toBe("body\n---\nend");
     expect(parsed.warnings).toEqual([]);
   });
 
-  it("takes a file without an end to it as text, with a warning", () => {
+  it("unterminated frontmatter is treated as text, with a warning", () => {
     const parsed = parseFrontmatter("---\nalwaysApply: true\n# Title");
     expect(parsed.fields.size).toBe(0);
     expect(parsed.body).toBe("---\nalwaysApply: true\n# Title");
     expect(parsed.warnings).toHaveLength(1);
   });
 
-  it("says which field was probably meant, and says nothing of foreign fields", () => {
+  it("a misspelt field gets a suggestion, and foreign fields are ignored", () => {
     expect(parseRule("---\nglob: a\nalways_apply: true\nowner: me\n---\nx").problems).toEqual([
       'unknown field "glob" (did you mean globs?)',
       'unknown field "always_apply" (did you mean alwaysApply?)',
@@ -81,17 +81,17 @@ describe("frontmatter", () => {
     ["globs: a\ndescription: b", "files"],
     ["description: b\nglobs:\nalwaysApply: false", "described"],
     ["alwaysApply: false", "manual"],
-  ])("%j applies as %s", (lines, how) => {
+  ])("a rule with the frontmatter %j applies as %s", (lines, how) => {
     expect(parseRule(`---\n${lines}\n---\nx`).rule.how).toBe(how);
   });
 
-  it("comes to an end whatever it is given", () => {
+  it("frontmatter of any shape is parsed quickly", () => {
     const nasty = `---\nglobs: ${"[".repeat(5000)}${'"'.repeat(5000)}${"{,".repeat(5000)}\n${"- \n".repeat(2000)}---\n`;
     expect(listOf(parseFrontmatter(nasty).fields.get("globs"))).toBeInstanceOf(Array);
   });
 });
 
-describe("patterns", () => {
+describe("rule patterns", () => {
   it.each([
     ["*.ts", "a.ts", true],
     ["*.ts", "src/a.ts", false],
@@ -119,24 +119,24 @@ describe("patterns", () => {
     ["a*b*c", "aXbYc", true],
     ["a*b*c", "aXbY", false],
     ["", "a", false],
-  ])("%s on %s: %s", (pattern, path, expected) => {
+  ])("the rule pattern %s matches the path %s: %s", (pattern, path, expected) => {
     expect(pathMatcher([pattern])(path)).toBe(expected);
   });
 
-  it("takes away with !", () => {
+  it("a pattern with ! excludes", () => {
     const matches = pathMatcher(["src/**", "!src/gen/**"]);
     expect(matches("src/a.ts")).toBe(true);
     expect(matches("src/gen/a.ts")).toBe(false);
   });
 
-  it("comes to an end whatever it is given", () => {
+  it("patterns of any shape are matched quickly", () => {
     const matches = pathMatcher(["*a".repeat(500), `${"**/a*".repeat(200)}z`, "{a,b}".repeat(60)]);
     expect(matches(`${"a".repeat(5000)}/`.repeat(100))).toBe(false);
   });
 });
 
-describe("instructions that wait for a path", () => {
-  it("come once, when a file below or a matching file is touched", () => {
+describe("rules that apply to paths", () => {
+  it("a path rule is added once, when a matching file is touched", () => {
     const { input, workspace } = make({
       "ws/AGENTS.md": "root words",
       "ws/web/AGENTS.md": "web words",
@@ -157,7 +157,7 @@ describe("instructions that wait for a path", () => {
     expect(instructions.forPath(join(workspace, "../elsewhere.py"))).toBeUndefined();
   });
 
-  it("are also found for a folder, and through nested .cursor/rules", () => {
+  it("path rules are found for folders and in nested .cursor/rules", () => {
     const { input } = make({
       "ws/api/.cursor/rules/always.mdc": "---\nalwaysApply: true\n---\nalways api",
       "ws/api/.cursor/rules/local.mdc": "---\nglobs: src/*.ts\n---\nlocal words",
@@ -177,7 +177,7 @@ describe("instructions that wait for a path", () => {
     expect(file).not.toContain("always api");
   });
 
-  it("gives nothing that the system prompt holds", () => {
+  it("path rules do not repeat what the system prompt contains", () => {
     const { input } = make({
       "ws/AGENTS.md": "root words",
       "ws/.cursor/rules/a.mdc": "---\nalwaysApply: true\nglobs: '**'\n---\na words",
@@ -188,7 +188,7 @@ describe("instructions that wait for a path", () => {
     expect(instructions.rule("a")).toEqual({ path: join(input.workspace, ".cursor/rules/a.mdc") });
   });
 
-  it("leaves out what strangers wrote: dependencies and cloned repositories, but not submodules", () => {
+  it("rules in dependencies and cloned repositories are ignored, but not those in submodules", () => {
     const files = {
       "ws/node_modules/x/AGENTS.md": "dependency words",
       "ws/clone/.git/HEAD": "ref: refs/heads/main\n",
@@ -207,7 +207,7 @@ describe("instructions that wait for a path", () => {
     expect(createPathInstructions(make(files).input).forPath("clone/a.ts")).toContain("clone words");
   });
 
-  it("reach into extra roots", () => {
+  it("path rules work in additional roots", () => {
     const { input, folder } = make({
       "lib/AGENTS.md": "lib words",
       "lib/.cursor/rules/c.mdc": "---\nglobs: '*.c'\n---\nc words",
@@ -219,7 +219,7 @@ describe("instructions that wait for a path", () => {
     expect(text).toContain("c words");
   });
 
-  it("share one limit with the system prompt", () => {
+  it("path rules and the system prompt share one size limit", () => {
     const long = `${"0123456789abcde\n".repeat(1900)}`;
     const { input } = make({ "ws/AGENTS.md": long, "ws/a/AGENTS.md": `a${long}`, "ws/b/AGENTS.md": `b${long}` });
     const instructions = createPathInstructions(input);

@@ -59,7 +59,7 @@ async function play(
   return { runs, end: end!, asked };
 }
 
-it("may hold many calls that wait for the end of the run", async () => {
+it("many calls of one reply cause no warning about too many listeners", async () => {
   const warnings: Error[] = [];
   const hear = (warning: Error) => warnings.push(warning);
   process.on("warning", hear);
@@ -71,13 +71,13 @@ it("may hold many calls that wait for the end of the run", async () => {
         setTimeout(resolve, 20);
       }),
   });
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await new Promise(setImmediate); // warnings come with the next tick
   process.off("warning", hear);
   expect([runs.length, warnings.map(({ name }) => name)]).toEqual([30, []]);
 });
 
-describe("an id", () => {
-  it("counts once in a reply", async () => {
+describe("repeated call ids", () => {
+  it("a call id that is used twice in one reply runs one call", async () => {
     const { runs } = await play([
       [
         { id: "a", args: { n: 1 } },
@@ -87,36 +87,36 @@ describe("an id", () => {
     expect(runs).toEqual([{ n: 1 }]);
   });
 
-  it("counts once in a turn: the same call under the same id is not run again", async () => {
+  it("the same call under the same id is not run twice in a turn", async () => {
     const { runs, end } = await play([[{ id: "a", args: { n: 1 } }], [{ id: "a", args: { n: 1 } }]]);
     expect(runs).toEqual([{ n: 1 }]);
     expect(end.type).toBe("done");
   });
 
-  it("may come again where nothing is changed: waiting is looking again", async () => {
+  it("calls that only read run again under the same id", async () => {
     const look = [{ id: "a", args: { n: 1 } }];
     const { runs } = await play([look, look, look], { changes: false });
     expect(runs).toHaveLength(3);
   });
 
-  it("says nothing where a server gives one id to different calls", async () => {
+  it("different tool calls under one id are all run", async () => {
     const [one, two] = [{ n: 1 }, { n: 2 }];
     const { runs } = await play([one, two, one, two].map((args) => [{ id: "call_0", args }]));
     expect(runs).toEqual([one, two, one, two]);
   });
 });
 
-describe("a circle", () => {
+describe("loops of the model", () => {
   const replies = (cycle: number, length: number): Reply[] =>
     Array.from({ length }, (_, index) => [{ id: `c${index}`, args: { n: index % cycle } }]);
 
-  it.each([1, 2, 3, 4])("of %i replies ends the run after five rounds", async (cycle) => {
+  it.each([1, 2, 3, 4])("a loop of %i repeated replies ends the run after five rounds", async (cycle) => {
     const { end, asked } = await play(replies(cycle, 60));
     expect(end).toMatchObject({ type: "fail", code: "LOOP_DETECTED" });
     expect(asked).toBe(cycle * 5);
   });
 
-  it("is none while something changes", async () => {
+  it("repeated replies are not a loop while a tool result changes", async () => {
     const changing = Array.from(
       { length: 30 },
       (_, index): Reply => [{ id: `c${index}`, args: { n: index % 2 === 0 ? 0 : index } }],
@@ -125,6 +125,6 @@ describe("a circle", () => {
   });
 });
 
-it.each(["", "  \n", "\u200b\u2060"])("an answer of %j is empty", async (text) => {
+it.each(["", "  \n", "\u200b\u2060"])("an answer that contains only %j counts as empty", async (text) => {
   expect((await play([text])).end).toMatchObject({ type: "fail", code: "MODEL_EMPTY" });
 });

@@ -172,7 +172,7 @@ async function tryLogin({ world, driver, seen }: State, metadata: Record<string,
     }
     const [given] = serversIn({ mcpServers }, { scope: "user", file: "", folder: world.place.path }, []);
     seen.opened = false;
-    const way = {
+    const interaction = {
       redirectUrl: "http://127.0.0.1:9/callback",
       state: "x",
       open: () => {
@@ -181,9 +181,11 @@ async function tryLogin({ world, driver, seen }: State, metadata: Record<string,
     };
     const filled = { kind: "url" as const, url: new URL(`${server.url}/mcp`), headers: {} };
     const place = { env: {}, configDir: world.place.config, version: "1" };
-    await logIn(given!, filled, { ...place, way, answer: () => Promise.reject(new Error("nobody answers")) }).catch(
-      () => {},
-    );
+    await logIn(given!, filled, {
+      ...place,
+      interaction,
+      answer: () => Promise.reject(new Error("nobody answers")),
+    }).catch(() => {});
   } finally {
     await server.stop();
   }

@@ -1,7 +1,6 @@
 // MCP servers as the agent has them: real ones over every transport, and ones that misbehave.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -14,6 +13,7 @@ import { createProcessRunner, type ProcessRunner } from "../../src/agent/process
 import { findTool } from "../../src/agent/tools/index.ts";
 import { ToolFailure, type ToolResult } from "../../src/agent/tools/tool.ts";
 import { serversIn } from "../../src/store/mcp-servers.ts";
+import { freePort } from "../support/free-port.ts";
 import { repository } from "../support/run-cli.ts";
 import { toolContext } from "../support/tool-context.ts";
 
@@ -66,8 +66,8 @@ async function call(servers: McpServers, name: string, args: object = {}, contex
   });
 }
 
-describe("real servers", () => {
-  it("over stdio: files, a memory, and everything that the protocol has", async () => {
+describe("real MCP servers", () => {
+  it("the filesystem, memory and everything servers work over stdio", async () => {
     writeFileSync(join(base, "note.txt"), "remember the milk");
     const servers = await start({
       files: { command: process.execPath, args: [real("filesystem"), "${workspaceFolder}"] },
@@ -104,7 +104,7 @@ describe("real servers", () => {
     ["streamableHttp", "/mcp"],
     ["sse", "/sse"],
   ])(
-    "over %s",
+    "MCP servers work over %s",
     async (kind, path) => {
       const port = await freePort();
       const child = spawn(process.execPath, [real("everything"), kind], {
@@ -135,8 +135,8 @@ describe("real servers", () => {
   );
 });
 
-describe("a bad server harms only itself", () => {
-  it("whatever is wrong with it", async () => {
+describe("broken MCP servers", () => {
+  it("a broken MCP server affects only itself", async () => {
     const began = performance.now();
     const servers = await start(
       {
@@ -167,7 +167,7 @@ describe("a bad server harms only itself", () => {
     expect(servers.tools.every((tool) => tool.mcp?.server === "good")).toBe(true);
   }, 20_000);
 
-  it("is started again when it dies, but not for ever", async () => {
+  it("an MCP server that dies is restarted, but not forever", async () => {
     const log = join(base, "log");
     const servers = await start({ demo: demo(`log=${log}`) });
     for (let round = 0; round < 6; round++) {
@@ -178,7 +178,7 @@ describe("a bad server harms only itself", () => {
     expect((await call(servers, "demo-add")).outcome.kind).toBe("error");
   });
 
-  it("gets so much time for a call; progress gives it more, and a call can be called off", async () => {
+  it("an MCP call has a time limit, which progress extends, and it can be cancelled", async () => {
     const log = join(base, "log");
     const servers = await start({ demo: demo(`log=${log}`), stuck: demo("hangs") }, { limits: { callMs: 400 } });
     const late = await call(servers, "stuck-add");
@@ -198,7 +198,7 @@ describe("a bad server harms only itself", () => {
     expect(readFileSync(log, "utf8")).toContain("cancelled");
   });
 
-  it("cannot fill the model's window, and gets no environment but what it is given", async () => {
+  it("an MCP server cannot flood the model's context, and gets only the given environment", async () => {
     writeFileSync(join(base, "long"), "x".repeat(300_000));
     const servers = await start({ demo: { ...demo(), env: { NAMED: "1" } }, long: demo(`say=${join(base, "long")}`) });
     const long = await call(servers, "long-add");
@@ -213,8 +213,8 @@ describe("a bad server harms only itself", () => {
   });
 });
 
-describe("tools", () => {
-  it("come and go while the server runs, and a changed one is noticed", async () => {
+describe("MCP tools", () => {
+  it("MCP tools may come and go while the server runs, and changes are noticed", async () => {
     const tools = join(base, "tools.json");
     const one = { name: "one", description: "First", inputSchema: { type: "object" } };
     writeFileSync(tools, JSON.stringify([one, { ...one, name: "change" }]));
@@ -240,7 +240,7 @@ describe("tools", () => {
     expect(changed.needs({}, toolContext(base))).toEqual([{ kind: "Mcp", target: "demo:one" }]);
   });
 
-  it("have names that vendors take, none of them twice, none that stands for a built-in tool", () => {
+  it("MCP tool names are valid for all vendors, unique, and never those of built-in tools", () => {
     const taken = new Set<string>();
     const name = (server: string, tool: string) => callableName(server, tool, taken);
     expect(name("demo", "add")).toBe("demo-add");
@@ -256,8 +256,8 @@ describe("tools", () => {
   });
 });
 
-describe("what servers ask", () => {
-  it("is answered by the person, and by the model where the person agrees", async () => {
+describe("requests from MCP servers", () => {
+  it("MCP servers' questions are answered by the person, or by the model if the person agrees", async () => {
     const asked: string[] = [];
     const person: Person = {
       async choose(title, questions) {
@@ -307,7 +307,7 @@ describe("what servers ask", () => {
     refusesPlan: async () => undefined,
   });
 
-  it("may be a form of every kind", async () => {
+  it("an MCP server may ask with a form of any kind", async () => {
     const properties = {
       text: { type: "string" },
       whole: { type: "integer" },
@@ -322,7 +322,7 @@ describe("what servers ask", () => {
     });
   });
 
-  it("is asked again where it does not fit, and never made up", async () => {
+  it("an invalid answer to a form is asked for again and never made up", async () => {
     const number = form({ n: { type: "number" } }, ["n"]);
     expect(await elicitFrom(says(["many", "2.5"]))("s", number, never)).toEqual({
       action: "accept",
@@ -337,11 +337,3 @@ describe("what servers ask", () => {
     expect(await elicitFrom(says(["Yes"]))("s", address("file:///bin/sh"), never)).toEqual({ action: "decline" });
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -14,7 +14,7 @@ test.each([
   ["UTF-8", Buffer.from("one\n")],
   ["UTF-16", Buffer.from("\ufeffone\n", "utf16le")],
   ["nothing readable", Buffer.from([0xff, 0x00, 0xfe, 0x01])],
-])("of %s", async (_name, before) => {
+])("the preview of an edit shows the difference in a file of %s", async (_name, before) => {
   workspace.file("a.txt", before);
   const args = { path: "a.txt", content: "two\n" };
   const agent = { toolContext: { sessionId: "s", workspace: workspace.path, roots: [] } } as unknown as Agent;

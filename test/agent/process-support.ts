@@ -8,16 +8,14 @@ export function uniqueSleep(): string {
 
 /** Living processes whose command line holds the text. */
 export function aliveWith(text: string): number[] {
-  return processIds().filter((pid) => {
-    const stat = read(`/proc/${pid}/stat`);
-    return !/\) [ZX] /.test(stat) && read(`/proc/${pid}/cmdline`).includes(text);
-  });
+  // Few have it, and only these are looked at twice: tests ask often, while many processes run.
+  return processIds().filter((pid) => read(`/proc/${pid}/cmdline`).includes(text) && isAlive(pid));
 }
 
 /** Living processes that have a variable of this name, except this one. */
 export function aliveMarked(mark: string): number[] {
   return processIds().filter(
-    (pid) => pid !== process.pid && isAlive(pid) && read(`/proc/${pid}/environ`).includes(`${mark}=`),
+    (pid) => pid !== process.pid && read(`/proc/${pid}/environ`).includes(`${mark}=`) && isAlive(pid),
   );
 }
 
@@ -35,13 +33,17 @@ export function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length;
 }
 
+/** Asks again after a while that is long beside what asking takes, so that those who wait leave the machine to what they wait for. */
 export async function until(holds: () => boolean, limitMs = 5000): Promise<boolean> {
   const deadline = performance.now() + limitMs;
-  while (!holds()) {
-    if (performance.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  for (;;) {
+    const asked = performance.now();
+    if (holds()) return true;
+    const now = performance.now();
+    if (now > deadline) return false;
+    const pause = Math.min(Math.max(20, 10 * (now - asked)), 200);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
-  return true;
 }
 
 export function isValidText(text: string): boolean {
@@ -54,7 +56,7 @@ function processIds(): number[] {
 
 function read(path: string): string {
   try {
-    return readFileSync(path, "latin1");
+    return readFileSync(path, "utf8");
   } catch {
     return "";
   }

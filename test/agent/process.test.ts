@@ -17,27 +17,27 @@ const runner = createProcessRunner();
 const bash = (script: string, more: Partial<ProcessRequest> = {}) =>
   runner.run({ command: ["bash", "-c", script], cwd: folder, ...more });
 
-describe("a command", () => {
-  test("its output, apart and together, and how it ended", async () => {
+describe("running a command", () => {
+  test("output is returned separately and combined, with how the command ended", async () => {
     const end = await bash("echo one; sleep 0.05; echo two >&2; sleep 0.05; echo three; exit 3");
     expect(end).toMatchObject({ exitCode: 3, signal: "", stdout: "one\nthree\n", stderr: "two\n" });
     expect(end).toMatchObject({ interleaved: "one\ntwo\nthree\n", truncated: false, totalBytes: 14, stages: [] });
   });
 
-  test("has an empty stdin and no terminal", async () => {
+  test("a command has an empty stdin and no terminal", async () => {
     const end = await bash("cat; [ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none; : </dev/tty");
     expect(end.stdout).toBe("none\n");
     expect(end.stderr).toContain("/dev/tty");
     expect(end.exitCode).not.toBe(0);
   });
 
-  test("is a group and a session of its own", async () => {
+  test("a command runs in its own process group and session", async () => {
     const end = await bash("echo $$ $(cut -d' ' -f5,6 /proc/$$/stat)");
     const [pid, group, session] = end.stdout.trim().split(" ");
     expect([group, session]).toEqual([pid, pid]);
   });
 
-  test("a missing folder and a missing program are told apart", async () => {
+  test("a missing folder and a missing program are distinguished", async () => {
     await expect(bash("ls", { cwd: join(folder, "gone") })).rejects.toMatchObject({ code: "CWD_MISSING" });
     writeFileSync(join(folder, "file"), "");
     await expect(bash("ls", { cwd: join(folder, "file") })).rejects.toMatchObject({ code: "CWD_MISSING" });
@@ -53,15 +53,15 @@ describe("a command", () => {
     });
   });
 
-  test("that is cancelled before it starts does not start", async () => {
+  test("a command cancelled before it starts does not start", async () => {
     const end = await bash("touch started", { signal: AbortSignal.abort() });
     expect(end).toMatchObject({ cancelled: true, exitCode: null });
     expect(() => statSync(join(folder, "started"))).toThrow();
   });
 });
 
-describe("the staged stop", () => {
-  test("goes to SIGKILL when nothing else helps", async () => {
+describe("stopping a command in stages", () => {
+  test("a command that ignores everything else gets SIGKILL", async () => {
     const startedAt = performance.now();
     const end = await bash("trap '' TERM; echo ready; while :; do sleep 1; done", { timeoutMs: 300, graceMs: 600 });
     expect(end).toMatchObject({ signal: "SIGKILL", timedOut: true, cancelled: false, stdout: "ready\n" });
@@ -69,14 +69,14 @@ describe("the staged stop", () => {
     expect(performance.now() - startedAt).toBeLessThan(2400);
   });
 
-  test("stops at the stage that was enough", async () => {
+  test("stopping a command ends at the first signal that works", async () => {
     const obedient = await bash("trap 'echo bye; exit 7' TERM; while :; do sleep 0.05; done", { timeoutMs: 300 });
     expect(obedient).toMatchObject({ exitCode: 7, signal: "", stdout: "bye\n", stages: ["cancel", "SIGTERM"] });
     const quick = await bash("true", { timeoutMs: 5000 });
     expect(quick.stages).toEqual([]);
   });
 
-  test("is begun by an abort signal as well", async () => {
+  test("an abort signal stops a command too", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 200);
     const end = await bash("echo so far; exec sleep 60", { signal: abort.signal });
@@ -96,7 +96,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
       `bash -c 'trap "" TERM; sleep ${sleep}; :' >/dev/null 2>&1 & sleep 0.1; echo done`,
     "one that is stopped": (sleep) => `sleep ${sleep} >/dev/null 2>&1 & kill -STOP $!; echo done`,
   };
-  test.each(Object.entries(cases))("%s", async (_name, script) => {
+  test.each(Object.entries(cases))("nothing that a command leaves behind survives it: %s", async (_name, script) => {
     const sleep = uniqueSleep();
     const end = await bash(script(sleep));
     expect(aliveWith(sleep)).toEqual([]);
@@ -104,7 +104,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     expect(end.leftovers).toBeGreaterThan(0);
   });
 
-  test("what is known only by its output, when the command was over before anyone looked", async () => {
+  test("processes known only by their output are found after the command has ended", async () => {
     const sleep = uniqueSleep();
     const child = spawn("bash", ["--norc", "-c", `(env -i setsid sleep ${sleep} &)`], { detached: true });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
@@ -113,20 +113,20 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("nor after a stop: sessions that took our environment off", async () => {
+  test("sessions that removed our environment do not survive a stop", async () => {
     const sleep = uniqueSleep();
     await bash(`env -i setsid sleep ${sleep} >/dev/null 2>&1 & setsid sleep ${sleep} & wait`, { timeoutMs: 500 });
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("two hundred at once", async () => {
+  test("two hundred processes at once are ended", async () => {
     const sleep = uniqueSleep();
     const end = await bash(`for i in $(seq 200); do sleep ${sleep} & done; wait`, { timeoutMs: 3000 });
     expect(end.timedOut).toBe(true);
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("ones that breed while they are hunted", async () => {
+  test("processes that fork while being stopped are ended", async () => {
     const sleep = uniqueSleep();
     // At most 63 of them, six generations deep: a test must not be able to eat the machine.
     const breeder = `
@@ -141,7 +141,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("and nobody else is touched", async () => {
+  test("stopping a command does not touch unrelated processes", async () => {
     const other = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
     const beside = runner.start({ command: ["sleep", "60"], cwd: folder });
     await bash(`sleep ${uniqueSleep()} >/dev/null 2>&1 & true`);
@@ -151,13 +151,13 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     expect((await beside.ended).cancelled).toBe(true);
   });
 
-  test("the usual command forks nothing and is not called a leftover", async () => {
+  test("watching an ordinary command starts no extra process and reports no leftovers", async () => {
     for (const script of ["true", "ls | sort | wc -l", "echo a > >(cat)", "x=$(echo 1); echo $x"]) {
       expect((await bash(script)).leftovers).toBe(0);
     }
   });
 
-  test("endAll stops what runs", async () => {
+  test("endAll stops everything that runs", async () => {
     const own = createProcessRunner();
     const sleep = uniqueSleep();
     const polite = own.start({ command: ["bash", "-c", `sleep ${sleep} & setsid sleep ${sleep} & wait`], cwd: folder });
@@ -167,7 +167,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     expect((await polite.ended).cancelled).toBe(true);
   });
 
-  test("no zombies and no open descriptors after many commands", async () => {
+  test("many commands leave no zombies and no open file descriptors", async () => {
     await bash("true");
     const before = openDescriptors();
     for (let round = 0; round < 20; round++) {
@@ -178,8 +178,8 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
   });
 });
 
-describe("much output", () => {
-  test("is kept at both ends and put into a file up to its limit", async () => {
+describe("large output", () => {
+  test("large command output keeps its beginning and end, and is written to a file up to a limit", async () => {
     const spillTo = join(folder, "spill");
     const end = await bash("printf first; yes | head -c 80000000; printf last", { keepBytes: 10_000, spillTo });
     expect(end).toMatchObject({ truncated: true, totalBytes: 80_000_009, spilledTo: spillTo });
@@ -194,7 +194,7 @@ describe("much output", () => {
     expect(readFileSync(spillTo, "latin1").slice(-100)).toMatch(/\[\d+ more bytes were dropped: /);
   });
 
-  test("a file begins with what was kept before it was needed", async () => {
+  test("the file of a large output begins with the output from before the file was needed", async () => {
     const spillTo = join(folder, "late");
     const end = await bash("seq 1 3000; echo x >&2; seq 3001 6000", { keepBytes: 4096, spillTo });
     expect(end.spilledLines).toBe(6001);
@@ -205,7 +205,7 @@ describe("much output", () => {
     expect(short.spilledTo).toBeUndefined();
   });
 
-  test("a full disk or a taken name costs the file, not the run", async () => {
+  test("a full disk or taken name costs only the output file", async () => {
     writeFileSync(join(folder, "taken"), "mine");
     const end = await bash("seq 1 3000", { keepBytes: 1000, spillTo: join(folder, "taken") });
     expect(end).toMatchObject({ exitCode: 0, truncated: true });
@@ -214,13 +214,13 @@ describe("much output", () => {
   });
 });
 
-describe("text", () => {
-  test("characters that arrive in parts", async () => {
+describe("output as text", () => {
+  test("characters of a command's output split between chunks are joined", async () => {
     const end = await bash("printf '\\346'; sleep 0.1; printf 'err' >&2; sleep 0.1; printf '\\227\\245'");
     expect(end).toMatchObject({ stdout: "日", stderr: "err", interleaved: "err日" });
   });
 
-  test("bytes that are not text", async () => {
+  test("bytes in a command's output that are not text are replaced", async () => {
     const random = await bash("head -c 65536 /dev/urandom; head -c 65536 /dev/urandom >&2");
     expect([random.stdout, random.stderr, random.interleaved].every(isValidText)).toBe(true);
     const bad = await bash("printf 'a\\355\\240\\200b\\377c\\360\\237'");
@@ -228,7 +228,7 @@ describe("text", () => {
     expect(bad.stdout).toMatch(/^a\ufffd+b\ufffdc\ufffd+$/);
   });
 
-  test.each([10, 11, 12, 13, 14, 1000])("is cut between characters: %i bytes", (limit) => {
+  test.each([10, 11, 12, 13, 14, 1000])("a command's output is cut between characters: %i bytes", (limit) => {
     const kept = new BoundedBytes(limit);
     const whole = Buffer.from("日本語é😀".repeat(200));
     for (let at = 0; at < whole.length; at += 7) kept.push(whole.subarray(at, at + 7));
@@ -239,7 +239,7 @@ describe("text", () => {
     expect(whole.toString().startsWith(head!) && whole.toString().endsWith(tail!)).toBe(true);
   });
 
-  test("any chunking gives the same", () => {
+  test("a command's recorded output does not depend on how it was chunked", () => {
     const whole = Buffer.from(Array.from({ length: 500 }, (_, index) => `${index}é`).join(""));
     const texts = [1, 2, 3, 64, 5000].map((size) => {
       const kept = new BoundedBytes(300);
@@ -255,7 +255,7 @@ describe("text", () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  test("a file ends at its limit and says so", () => {
+  test("an output file ends at its limit and says so", () => {
     const file = new SpillFile(join(folder, "limited"), 10);
     for (const part of ["12345\n", "67890\n", "more"]) file.write(Buffer.from(part));
     file.end();
@@ -265,8 +265,8 @@ describe("text", () => {
   });
 });
 
-describe("the environment", () => {
-  test("is the user's, without what is secret or changes the meaning of commands", () => {
+describe("the environment of commands", () => {
+  test("commands get the user's environment without secrets and variables that change commands", () => {
     const kept = toolEnvironment({
       PATH: "/bin",
       HOME: "/home/u",
@@ -310,7 +310,7 @@ describe("the environment", () => {
     expect(kept["CURSOR_AGENT"]).toBe("1");
   });
 
-  test("a command sees it, and its own folder", async () => {
+  test("a command sees its environment and folder", async () => {
     const own = createProcessRunner({ env: { PATH: process.env["PATH"], SOME_TOKEN: "hidden", PLAIN: "seen" } });
     const end = await own.run({ command: ["env"], cwd: folder });
     expect(end.stdout).toContain("PLAIN=seen");
@@ -319,7 +319,7 @@ describe("the environment", () => {
   });
 });
 
-test("the care costs little beside the process itself", async () => {
+test("process bookkeeping costs little beside the process itself", async () => {
   const plain = () =>
     new Promise<void>((resolve) => {
       const child = spawn("bash", ["-c", "ls | wc -l"], {
@@ -346,7 +346,7 @@ test("the care costs little beside the process itself", async () => {
   expect(median(times.ours) / median(times.plain)).toBeLessThan(2);
 });
 
-test("the table of ps is read as macOS and BSD print it", () => {
+test("ps output of macOS and BSD is parsed", () => {
   const text = [
     "    1     0     1      0 Ss   Mon Nov  3 10:00:00 2025     /sbin/launchd",
     "  501   499   499      0 S+   Mon Nov  3 10:12:01 2025     sleep 600 HOME=/Users/u COURSER_CALL_x_1=1 A=b",

@@ -48,8 +48,8 @@ function toolEnd(run: CliRun) {
 
 const pair = (run: CliRun) => run.lines().filter((line) => line["type"] === "interaction_query");
 
-describe("in print mode", () => {
-  it("questions are passed over, with the question and its answer on the stream", async () => {
+describe("questions in print mode", () => {
+  it("print mode skips a model's questions, and the stream shows them with that answer", async () => {
     const reason = "Questions skipped by the user, continue with the information you already have";
     const workspace = make([
       { calls: [{ name: "AskQuestion", args: colours }] },
@@ -89,7 +89,7 @@ describe("in print mode", () => {
     expect(run.lines().at(-1)).toMatchObject({ is_error: false, result: "Then north." });
   });
 
-  it("a plan is accepted, and kept as a file that only its owner reads", async () => {
+  it("print mode accepts a plan and stores it in a file that only its owner can read", async () => {
     const workspace = make([
       { calls: [{ name: "CreatePlan", args: plan }] },
       { expect: "accepted and saved", text: "Planned." },
@@ -109,85 +109,88 @@ describe("in print mode", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("plans are for plan mode, and COURSER_COMPAT=2025 knows neither questions nor subagents", async () => {
+  it("the plan tool exists only in plan mode, and COURSER_COMPAT=2025 has no questions or subagents", async () => {
     const workspace = make([{ calls: [{ name: "CreatePlan", args: plan }] }, { text: "ok" }]);
     const run = await workspace.run([...print, "go"]);
     expect(JSON.stringify(run.lines())).toContain("There is no tool named CreatePlan");
     workspace.file(
       "main.json",
-      JSON.stringify([{ calls: ["AskQuestion", "Task"].map((name) => ({ name, args: {} })) }, { text: "ok" }]),
+      JSON.stringify([
+        { calls: [{ name: "AskQuestion", args: {} }] },
+        { expect: "There is no tool named AskQuestion", calls: [{ name: "Task", args: {} }] },
+        { expect: "There is no tool named Task", text: "ok" },
+      ]),
     );
     const old = await workspace.run([...print, "go"], { env: { COURSER_COMPAT: "2025" } });
-    expect(old.stdout).toContain("There is no tool named AskQuestion");
-    expect(old.stdout).toContain("There is no tool named Task");
+    expect(old.lines().map(({ type }) => type)).toEqual(["system", "user", "assistant", "result"]);
+    expect(old.lines().at(-1)).toMatchObject({ subtype: "success", result: "ok" });
   });
 
-  it("the model is told of tools that can work: no questions where nobody answers", async () => {
-    const server = await modelServer(() => ({ text: "hi", usage: { input: 1, output: 1 } }));
-    try {
-      const workspace = make([]);
-      const ask = (args: readonly string[]) =>
-        workspace.run(["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", ...args, "hi"]);
-      await ask([]);
-      await ask(["--mode", "plan"]);
-      const tools = server.requests.map(({ json }) => json.tools.map((tool: any) => tool.function));
-      const names = tools.map((list) => list.map((tool: any) => tool.name));
-      expect(names[0]).toContain("Task");
-      expect(names[0]).not.toContain("AskQuestion");
-      expect(names[0]).not.toContain("CreatePlan");
-      expect(names[1]).toContain("CreatePlan");
-      const delegating = tools[1].filter((tool: any) => ["Task", "CreatePlan"].includes(tool.name));
-      expect(JSON.stringify(delegating).length).toBeLessThan(1200);
-    } finally {
-      await server.stop();
-    }
+  it("the question tool is not offered if nobody can answer", async () => {
+    await using server = await modelServer(() => ({ text: "hi", usage: { input: 1, output: 1 } }));
+    const workspace = make([]);
+    const ask = (args: readonly string[]) =>
+      workspace.run(["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", ...args, "hi"]);
+    await ask([]);
+    await ask(["--mode", "plan"]);
+    const tools = server.requests.map(({ json }) => json.tools.map((tool: any) => tool.function));
+    const names = tools.map((list) => list.map((tool: any) => tool.name));
+    expect(names[0]).toContain("Task");
+    expect(names[0]).not.toContain("AskQuestion");
+    expect(names[0]).not.toContain("CreatePlan");
+    expect(names[1]).toContain("CreatePlan");
+    const delegating = tools[1].filter((tool: any) => ["Task", "CreatePlan"].includes(tool.name));
+    expect(JSON.stringify(delegating).length).toBeLessThan(1200);
   });
 });
 
-describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
-  it("questions are asked one by one, plans shown and accepted or sent back", async () => {
-    const workspace = make([
-      { calls: [{ name: "AskQuestion", args: colours }] },
-      {
-        expect: ["Which wall?\n  South", "Which paints?\n  my own green"],
-        calls: [{ name: "CreatePlan", args: plan }],
-      },
-      {
-        expect: "did not accept the plan: cheaper please",
-        calls: [{ name: "CreatePlan", args: { ...plan, plan: "Use chalk" } }],
-      },
-      { expect: "accepted and saved", text: "Planned." },
-    ]);
-    const { screen, exit } = await converse(
-      "--trust --mode plan --model script:main.json paint",
-      [
-        [/2\. South[\s\S]*own words/, "2\n"],
-        [/2\. blue[\s\S]*own words/, "my own green\n"],
-        [/Accept this plan/, "cheaper please\n"],
-        [/Use chalk[\s\S]*Accept this plan/, "y\n"],
-        [/Planned\.[\s\S]*> /, "/help\n"],
-        [/\/explore +Explores the code[^\n]*\(subagent\)[\s\S]*> /, "/quit\n"],
-      ],
-      workspace,
-    );
-    expect(exit, screen).toBe(0);
-    expect(screen).toContain("│ Which wall?");
-    expect(screen).toContain("│ 2. Paint");
-    expect(readdirSync(join(workspace.config, "plans"))).toHaveLength(1);
-  }, 20_000);
+describe.skipIf(!hasScript)(
+  `questions on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`,
+  () => {
+    it("questions are asked one by one, and plans can be accepted or sent back", async () => {
+      const workspace = make([
+        { calls: [{ name: "AskQuestion", args: colours }] },
+        {
+          expect: ["Which wall?\n  South", "Which paints?\n  my own green"],
+          calls: [{ name: "CreatePlan", args: plan }],
+        },
+        {
+          expect: "did not accept the plan: cheaper please",
+          calls: [{ name: "CreatePlan", args: { ...plan, plan: "Use chalk" } }],
+        },
+        { expect: "accepted and saved", text: "Planned." },
+      ]);
+      const { screen, exit } = await converse(
+        "--trust --mode plan --model script:main.json paint",
+        [
+          [/2\. South[\s\S]*own words/, "2\n"],
+          [/2\. blue[\s\S]*own words/, "my own green\n"],
+          [/Accept this plan/, "cheaper please\n"],
+          [/Use chalk[\s\S]*Accept this plan/, "y\n"],
+          [/Planned\.[\s\S]*> /, "/help\n"],
+          [/\/explore +Explores the code[^\n]*\(subagent\)[\s\S]*> /, "/quit\n"],
+        ],
+        workspace,
+      );
+      expect(exit, screen).toBe(0);
+      expect(screen).toContain("│ Which wall?");
+      expect(screen).toContain("│ 2. Paint");
+      expect(readdirSync(join(workspace.config, "plans"))).toHaveLength(1);
+    }, 20_000);
 
-  it("a question that is left open when the input ends has no answer", async () => {
-    const workspace = make([
-      { calls: [{ name: "AskQuestion", args: colours }] },
-      { expect: "skipped", text: "Then none." },
-    ]);
-    const { screen } = await converse("--trust --model script:main.json paint", [[/own words/, "\u0004"]], workspace);
-    expect(screen).toContain("Then none.");
-    expect(existsSync(join(workspace.config, "plans"))).toBe(false);
-  }, 20_000);
-});
+    it("a question that is open when the input ends has no answer", async () => {
+      const workspace = make([
+        { calls: [{ name: "AskQuestion", args: colours }] },
+        { expect: "skipped", text: "Then none." },
+      ]);
+      const { screen } = await converse("--trust --model script:main.json paint", [[/own words/, "\u0004"]], workspace);
+      expect(screen).toContain("Then none.");
+      expect(existsSync(join(workspace.config, "plans"))).toBe(false);
+    }, 20_000);
+  },
+);
 
-describe("an answer", () => {
+describe("answers to questions", () => {
   const asked = {
     id: "q",
     prompt: "?",
@@ -203,10 +206,10 @@ describe("an answer", () => {
     ["3", { selectedOptionIds: [], freeformText: "3" }],
     ["1 2", { selectedOptionIds: [], freeformText: "1 2" }],
     ["0", { selectedOptionIds: [], freeformText: "0" }],
-  ])("%s", (typed, answer) => {
+  ])("the typed answer %s chooses an option or is free text", (typed, answer) => {
     expect(answerOf(asked, typed)).toEqual({ questionId: "q", ...answer });
   });
-  it("of several, and none", () => {
+  it("a question accepts several answers, or none, if it says so", () => {
     expect(answerOf({ ...asked, allowMultiple: true }, "2, 1 2")).toEqual({
       questionId: "q",
       selectedOptionIds: ["b", "a"],

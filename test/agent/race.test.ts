@@ -5,7 +5,7 @@ import { raceSandbox } from "./race-sandbox.ts";
 import { sandboxMissing } from "./sandbox-fixture.ts";
 
 // The long form: npm run long -- race --rounds 100
-describe("a folder that is exchanged with links while tools look into it", () => {
+describe("a folder replaced by links while tools read it", () => {
   const title = orSkipped("no tool tells or changes anything of what the links lead to", notLinux);
   test.skipIf(notLinux)(title, { timeout: 60_000 }, async () => {
     const { leaks, answered, swaps } = await raceRounds(2, 6);
@@ -15,7 +15,7 @@ describe("a folder that is exchanged with links while tools look into it", () =>
   });
 });
 
-describe("folders that one command in the sandbox exchanges while others look into them", () => {
+describe("folders replaced by one sandboxed command while others read them", () => {
   const missing = sandboxMissing();
   test.skipIf(missing)(
     orSkipped("nothing that rules deny is read or written, and every command starts", missing),

@@ -10,9 +10,9 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-describe("a call of an MCP server", () => {
+describe("MCP calls on a reset connection", () => {
   const cuts: Cut[] = ["before the head", "after the head", "in the body"];
-  it.each(cuts)("is made once when its connection is reset %s", async (cut) => {
+  it.each(cuts)("an MCP call is made once if its connection is reset %s", async (cut) => {
     const server = await cuttingServer({ speaks: "mcp", cutOnce: { word: '"pay"', cut } });
     try {
       const servers = place.file("servers.json", JSON.stringify({ mcpServers: { shop: { url: server.url } } }));
@@ -39,8 +39,8 @@ describe("a call of an MCP server", () => {
   });
 });
 
-describe("a request to a model", () => {
-  it("whose kept connection is reset is repeated by the retries that are shown and counted, and by nothing else", async () => {
+describe("model requests on a reset connection", () => {
+  it("a model request on a reset connection is repeated only by counted, visible retries", async () => {
     const calls = { toolCalls: [{ name: "LS", args: {} }] };
     await using server = await modelServer([calls, { hangUp: true }, calls, { hangUp: true }, { text: "Done." }]);
     const run = await place.run(

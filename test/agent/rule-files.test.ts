@@ -32,7 +32,7 @@ beforeAll(() => {
   symlinkSync(rules, join(rules, "team/round"));
 });
 
-it("rules are named by their path, to a depth, and links lead nowhere else", () => {
+it("rules are named by path up to a depth, and links lead nowhere else", () => {
   const { rules: found, warnings } = list();
   expect(found.map(({ name, how }) => `${name} ${how}`)).toEqual([
     `${"d/".repeat(8)}deep manual`,
@@ -52,7 +52,7 @@ it("rules are named by their path, to a depth, and links lead nowhere else", () 
   expect(found.filter(({ name }) => name.split("round/").length > 2)).toEqual([]);
 });
 
-it("a linked folder is read where it may be", () => {
+it("a linked rules folder is read if it is allowed", () => {
   const names = list([join(base, "work"), outside]).rules.map(({ name }) => name);
   expect(names).toContain("linked/far");
 });
@@ -63,6 +63,6 @@ it.each([
   ["---\ndescription: d\nglobs: x\n---\ntext", "files"],
   ["---\ndescription: d\nglobs: x\nalwaysApply: true\n---\ntext", "always"],
   ["---\nalwaysApply: false\n---\ntext", "manual"],
-])("%j applies: %s", (source, how) => {
+])("the rule file %j applies: %s", (source, how) => {
   expect(parseRule(source).rule.how).toBe(how);
 });

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -43,7 +44,7 @@ const kept = [
 const secrets = Object.fromEntries(kept.map((path) => [path, "KEPT"]));
 
 describe.skipIf(missing)(name("what the agent keeps"), () => {
-  it("is out of sight, but for skills, whose programs are run", async () => {
+  it("the agent's data is hidden from the sandbox, except for skills", async () => {
     const { run, home } = await open(({ configDir }) => {
       write(configDir, { ...secrets, "skills/s/run.sh": "echo skill", "skills-cursor/t/x": "shipped" });
       return undefined;
@@ -55,7 +56,7 @@ describe.skipIf(missing)(name("what the agent keeps"), () => {
     expect(existsSync(join(home, ".cursor/x"))).toBe(false);
   });
 
-  it("is so wherever it lies: beside the home, in the workspace, or around it", async () => {
+  it("the agent's data is hidden beside the home, in the workspace, or around it", async () => {
     const beside = await open((fixture) => {
       const configDir = join(fixture.base, "conf");
       write(configDir, secrets);
@@ -88,7 +89,7 @@ describe.skipIf(missing)(name("what the agent keeps"), () => {
     expect(readFileSync(join(around.workspace, "a"), "utf8")).toBe("2\n");
   });
 
-  it("is so where the home is the workspace", async () => {
+  it("the agent's data is hidden if the home is the workspace", async () => {
     const fixture = makeSandboxFixture();
     const { workspace } = fixture;
     const configDir = join(workspace, ".cursor");
@@ -104,7 +105,7 @@ describe.skipIf(missing)(name("what the agent keeps"), () => {
     ]);
   });
 
-  it("has outputs of other runs in it, but not those of its own", async () => {
+  it("a sandboxed command sees its own run's outputs, but not those of other runs", async () => {
     const before = process.env["TMPDIR"];
     for (const inside of ["tmp", "ws/tmp"]) {
       const fixture = makeSandboxFixture();
@@ -134,7 +135,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     return { rules };
   };
 
-  it("reading: renamed, copied, linked, exchanged, by names of the kernel, through git", async () => {
+  it("hidden files cannot be read by renaming, copying, linking, exchanging or through git", async () => {
     const { run, workspace } = await open(prepare);
     const tries = [
       "mv a x; cat x/b/k.txt; mv a/b y; cat y/k.txt; mv e z; cat z/f/i.pem; mv e/f v; cat v/i.pem",
@@ -149,7 +150,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     expect(readFileSync(join(workspace, "a/b/k.txt"), "utf8")).toBe("SECRET");
   });
 
-  it("a parent that is renamed, copied back and written", async () => {
+  it("a protected file's parent cannot be renamed, copied back and written", async () => {
     const { run, workspace } = await open(prepare);
     await run(
       "mv c x; cp -r x c; echo new > c/d/w.txt; mv c/d y; cp -r y c/d; echo new > c/d/w.txt; rm -rf c/d; ln -s /tmp c/d",
@@ -159,7 +160,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     expect((await run("touch c/d/beside c/e && rm c/e && cat a/b/open.txt")).stdout).toBe("open");
   });
 
-  it("also while another command runs, and where its folder is exchanged for a link meanwhile", async () => {
+  it("protection holds while another command runs and its folder is replaced by a link", async () => {
     const { run, workspace } = await open(prepare);
     const other = run("sleep 1.5");
     const swap = run("for i in $(seq 400); do mv c x 2>/dev/null; ln -sfn /etc c 2>/dev/null; rm -f c; mv x c; done", {
@@ -175,7 +176,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     expect(readFileSync(join(workspace, "c/d/w.txt"), "utf8")).toBe("old");
   });
 
-  it("one that was there before, by a hard link", async () => {
+  it("an existing hard link to a protected file gives no access", async () => {
     const { run, workspace } = await open((fixture) => {
       const options = prepare(fixture);
       linkSync(join(fixture.workspace, "a/b/k.txt"), join(fixture.workspace, "twin"));
@@ -188,7 +189,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     expect(readFileSync(join(workspace, "c/d/w.txt"), "utf8")).toBe("old");
   });
 
-  it("one that is a link, or leads out of the workspace", async () => {
+  it("links that leave the workspace give a sandboxed command no access", async () => {
     const { run } = await open((fixture) => {
       const { workspace, base } = fixture;
       prepare(fixture);
@@ -227,7 +228,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
       "e/a.sock",
     ],
     ["linked", "s.bind(os.getcwd() + '/a.sock'); os.link('a.sock', 'b.sock')", "b.sock"],
-  ])("a socket %s", async (_, bind, path) => {
+  ])("a socket %s is not reachable", async (_, bind, path) => {
     const { run, home } = await open(() => undefined);
     const folder = join(home, "app");
     mkdirSync(folder);
@@ -238,7 +239,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
     expect((await run(connecting(join(folder, path)))).stdout).toBe("");
   });
 
-  it("sockets and pipes that others made below the workspace, and stand elsewhere since", async () => {
+  it("sockets and pipes made by others below the workspace are not reachable after a move", async () => {
     const { run, workspace } = await open(() => undefined);
     const folder = join(workspace, "some/deep/app");
     mkdirSync(folder, { recursive: true });
@@ -252,7 +253,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
     expect((await run(look)).stdout).toBe("");
   });
 
-  it("pipes that others have made", async () => {
+  it("named pipes of other processes are not reachable from the sandbox", async () => {
     const { run, home, base } = await open(({ base }) => ({ settings: { readPaths: [base] } }));
     mkdirSync(join(home, "some/app"), { recursive: true });
     const pipes = [join(home, "one.fifo"), join(home, "some/app/two.fifo"), join(base, "three.fifo")];
@@ -268,18 +269,17 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
     expect((await run("mkfifo f; (echo hi > f &); cat f; rm f")).stdout).toBe("hi\n");
   });
 
-  it("its own sockets work, also for the next command", async () => {
+  it("a sandboxed command's own sockets work, also for the next command", async () => {
     const { run } = await open(() => undefined);
     const server = "import socket; s = socket.socket(1); s.bind('own.sock'); s.listen(9); s.accept()";
     const running = run(`python3 -c "${server}"`, { timeoutMs: 8000 });
-    await new Promise((resolve) => setTimeout(resolve, 500));
     expect((await run(`until [ -S own.sock ]; do sleep 0.05; done; ${connecting("own.sock")}`)).stdout).toBe(
       "REACHED\n",
     );
     expect((await running).timedOut).toBe(false);
   });
 
-  it("the memory of what keeps it", async () => {
+  it("the memory of the sandbox's helper cannot be read", async () => {
     const { run } = await open(() => undefined);
     const end = await run(
       "for f in mem maps environ root/etc/passwd fd/0 task/1/mem; do head -c 1 /proc/1/$f > /dev/null 2>&1 && echo READ $f; done; " +
@@ -292,7 +292,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
 });
 
 describe.skipIf(missing)(name("other programs that come and go"), () => {
-  it("do not fail a command", async () => {
+  it("special files that the sandbox cannot reach do not fail a command", async () => {
     const rounds = Number(process.env["ROUNDS"] ?? 12);
     const { run, home } = await open(() => undefined);
     const churn =
@@ -309,15 +309,21 @@ describe.skipIf(missing)(name("other programs that come and go"), () => {
     expect(failed).toEqual([]);
   });
 
-  it("nor do folders that are renamed in the workspace meanwhile", async () => {
+  it("folders renamed in the workspace meanwhile do not fail a command", async () => {
     const { run, workspace } = await open((fixture) => {
       write(fixture.workspace, { "p/.vscode/settings.json": "{}", "q/x": "" });
       return { rules: ["Read(q/x)"] };
     });
     const timer = setInterval(() => {
       for (const folder of ["p", "q"]) {
-        renameSync(join(workspace, folder), join(workspace, `${folder}2`));
-        renameSync(join(workspace, `${folder}2`), join(workspace, folder));
+        const [here, there] = [join(workspace, folder), join(workspace, `${folder}2`)];
+        try {
+          renameSync(here, there);
+          renameSync(there, here);
+        } catch {
+          // The sandbox made a mount point at the name that was free for a moment, and now both names exist.
+          rmSync(there, { recursive: true, force: true, maxRetries: 3 });
+        }
       }
     }, 1);
     try {
@@ -364,7 +370,7 @@ describe.skipIf(notBuilt)(notBuilt ? `our CLI (skipped: ${notBuilt})` : "our CLI
     ...readdirSync(join(workspace, ".git")).map((each) => `.git/${each}`),
   ];
 
-  it("keeps its chats from its commands", async () => {
+  it("a chat is hidden from its own commands", async () => {
     const fixture = await open(() => undefined);
     write(fixture.configDir, { "skills/s/SKILL.md": "MY SKILL" });
     // In a file: the line itself would be refused for what it names.
@@ -376,7 +382,7 @@ describe.skipIf(notBuilt)(notBuilt ? `our CLI (skipped: ${notBuilt})` : "our CLI
     expect(readdirSync(fixture.configDir)).toContain("chats");
   });
 
-  it("shows nothing in the workspace, four at once, and nothing is left of them, nor of one that is killed", async () => {
+  it("four parallel sandboxes leave nothing in the workspace, even if one is killed", async () => {
     const fixture = makeSandboxFixture();
     const before = listing(fixture);
     const seen = new Set<string>();

@@ -2,8 +2,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
+
 import { dirname, join } from "node:path";
+import { temporaryWithoutBlanks } from "../support/temporary.ts";
 
 export type SandboxFixture = {
   base: string;
@@ -14,7 +15,7 @@ export type SandboxFixture = {
 };
 
 export function makeSandboxFixture(): SandboxFixture {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-box-")));
+  const base = realpathSync(mkdtempSync(join(temporaryWithoutBlanks(), "courser-box-")));
   chmodSync(base, 0o755);
   const [workspace, home] = [join(base, "ws"), join(base, "home")];
   const configDir = join(home, ".cursor");

@@ -23,7 +23,7 @@ const noOther =
   missing ?? (process.getuid?.() === 0 && existsSync("/usr/bin/setpriv") ? undefined : "only root can become another");
 
 describe.skipIf(noOther)(name("for an ordinary user", noOther), () => {
-  it("holds as it does for root", async () => {
+  it("the sandbox holds for other users as for root", async () => {
     const { base, workspace, home, configDir } = fixture;
     const permissions = { deny: ["Read(a/k.txt)", "Write(c/w.txt)"] };
     write(configDir, { "cli-config.json": JSON.stringify({ sandbox: { mode: "enabled" }, permissions }) });
@@ -35,7 +35,7 @@ describe.skipIf(noOther)(name("for an ordinary user", noOther), () => {
     const program = await bundle("test/agent/sandbox-probe.ts");
     chmodSync(join(program, ".."), 0o755);
     const commands = [
-      "id -u; echo x > $HOME/escaped; echo x > .git/hooks/pre-commit; mv .git .git2; mkdir .vscode; echo x > .vscode/a",
+      'id -u; echo x > "$HOME/escaped"; echo x > .git/hooks/pre-commit; mv .git .git2; mkdir .vscode; echo x > .vscode/a',
       "grep -E 'NoNewPrivs|CapEff' /proc/self/status; ls -d /proc/[0-9]* | wc -l; ls /proc/self/fd | wc -l",
       "echo n > n.txt && git add n.txt && git -c user.name=a -c user.email=a@b commit -qm two && git log --oneline | wc -l",
       "for i in $(seq 80); do sleep 2 & done; wait",
@@ -75,7 +75,7 @@ function treeOf(path: string): string[] {
 }
 
 describe.skipIf(noOther)(name("for root without control groups", noOther), () => {
-  it("ends a command that has too many processes", async () => {
+  it("a sandboxed command with too many processes is ended", async () => {
     const { base, workspace, home, configDir } = fixture;
     write(configDir, { "cli-config.json": '{"sandbox":{"mode":"enabled"}}' });
     write(configDir, { "sandbox.json": '{"limits":{"memoryMb":512,"processes":100}}' });
@@ -104,7 +104,7 @@ describe.skipIf(noOther)(name("for root without control groups", noOther), () =>
 });
 
 describe.skipIf(noOther)(name("where a folder is mounted twice", noOther), () => {
-  it("a rule holds at both places", async () => {
+  it("a rule about a folder that is mounted twice holds at both mount points", async () => {
     const { base, workspace, home, configDir } = fixture;
     const permissions = { deny: ["Read(a/k.txt)", "Write(c/w.txt)"] };
     write(configDir, { "cli-config.json": JSON.stringify({ sandbox: { mode: "enabled" }, permissions }) });
@@ -165,7 +165,7 @@ describe.skipIf(notBuilt)(name("our CLI inside another sandbox", notBuilt), () =
     expect(existsSync(join(fixture.home, ".cursor/chats"))).toBe(false);
   });
 
-  it("a sandbox in it is reported as unavailable where it is, and --sandbox enabled ends the run", () => {
+  it("a nested sandbox is reported as unavailable, and --sandbox enabled ends the run", () => {
     const status = inside(["sandbox", "status", "--format", "json"], { closed: true });
     expect(JSON.parse(status.stdout)).toMatchObject({
       available: false,
@@ -182,7 +182,7 @@ describe.skipIf(notBuilt)(name("our CLI inside another sandbox", notBuilt), () =
     expect(command).toMatchObject({ status: 1, stderr: expect.stringContaining("SANDBOX_UNAVAILABLE") });
   });
 
-  it("commands are rejected with the reason, and the run goes on", () => {
+  it("without a sandbox commands are rejected with the reason, and the run continues", () => {
     const script = [{ calls: [{ name: "Shell", args: { command: "touch made" } }] }, { text: "over" }];
     write(fixture.base, { "script.json": JSON.stringify(script) });
     const model = `script:${join(fixture.base, "script.json")}`;
@@ -194,7 +194,7 @@ describe.skipIf(notBuilt)(name("our CLI inside another sandbox", notBuilt), () =
     expect(existsSync(join(fixture.workspace, "made"))).toBe(false);
   });
 
-  it("a model that cannot be reached ends the run within its limit", () => {
+  it("an unreachable model ends the run within its limit", () => {
     const args = [
       "-p",
       "--trust",
@@ -216,13 +216,13 @@ describe.skipIf(notBuilt)(name("our CLI inside another sandbox", notBuilt), () =
 });
 
 describe.skipIf(missing)(name("the driver of the cases"), () => {
-  it("notices when the sandbox does not hold", async () => {
+  it("a sandbox that does not hold is noticed", async () => {
     mkdirSync(join(fixture.base, "x"));
     const given = {
       id: "sandbox.x1.off",
       group: "sandbox",
       config: { mode: "force", sandbox: "on", user_sandbox_json: { additionalReadwritePaths: ["{HOME}"] } },
-      input: { tool: "shell", command: "echo x > $HOME/escaped" },
+      input: { tool: "shell", command: 'echo x > "$HOME/escaped"' },
       expect: { effect_absent: "home:escaped" },
       why: "",
     };

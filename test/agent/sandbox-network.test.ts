@@ -17,7 +17,7 @@ const listed: NetworkSettings = {
   deny: ["bad.wide.test", "93.184.216.9/32"],
 };
 
-describe("hosts", () => {
+describe("hosts of the sandbox's network rules", () => {
   it.each([
     ["good.test", 443, "93.0.0.1", "yes"],
     ["GOOD.test.", 80, "93.0.0.1", "yes"],
@@ -39,25 +39,25 @@ describe("hosts", () => {
     ["good.test", 443, "::ffff:127.0.0.1", "no"],
     ["good.test", 0, "93.0.0.1", "no"],
     ["good.test\r\nx", 443, "93.0.0.1", "no"],
-  ])("%s:%i at %s: %s", (host, port, address, answer) => {
+  ])("a sandboxed command reaches %s:%i at the address %s: %s", (host, port, address, answer) => {
     const target = { host, port };
     const problem = nameProblem(target, listed) ?? addressProblem(target, [address], listed);
     expect(problem === undefined ? "yes" : "no").toBe(answer);
   });
 
-  it("judges every address of a name", () => {
+  it("every address of a host name is judged", () => {
     const target = { host: "good.test", port: 443 };
     expect(addressProblem(target, ["93.0.0.1", "192.168.0.1"], listed)).toMatch(/private network/);
   });
 
-  it("lets all public hosts pass where that is the default", () => {
+  it("all public hosts pass if that is the default", () => {
     const open: NetworkSettings = { default: "allow", allow: [], deny: ["bad.test"] };
     expect(nameProblem({ host: "any.test", port: 22 }, open)).toBeUndefined();
     expect(nameProblem({ host: "bad.test", port: 443 }, open)).toMatch(/deny/);
     expect(addressProblem({ host: "any.test", port: 443 }, ["127.0.0.1"], open)).toMatch(/closed/);
   });
 
-  it("lets no name lead to an address that is denied, however that is spelt", () => {
+  it("no host name leads to a denied address, however it is spelt", () => {
     const open: NetworkSettings = { default: "allow", allow: [], deny: ["93.184.216.0/24", "93.1.2.3", "2606::/32"] };
     const problem = (address: string) => addressProblem({ host: "any.test", port: 443 }, [address], open);
     for (const address of ["93.184.216.9", "::ffff:93.184.216.9", "93.1.2.3", "64:ff9b::93.1.2.3", "2606::1"])
@@ -98,7 +98,7 @@ describe.skipIf(missing)(name("the proxy of the sandbox"), () => {
     server?.close();
   });
 
-  it("carries plain requests and tunnels to listed hosts", async () => {
+  it("requests and tunnels to listed hosts work", async () => {
     const end = await box.run(
       "curl -sS http://good.test/a?b=1 && curl -sS -d x http://a.wide.test/post && curl -sS -p http://good.test/tunnel",
     );
@@ -107,7 +107,7 @@ describe.skipIf(missing)(name("the proxy of the sandbox"), () => {
     expect(new Set(dialled)).toEqual(new Set(["93.184.216.34:80"]));
   });
 
-  it("refuses others with a reason, and says so in the end", async () => {
+  it("other hosts are refused with a reason, and reported at the end", async () => {
     dialled.length = 0;
     const end = await box.run(
       "curl -sS -p http://other.example/ ; curl -s http://bad.wide.test/; curl -s http://trap.wide.test/; curl -s http://127.0.0.1:1/ ; curl -s -H 'Host: good.test' http://bad.wide.test/",
@@ -118,14 +118,14 @@ describe.skipIf(missing)(name("the proxy of the sandbox"), () => {
     expect(end.notes.join("\n")).toMatch(/refused trap.wide.test:80: 127.0.0.1 is this machine, which is closed/);
   });
 
-  it("leaves no other way: no interface, no names", async () => {
+  it("the sandbox has no other network access: no interface, no DNS", async () => {
     const end = await box.run(
       "tail -n +3 /proc/net/dev | cut -d: -f1; curl -s --noproxy '*' -m 2 http://good.test/; echo $?",
     );
     expect(end.stdout.trim()).toMatch(/^lo\n[67]$/);
   });
 
-  it("passes exit codes, signals and limits through its helper", async () => {
+  it("exit codes, signals and limits pass through the network helper", async () => {
     expect(await box.run("exit 5")).toMatchObject({ exitCode: 5 });
     expect(await box.run("kill -9 $$")).toMatchObject({ exitCode: 137 });
     expect(await box.run("trap 'exit 4' TERM; sleep 5 & wait", { timeoutMs: 500 })).toMatchObject({ exitCode: 4 });

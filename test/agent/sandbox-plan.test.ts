@@ -12,7 +12,7 @@ import {
 } from "../../src/agent/sandbox/bubblewrap.ts";
 import { confinedEnvironment } from "../../src/agent/sandbox/environment.ts";
 import { createSandbox, planSandbox } from "../../src/agent/sandbox/index.ts";
-import { arrange, type Mount } from "../../src/agent/sandbox/layout.ts";
+import { arrangeMounts, type Mount } from "../../src/agent/sandbox/layout.ts";
 import { seatbeltProfile } from "../../src/agent/sandbox/seatbelt.ts";
 import { seccompFilter } from "../../src/agent/sandbox/seccomp.ts";
 import { floorOf } from "../../src/policy/paths.ts";
@@ -37,12 +37,12 @@ function plan(settings: Partial<SandboxSettings> = {}, place: { workspace?: stri
   );
 }
 
-describe("plan", () => {
-  it("has limits of its own where none are set", () => {
+describe("the sandbox plan", () => {
+  it("the sandbox plan has default limits", () => {
     expect(plan({ limits: {} }).limits).toEqual({ memoryMb: 6144, processes: 4096, temporaryMb: 2048 });
   });
 
-  it("keeps rules about paths only", () => {
+  it("the sandbox plan keeps only rules about paths", () => {
     const rules = rulesOf(["Shell(rm)", "Read(a)", "Write(b)", "+Read(c)", "+Write(d)", "WebFetch(e.test)"]);
     const place = { workspace: "/w", roots: [], home: "/h", configDir: "/c", rules, totalMemoryMb: 1 };
     expect(planSandbox(plainSettings, place).rules.map((rule) => rule.text)).toEqual([
@@ -52,7 +52,7 @@ describe("plan", () => {
     ]);
   });
 
-  it("names what the policy protects", () => {
+  it("the sandbox plan contains the protected paths of the policy", () => {
     const place = { workspace: "/w", roots: [], home: "/h", configDir: "/h/.cursor" };
     const git = [...gitFolders.filter((name) => !/modules|worktrees/.test(name)), "config.worktree", "commondir"];
     const paths = [
@@ -64,11 +64,11 @@ describe("plan", () => {
   });
 });
 
-describe("layout", () => {
+describe("the mount layout", () => {
   const laid = (...mounts: [at: string, as: Exclude<Mount["as"], "private" | "hidden">][]) =>
-    arrange(mounts.map(([at, as]) => ({ at, as }))).map(({ at, as }) => `${as} ${at}`);
+    arrangeMounts(mounts.map(([at, as]) => ({ at, as }))).map(({ at, as }) => `${as} ${at}`);
 
-  it("lays folders before what is in them, by whole names", () => {
+  it("sandbox folders are mounted before their contents, compared by whole names", () => {
     expect(laid(["/w/a", "readOnly"], ["/w-b", "writable"], ["/w", "writable"], ["/w/a/b", "writable"])).toEqual([
       "writable /w",
       "readOnly /w/a",
@@ -77,7 +77,7 @@ describe("layout", () => {
     ]);
   });
 
-  it("leaves out what changes nothing", () => {
+  it("sandbox mounts that change nothing are left out", () => {
     expect(laid(["/home", "visible"], ["/home/.ssh", "readOnly"], ["/etc", "pinned"])).toEqual([]);
     expect(laid(["/tmp", "covered"], ["/tmp/w", "writable"], ["/tmp/h", "visible"], ["/tmp/h/x", "readOnly"])).toEqual([
       "covered /tmp",
@@ -87,14 +87,14 @@ describe("layout", () => {
     expect(laid(["/w", "writable"], ["/w/bin", "visible"])).toEqual(["writable /w"]);
   });
 
-  it("never opens a part of what is closed", () => {
+  it("the sandbox opens no part of a closed folder", () => {
     expect(laid(["/w", "writable"], ["/w/.vscode", "readOnly"], ["/w/.vscode/a", "pinned"])).toEqual([
       "writable /w",
       "readOnly /w/.vscode",
     ]);
   });
 
-  it("takes the stricter of two words, and shows nothing below what is hidden", () => {
+  it("of two sandbox rules the stricter wins, and nothing below a hidden folder is visible", () => {
     expect(laid(["/w", "visible"], ["/w", "writable"], ["/w/a", "writable"], ["/w/a", "readOnly"])).toEqual([
       "writable /w",
       "readOnly /w/a",
@@ -103,11 +103,11 @@ describe("layout", () => {
       { at: "/s/deep", as: "writable" },
       { at: "/s", as: "hidden", kind: "folder" },
     ];
-    expect(arrange(hidden)).toEqual([{ at: "/s", as: "hidden", kind: "folder" }]);
+    expect(arrangeMounts(hidden)).toEqual([{ at: "/s", as: "hidden", kind: "folder" }]);
   });
 });
 
-describe("bubblewrap", () => {
+describe("the bubblewrap command line", () => {
   const parts = {
     bwrap: "/usr/bin/bwrap",
     bash: "/usr/bin/bash",
@@ -131,12 +131,12 @@ describe("bubblewrap", () => {
   const files = { checks: "/private/start.checks", complainTo: "/private/start.txt" };
   const confinement = { layout, cwd: "/w/sub", limits, ...files };
 
-  it("is told everything on one command line", async () => {
+  it("bubblewrap gets the whole sandbox plan on one command line", async () => {
     const words = bubblewrapCommand(parts, confinement, ["bash", "-c", "ls -l"]);
     await expect(`${words.join("\n")}\n`).toMatchFileSnapshot("golden/bubblewrap.txt");
   });
 
-  it("starts the relay where hosts are listed", async () => {
+  it("the sandbox's network relay starts if hosts are listed", async () => {
     const relay = { node: "/usr/bin/node", socket: "/private/net/proxy" };
     const { filter: _none, ...plain } = { ...parts, groups: [] };
     const words = bubblewrapCommand(plain, { ...confinement, layout: [], relay }, ["true"]);
@@ -156,24 +156,24 @@ describe("bubblewrap", () => {
     ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /systempaths=unconfined/],
     ["bwrap: Unknown option --die-with-parent", /too old/],
     ["", /gave no reason.*bwrap --unshare-all/],
-  ])("%j: says what to do", (stderr, advice) => {
+  ])("a sandbox that cannot start says what to do: %j", (stderr, advice) => {
     expect(bubblewrapProblem(stderr)).toMatch(advice);
   });
 });
 
-describe("programs of the system", () => {
+describe("system programs used by the sandbox", () => {
   const folder = mkdtempSync(join(tmpdir(), "courser-programs-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const own = join(folder, "courser-test-program");
   writeFileSync(own, "#!/bin/sh\n", { mode: 0o755 });
 
-  it("are found, wherever PATH puts others first", () => {
+  it("system programs are found whatever PATH puts first", () => {
     writeFileSync(join(folder, "bash"), "#!/bin/sh\n", { mode: 0o755 });
     expect(systemProgram("bash", { PATH: `${folder}:/usr/bin` }, [folder])).toMatch(/^\/(usr\/)?bin\/bash$/);
     expect(systemProgram("bash", { PATH: `${folder}:.:bin` }, [])).toMatch(/^\/(usr\/)?bin\/bash$/);
   });
 
-  it("are never taken from the workspace, nor from where others may write, nor from a relative folder", () => {
+  it("system programs are never taken from the workspace, writable or relative folders", () => {
     const name = "courser-test-program";
     expect(systemProgram(name, { PATH: folder }, [folder])).toBeUndefined();
     chmodSync(folder, 0o777);
@@ -185,13 +185,13 @@ describe("programs of the system", () => {
   });
 });
 
-describe("seatbelt", () => {
-  it("closes by default and opens the workspace", async () => {
+describe("the macOS seatbelt profile", () => {
+  it("the macOS sandbox profile denies by default and opens the workspace", async () => {
     const parts = { temporary: "/private/tmp/x", ruled: [], needed: [] };
     await expect(seatbeltProfile(plan(), parts)).toMatchFileSnapshot("golden/seatbelt-plain.sb");
   });
 
-  it("knows every setting", async () => {
+  it("the macOS sandbox profile covers every sandbox setting", async () => {
     const settings = {
       readBoundary: "workspace",
       readPaths: ["/opt/sdk"],
@@ -207,13 +207,13 @@ describe("seatbelt", () => {
     await expect(seatbeltProfile(wide, parts)).toMatchFileSnapshot("golden/seatbelt-every-setting.sb");
   });
 
-  it("guards a home that is the workspace", async () => {
+  it("the macOS profile protects settings in a home directory that is the workspace", async () => {
     const home = plan({}, { workspace: "/Users/ada" });
     const parts = { temporary: "/private/tmp/x", ruled: [], needed: [] };
     await expect(seatbeltProfile(home, parts)).toMatchFileSnapshot("golden/seatbelt-home.sb");
   });
 
-  it("quotes names, and writes nothing where nothing may be written", () => {
+  it("the macOS sandbox profile quotes names, and allows no writes in read-only mode", () => {
     const odd = plan({ type: "workspace_readonly", tmpWrite: false }, { workspace: '/Users/ada/a"b(c)' });
     const profile = seatbeltProfile(odd, { temporary: "/t", ruled: [], needed: [] });
     expect(profile).not.toMatch(/allow file-write\*/);
@@ -227,7 +227,7 @@ describe("seatbelt", () => {
   });
 });
 
-describe("the filter of system calls", () => {
+describe("the system call filter", () => {
   const allowed = 0x7fff0000;
   const failed = (error: number) => 0x50000 + error;
   const machines = {
@@ -261,7 +261,7 @@ describe("the filter of system calls", () => {
     },
   };
 
-  describe.each(Object.entries(machines))("%s", (machine, calls) => {
+  describe.each(Object.entries(machines))("the system call filter: %s", (machine, calls) => {
     const filter = seccompFilter(machine)!;
     const answer = (call: number, ...args: number[]) => run(filter, call, calls.arch, args);
 
@@ -289,16 +289,16 @@ describe("the filter of system calls", () => {
       ["reading out of the keeper", [calls.readv, 1], failed(1)],
       ["a handle on the keeper", [434, 1], failed(1)],
       ["a handle on a process of its own", [434, 12], allowed],
-    ])("%s", (_, [call, ...args], expected) => {
+    ])("the sandbox's system call filter allows or refuses %s", (_, [call, ...args], expected) => {
       expect(answer(call!, ...args)).toBe(expected);
     });
 
-    it("ends programs of another kind", () => {
+    it("the sandbox ends programs for another architecture", () => {
       expect(run(filter, calls.read, 0x40000003, [])).toBe(0x80000000);
     });
   });
 
-  it("knows the second table of calls on x64, and no other machine", () => {
+  it("the system call filter knows the second call table of x64, and refuses other machines", () => {
     expect(run(seccompFilter("x64")!, 0x40000000 + 41, machines.x64.arch, [40])).toBe(failed(38));
     expect(seccompFilter("riscv64")).toBeUndefined();
   });
@@ -324,7 +324,7 @@ function run(filter: Buffer, call: number, arch: number, args: readonly number[]
   }
 }
 
-describe("variables", () => {
+describe("environment variables in the sandbox", () => {
   it.each([
     ["PATH", true],
     ["LC_CTYPE", true],
@@ -344,16 +344,16 @@ describe("variables", () => {
     ["SOME_TOKEN", false],
     ["NODE_AUTH_TOKEN", false],
     ["EXTRA", true],
-  ])("%s passes: %s", (variable, passes) => {
+  ])("the environment variable %s passes into the sandbox: %s", (variable, passes) => {
     expect(variable in confinedEnvironment({ [variable]: "x" }, ["EXTRA"])).toBe(passes);
   });
 });
 
-describe("other systems", () => {
+describe("other operating systems", () => {
   it.each([
     ["win32", "there is none for Windows. Use WSL or a container"],
     ["freebsd", "there is none for freebsd"],
-  ])("%s has none, and says so", async (platform, why) => {
+  ])("%s has no sandbox, and says so", async (platform, why) => {
     const sandbox = createSandbox({
       plan: plan(),
       processes: createProcessRunner(),

@@ -7,6 +7,7 @@ import { shell } from "../../src/agent/tools/shell.ts";
 import { write as writeTool } from "../../src/agent/tools/write.ts";
 import { protectedExamples } from "../policy/protected-examples.ts";
 import { toolContext } from "../support/tool-context.ts";
+import { aliveWith, uniqueSleep, until } from "./process-support.ts";
 import { git, listen, makeSandboxFixture, sandboxMissing, write } from "./sandbox-fixture.ts";
 import { type Box, makeBox } from "./sandbox-support.ts";
 
@@ -20,9 +21,9 @@ describe.skipIf(missing)(name("the sandbox"), () => {
   });
   afterAll(() => box?.end());
 
-  it("writes the workspace and a private /tmp that lasts for the run, and nothing else", async () => {
+  it("the sandbox can write to the workspace and a private /tmp that lasts for the run", async () => {
     const first = await box.run(
-      "echo 1 > new.txt; echo 2 > /tmp/kept; echo 3 > $HOME/x; echo 4 > /etc/x; echo 5 > /var/x",
+      'echo 1 > new.txt; echo 2 > /tmp/kept; echo 3 > "$HOME/x"; echo 4 > /etc/x; echo 5 > /var/x',
     );
     expect(first.stderr.match(/Read-only file system/g)).toHaveLength(3);
     expect(readFileSync(join(box.workspace, "new.txt"), "utf8")).toBe("1\n");
@@ -30,7 +31,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect((await box.run("cat /tmp/kept; stat -c %a /tmp")).stdout).toBe("2\n700\n");
   });
 
-  it("goes on with ordinary work: git, node, python", async () => {
+  it("git, node and python work in the sandbox", async () => {
     const as = "git -c user.name=a -c user.email=a@b";
     const end = await box.run(
       `echo b > b.txt && git add -A && ${as} commit -qm two && git log --oneline | wc -l && git status --short && ` +
@@ -41,7 +42,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect(git(box.workspace, "log", "--oneline", "--all").trim().split("\n")).toHaveLength(3);
   });
 
-  it("passes on exit codes, signals and stopping", async () => {
+  it("exit codes, signals and stops pass through the sandbox", async () => {
     expect(await box.run("exit 7")).toMatchObject({ exitCode: 7 });
     expect(await box.run("kill -9 $$")).toMatchObject({ exitCode: 137 });
     const polite = await box.run("trap 'echo bye; exit 3' TERM; sleep 5 & wait", { timeoutMs: 300 });
@@ -50,7 +51,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect(deaf).toMatchObject({ timedOut: true, stages: ["cancel", "SIGTERM", "SIGKILL"] });
   });
 
-  it("has no rights, no other processes, no network, no more than three descriptors", async () => {
+  it("the sandbox has no privileges, other processes, network or extra descriptors", async () => {
     const end = await box.run(
       "grep -E 'NoNewPrivs|CapEff|CapBnd|Seccomp:' /proc/self/status; ls -d /proc/[0-9]* | wc -l; " +
         "tail -n +3 /proc/net/dev | cut -d: -f1; ls /proc/self/fd | wc -l; hostname >/dev/null",
@@ -73,13 +74,13 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     ["a mount", "mount -t tmpfs x /mnt", "must be superuser|permission denied|Operation not permitted"],
     ["the agent's number", `kill -9 ${process.pid}`, "No such process"],
     ["control groups", "mkdir /sys/fs/cgroup/x", "Read-only file system|No such file|cannot create"],
-  ])("does not get %s", async (_, command, why) => {
+  ])("the sandbox does not get %s", async (_, command, why) => {
     const end = await box.run(command);
     expect(end.exitCode).not.toBe(0);
     expect(end.stderr).toMatch(new RegExp(why, "i"));
   });
 
-  it("has a short list of variables, whatever the agent has", async () => {
+  it("the sandbox has a short list of variables", async () => {
     const env = { PATH: process.env["PATH"]!, HOME: box.home, LC_ALL: "C.UTF-8", MY_THING: "1", LD_PRELOAD: "/x.so" };
     const { stdout } = await box.run("env", { env });
     expect(stdout).toMatch(/^LC_ALL=C.UTF-8$/m);
@@ -88,14 +89,16 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect(stdout).not.toMatch(/MY_THING|LD_PRELOAD/);
   });
 
-  it("leaves nothing running", async () => {
-    const end = await box.run("(setsid sleep 1; touch late) > /dev/null 2>&1 & disown; echo done");
+  it("the sandbox leaves no process running", async () => {
+    const sleep = uniqueSleep();
+    const end = await box.run(
+      `setsid sleep ${sleep} > /dev/null 2>&1 & disown; until pgrep -f "^sleep ${sleep}"; do :; done > /dev/null; echo done`,
+    );
     expect(end).toMatchObject({ stdout: "done\n", exitCode: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect(existsSync(join(box.workspace, "late"))).toBe(false);
+    expect(await until(() => aliveWith(sleep).length === 0)).toBe(true);
   });
 
-  it("hides sockets that have a name, and those in other namespaces have none", async () => {
+  it("a sandboxed command cannot reach sockets of other programs", async () => {
     const paths = [join(box.home, "a.sock"), join(box.workspace, "b.sock")];
     const hidden = `\0courser-${process.pid}`;
     const listeners = await Promise.all([...paths, hidden].map(listen));
@@ -109,7 +112,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     }
   });
 
-  it("has limits that hit the command", async () => {
+  it("resource limits apply to the sandboxed command", async () => {
     const small = await makeBox({ settings: { limits: { memoryMb: 300, processes: 60 } } });
     try {
       expect((await small.run("python3 -c \"x = 'a' * 2**30\"")).exitCode).not.toBe(0);
@@ -123,7 +126,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     }
   });
 
-  it("bounds what lies in /tmp, says so, and empties it", async () => {
+  it("/tmp of the sandbox is bounded, reported and emptied", async () => {
     const small = await makeBox({ settings: { limits: { temporaryMb: 40 } } });
     try {
       expect((await small.run("dd if=/dev/zero of=/tmp/some bs=1M count=20 status=none")).exitCode).toBe(0);
@@ -140,7 +143,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     }
   });
 
-  it("lends no way out to the directory argument", async () => {
+  it("the directory of a sandboxed command gives no way out of the workspace", async () => {
     expect((await box.run("touch escaped; pwd", { cwd: box.home })).stdout).toBe(`${box.home}\n`);
     expect(existsSync(join(box.home, "escaped"))).toBe(false);
     expect((await box.run("true", { cwd: join(box.base, "missing") }).catch((error) => error)).code).toBe(
@@ -148,7 +151,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     );
   });
 
-  it("names streams that can be opened by name", async () => {
+  it("a sandboxed command can open its standard streams by name", async () => {
     const context = {
       ...toolContext(box.workspace, { processes: box.processes, background: new BackgroundShells(box.processes) }),
       ...{ confined: true, sandbox: box.sandbox },
@@ -166,7 +169,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect(refused.text).toContain("it ran in the sandbox: only the workspace and /tmp");
   });
 
-  it("fails closed: a confined call without a sandbox does not run", async () => {
+  it("a confined call without a sandbox does not run", async () => {
     const context = {
       ...toolContext(box.workspace, { processes: box.processes, background: new BackgroundShells(box.processes) }),
       confined: true,
@@ -176,10 +179,10 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect(existsSync(join(box.workspace, "unconfined"))).toBe(false);
   });
 
-  it("runs in the background, and ends with it", async () => {
+  it("background commands run in the sandbox and end with it", async () => {
     const background = new BackgroundShells(box.processes);
     const context = { ...toolContext(box.workspace, { processes: box.processes, background }), confined: true };
-    const args = shell.parse({ command: "touch $HOME/no; touch started; sleep 30", isBackground: true });
+    const args = shell.parse({ command: 'touch "$HOME/no"; touch started; sleep 30', isBackground: true });
     await shell.run(args, { ...context, sandbox: box.sandbox });
     await expect.poll(() => existsSync(join(box.workspace, "started")), { timeout: 5000 }).toBe(true);
     await background.endAll();
@@ -205,11 +208,11 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
   const examples = protectedExamples.map(([path]) => path).filter((path) => /^\.\/[^/]*(\/|$)/.test(path));
   const inTheTop = examples.filter((path) => !/^\.\/(packages|sub)\//.test(path) && path !== "./.git");
 
-  it("knows the policy's list", () => {
+  it("the sandbox covers the policy's list of protected names", () => {
     expect(inTheTop.length).toBeGreaterThan(12);
   });
 
-  it.each(inTheTop)("%s cannot be written, whether it is there or not", async (path) => {
+  it.each(inTheTop)("%s cannot be written, whether it exists or not", async (path) => {
     const before = listing(box.workspace);
     const end = await box.run(`mkdir -p "$(dirname ${path})"; echo x > ${path}`);
     const notes = end.notes.join(" ");
@@ -234,19 +237,19 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     ["echo x > .idea/x", "Read-only file system"],
     ["git -C vendor/lib config a.b c", "Device or resource busy|Read-only"],
     ["git init --separate-git-dir=/tmp/g .", "Device or resource busy|Read-only|Invalid cross-device"],
-  ])("%s fails", async (command, why) => {
+  ])("%s fails in the sandbox", async (command, why) => {
     const end = await box.run(command);
     expect(end.exitCode).not.toBe(0);
     expect(end.stderr).toMatch(new RegExp(why));
   });
 
-  it("leaves open what is meant for agents", async () => {
+  it("a sandboxed command can write files that are meant for agents", async () => {
     expect(await box.run("echo r > .cursor/rules/a.mdc && touch packages/a/new")).toMatchObject({ exitCode: 0 });
     const commit = "git -C vendor/lib -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
     expect(await box.run(commit)).toMatchObject({ exitCode: 0 });
   });
 
-  it("puts back a link that was replaced, and moves the rest aside", async () => {
+  it("a protected link that a sandboxed command replaced is restored, and other protected files it made are renamed", async () => {
     const end = await box.run("rm .idea; mkdir .idea; echo x > .idea/y; echo ../evil > .git/commondir");
     expect(readlinkSync(join(box.workspace, ".idea"))).toBe("real-idea");
     expect(existsSync(join(box.workspace, ".git/commondir"))).toBe(false);
@@ -256,7 +259,7 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     expect(end.notes).toContainEqual(expect.stringMatching(/\.idea is protected/));
   });
 
-  it("shows nothing in the workspace while commands run, and leaves nothing there", async () => {
+  it("protected names do not appear in the workspace during or after commands", async () => {
     const before = readdirSync(box.workspace);
     const running = Promise.all([1, 2, 3, 4].map(() => box.run("sleep 0.5")));
     const seen = new Set<string>();
@@ -270,7 +273,7 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     expect(readdirSync(box.workspace)).toEqual(before);
   });
 
-  it("moves aside at once what appears under a protected name, not only when the command has ended", async () => {
+  it("a new file under a protected name is moved aside at once", async () => {
     const running = box.run("mkdir .vscode; echo x > .vscode/tasks.json; echo x > .envrc; touch made; sleep 0.8");
     await expect.poll(() => existsSync(join(box.workspace, "made")), { timeout: 5000 }).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 150));
@@ -279,7 +282,7 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     expect((await running).notes.filter((note) => note.includes("is protected"))).toHaveLength(2);
   });
 
-  it("ends a command that makes them over and over", async () => {
+  it("a command that keeps creating protected names is ended", async () => {
     const end = await box.run("while :; do mkdir -p .claude; done", { timeoutMs: 10_000 });
     expect(end.notes).toContain("it was killed: it kept making protected names");
     expect(end.timedOut).toBe(false);
@@ -287,19 +290,23 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     rmSync(join(box.workspace, ".claude"), { recursive: true, force: true });
   });
 
-  it("leaves to the agent what it writes itself, and nothing else beside it", async () => {
-    rmSync(join(box.workspace, ".cursor"), { recursive: true });
-    const running = box.run(
-      "until [ -e .cursor/rules/a.mdc ]; do sleep 0.01; done; echo '{}' > .cursor/hooks.json; sleep 0.5",
+  it("files that the agent writes itself stay, and nothing else beside them", async () => {
+    const fixture = makeSandboxFixture();
+    const { workspace } = fixture;
+    rmSync(join(workspace, ".cursor"), { recursive: true });
+    const own = await makeBox({ fixture });
+    const running = own.run(
+      "touch begun; until [ -e .cursor/rules/a.mdc ]; do sleep 0.01; done; echo '{}' > .cursor/hooks.json; sleep 0.5",
     );
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const context = { ...toolContext(box.workspace), sandbox: box.sandbox };
+    await expect.poll(() => existsSync(join(workspace, "begun")), { timeout: 10_000 }).toBe(true);
+    const context = { ...toolContext(workspace), sandbox: own.sandbox };
     await writeTool.run(writeTool.parse({ path: ".cursor/rules/a.mdc", contents: "rule" }), context);
     await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(existsSync(join(box.workspace, ".cursor/rules/a.mdc"))).toBe(true);
-    expect(existsSync(join(box.workspace, ".cursor/hooks.json"))).toBe(false);
+    expect(existsSync(join(workspace, ".cursor/rules/a.mdc"))).toBe(true);
+    expect(existsSync(join(workspace, ".cursor/hooks.json"))).toBe(false);
     expect((await running).notes).toEqual([expect.stringMatching(/hooks\.json is protected/)]);
-    expect(readFileSync(join(box.workspace, ".cursor/rules/a.mdc"), "utf8")).toBe("rule");
+    expect(readFileSync(join(workspace, ".cursor/rules/a.mdc"), "utf8")).toBe("rule");
+    await own.end();
   });
 });
 
@@ -311,5 +318,5 @@ function gitNames(workspace: string): string[] {
 /** Without what was moved aside. */
 function listing(folder: string): string[] {
   const names = [...readdirSync(folder), ...readdirSync(join(folder, ".git")).map((each) => `.git/${each}`)];
-  return names.filter((each) => !each.endsWith(".blocked")).sort();
+  return names.filter((each) => !/\.blocked(-\d+)?$/.test(each)).sort();
 }

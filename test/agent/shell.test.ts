@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -36,8 +36,8 @@ async function run(input: object, more: Partial<ToolContext> = {}) {
   return { ...result, kind: result.outcome.kind, value: result.outcome.value as Record<string, any> };
 }
 
-describe("on the wire", () => {
-  test("arguments are spelled as the original spells them, in its order", async () => {
+describe("Shell calls in the stream", () => {
+  test("Shell arguments are spelled and ordered like the original's", async () => {
     const place = contextWith({ callId: "call-1\nfc_2" });
     const args = await shell.wireArgs(
       shell.parse({ command: "wc -l notes.txt", description: "Count lines", timeout: 30000 }),
@@ -80,33 +80,13 @@ describe("on the wire", () => {
     );
   });
 
-  test("the older shape has only the older fields", async () => {
-    const args = await shell.wireArgs(shell.parse({ command: "ls -la" }), contextWith({ compat: "2025" }));
-    expect(Object.keys(args)).toEqual([
-      "command",
-      "workingDirectory",
-      "timeout",
-      "toolCallId",
-      "simpleCommands",
-      "hasInputRedirect",
-      "hasOutputRedirect",
-      "parsingResult",
-    ]);
-    expect(Object.keys(args["parsingResult"] as object)).toEqual([
-      "parsingFailed",
-      "executableCommands",
-      "hasRedirects",
-      "hasCommandSubstitution",
-    ]);
-  });
-
   test("a model cannot approve its own call", async () => {
     const args = shell.parse({ command: "ls", skipApproval: true, skip_approval: true });
     expect((await shell.wireArgs(args, contextWith()))["skipApproval"]).toBe(false);
     expect(args).toEqual({ command: "ls" });
   });
 
-  test("success, and how it is told apart from failure", async () => {
+  test("the Shell tool distinguishes success and failure", async () => {
     const good = await run({ command: "echo hi; echo oops >&2" });
     expect(good.outcome).toEqual({
       kind: "success",
@@ -126,21 +106,9 @@ describe("on the wire", () => {
     const bad = await run({ command: "echo no; exit 3" });
     expect(bad).toMatchObject({ kind: "failure", value: { exitCode: 3, stdout: "no\n", signal: "" } });
     expect(bad.text).toBe("no\n[exit code 3]");
-    const old = await run({ command: "exit 3" }, { compat: "2025" });
-    expect(old.outcome).toMatchObject({ kind: "success", value: { exitCode: 3 } });
-    expect(old.outcome.siblings).toBeUndefined();
-    expect(Object.keys(old.value)).toEqual([
-      "command",
-      "workingDirectory",
-      "exitCode",
-      "signal",
-      "stdout",
-      "stderr",
-      "executionTime",
-    ]);
   });
 
-  test("a signal", async () => {
+  test("a command ended by a signal is reported", async () => {
     const killed = await run({ command: "kill -9 $$" });
     expect(killed).toMatchObject({
       kind: "failure",
@@ -149,7 +117,7 @@ describe("on the wire", () => {
     });
   });
 
-  test("a time limit", async () => {
+  test("a command ended by its timeout is reported", async () => {
     const late = await run({ command: "echo begun; sleep 60", timeout: 1000 });
     expect(late).toMatchObject({
       kind: "timeout",
@@ -165,7 +133,7 @@ describe("on the wire", () => {
     );
   });
 
-  test("a person who cancels", async () => {
+  test("a command cancelled by the user is reported", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 200);
     const end = await run({ command: "echo half; sleep 60" }, { signal: abort.signal });
@@ -177,14 +145,14 @@ describe("on the wire", () => {
   });
 });
 
-describe("for the model", () => {
-  test("what was printed, or that nothing was", async () => {
+describe("Shell results for the model", () => {
+  test("the model sees a command's output, or that there was none", async () => {
     expect((await run({ command: "echo hi" })).text).toBe("hi\n");
     expect((await run({ command: "true" })).text).toBe("(no output)");
     expect((await run({ command: "false" })).text).toBe("(no output)\n[exit code 1]");
   });
 
-  test("much output: both ends, and a file with the rest that only the user can read", async () => {
+  test("large command output is shortened, with a private file for the rest", async () => {
     const { value, text } = await run({ command: "seq 1 20000; printf '日本' >&2" });
     const { filePath, sizeBytes, lineCount } = value["outputLocation"];
     const whole = readFileSync(filePath, "utf8");
@@ -201,7 +169,7 @@ describe("for the model", () => {
     expect(text).toContain("\n20000\n");
   });
 
-  test("output that the stream still has whole, but the model has not", async () => {
+  test("command output may be shortened for the model and complete in the stream", async () => {
     const { value, text } = await run({ command: "seq 1 5000" });
     expect(value["stdout"].length).toBe(23_893);
     expect(value["outputLocation"]).toBeUndefined();
@@ -218,23 +186,27 @@ describe("for the model", () => {
     ],
     ["progress", "for i in 1 2 3; do printf '\\r%s%%' $i; done; printf '\\r\\ndone\\r\\n'", "3%\ndone\n"],
     ["blank lines", "printf 'a\\n\\n \\n\\n\\n  b\\n\\nc\\n'", "a\n\n  b\n\nc\n"],
-  ])("plain lines, and the stream as it was: %s", async (_what, command, plain) => {
+  ])("the model gets a command's plain lines, the stream the original: %s", async (_what, command, plain) => {
     const { value, text } = await run({ command });
     expect(text).toBe(plain);
     expect(value["stdout"]).not.toBe(plain);
   });
 
-  const alternating = (pause: string) => `for i in 1 2 3; do echo o$i; ${pause} echo e$i >&2; ${pause} done`;
+  const alternating = "for i in 1 2 3; do echo o$i; echo e$i >&2; done";
   const inOrder = "o1\ne1\no2\ne2\no3\ne3\n";
 
-  test("two streams keep their order where there is a pause between their lines", async () => {
-    const { value, text } = await run({ command: alternating("sleep 0.02;") });
+  test("stdout and stderr keep their order where one has been read before the other is written", async () => {
+    const seen = join(workspace, "seen");
+    writeFileSync(seen, "");
+    const read = (what: string) => `until grep -q ${what} ${seen}; do sleep 0.01; done;`;
+    const command = `for i in 1 2 3; do echo o$i; ${read("o$i")} echo e$i >&2; ${read("e$i")} done`;
+    const { value, text } = await run({ command }, { print: (chunk) => appendFileSync(seen, chunk) });
     expect(value).toMatchObject({ stdout: "o1\no2\no3\n", stderr: "e1\ne2\ne3\n", interleavedOutput: inOrder });
     expect(text).toBe(inOrder);
   });
 
-  test.each([alternating(""), `${alternating("")} # ${"x".repeat(120_000)}`])(
-    "two streams that are merged keep it always",
+  test.each([alternating, `${alternating} # ${"x".repeat(120_000)}`])(
+    "merged streams always keep their order",
     async (command) => {
       for (let round = 0; round < 3; round++) {
         const { value, text } = await run({ command }, { mergeOutput: true });
@@ -245,11 +217,11 @@ describe("for the model", () => {
     },
   );
 
-  test("commands are asked for no colours", async () => {
+  test("commands are asked not to use colours", async () => {
     expect((await run({ command: "echo $NO_COLOR" })).value["stdout"]).toBe("1\n");
   });
 
-  test("no more than a result may hold", async () => {
+  test("a Shell result never exceeds its limit", async () => {
     const { text, value } = await run({ command: "seq 1 5000" }, { resultLimit: 5000 });
     expect(text.length).toBeLessThan(5600);
     expect(value["outputLocation"].lineCount).toBe(5000);
@@ -263,14 +235,14 @@ describe("for the model", () => {
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("bytes that are not text", async () => {
+  test("invalid UTF-8 in command output is replaced", async () => {
     const { text, value } = await run({ command: "head -c 100000 /dev/urandom" });
     expect(isValidText(text) && isValidText(JSON.stringify(value))).toBe(true);
   });
 });
 
-describe("the command", () => {
-  test("runs in the workspace, or where it is told", async () => {
+describe("running a Shell call", () => {
+  test("a command runs in the workspace or the given directory", async () => {
     expect((await run({ command: "pwd; mkdir -p sub/er" })).value["stdout"]).toBe(`${workspace}\n`);
     const inside = await run({ command: "pwd", workingDirectory: "sub/er" });
     expect(inside.value).toMatchObject({
@@ -284,28 +256,28 @@ describe("the command", () => {
     expect(failure.message).toContain("does not exist");
   });
 
-  test("needs one permission, for the command in its directory", () => {
+  test("a Shell call needs one permission, for its command in its directory", () => {
     const needs = shell.needs(shell.parse({ command: "rm -r x", workingDirectory: "sub" }), contextWith());
     expect(needs).toEqual([{ kind: "Shell", target: "rm -r x", cwd: join(workspace, "sub") }]);
   });
 
-  test("may be longer than one argument can be", async () => {
+  test("a command may be longer than the system's argument limit", async () => {
     const { value } = await run({ command: `cat <<'EOF' | wc -c\n${"x".repeat(300_000)}\nEOF\n` });
     expect(value["stdout"].trim()).toBe("300001");
   });
 
-  test("may open its output by name", async () => {
+  test("a command may open its output by name", async () => {
     const { value } = await run({ command: "echo a | tee /dev/stderr; echo b > /dev/stdout; exit 4" });
     expect(value).toMatchObject({ stdout: "a\nb\n", stderr: "a\n", exitCode: 4 });
   });
 
-  test("is refused when it is empty or has a NUL", () => {
+  test("an empty command or one with NUL is refused", () => {
     expect(() => shell.parse({ command: " " })).toThrow(/must not be empty/);
     expect(() => shell.parse({ command: "ls\0" })).toThrow(/NUL/);
     expect(() => shell.parse({})).toThrow(/"command" is missing/);
   });
 
-  test("live output comes as it is printed", async () => {
+  test("live output of a command arrives as it is printed", async () => {
     const chunks: { text: string; at: number }[] = [];
     const print = (text: string) => void chunks.push({ text, at: performance.now() });
     await run({ command: "echo one; sleep 0.4; echo two" }, { print });

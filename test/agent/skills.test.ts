@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { buildSystemPrompt, createSkillBook, expandPrompt } from "../../src/agent/instructions/index.ts";
+import { buildSystemPrompt, createSkillRegistry, expandPrompt } from "../../src/agent/instructions/index.ts";
 import { createWorkspace } from "../support/run-cli.ts";
 import { type Fixture, fixture } from "./instructions-support.ts";
 
@@ -11,11 +11,11 @@ function skill(name: string, more = "", body = `Do ${name}.`): string {
 }
 
 function bookOf({ workspace, folder, configDir }: Fixture, options: { trusted?: boolean } = {}) {
-  return createSkillBook({ workspace, roots: [], configDir, home: folder, trusted: options.trusted ?? true });
+  return createSkillRegistry({ workspace, roots: [], configDir, home: folder, trusted: options.trusted ?? true });
 }
 
-describe("skills are found", () => {
-  it("in every usual folder, below other folders, the project's before the user's and .cursor first", () => {
+describe("finding skills", () => {
+  it("skills are found in the usual folders, the project's first, and .cursor before others", () => {
     const place = fixture({
       "ws/.cursor/skills/one/SKILL.md": skill("one"),
       "ws/.agents/skills/two/SKILL.md": skill("two"),
@@ -46,7 +46,7 @@ describe("skills are found", () => {
     expect(system).toContain("# Skills\nRead a skill below");
   });
 
-  it("not in hidden folders, not inside a skill, not by links out of the project, and links in a circle end", () => {
+  it("skills are not found in hidden folders, inside skills or through links that leave the project", () => {
     const place = fixture({
       "ws/.cursor/skills/.hidden/SKILL.md": skill("hidden"),
       "ws/.cursor/skills/one/SKILL.md": skill("one"),
@@ -63,7 +63,7 @@ describe("skills are found", () => {
     expect(bookOf(place).names()).toEqual(["three", "one", "four"]);
   });
 
-  it("of a project only where it is trusted", () => {
+  it("project skills need a trusted project", () => {
     const place = fixture({
       "ws/.cursor/skills/one/SKILL.md": skill("one"),
       "ws/packages/a/.cursor/skills/two/SKILL.md": skill("two"),
@@ -74,7 +74,7 @@ describe("skills are found", () => {
     expect(book.names()).toEqual(["three"]);
   });
 
-  it("and what is wrong with one is said", () => {
+  it("faulty skills are reported", () => {
     const place = fixture({
       "ws/.cursor/skills/a/SKILL.md": "---\ndescription: x\n---\ntext",
       "ws/.cursor/skills/b/SKILL.md": "---\nname: b\n---\ntext",
@@ -91,8 +91,8 @@ describe("skills are found", () => {
   });
 });
 
-describe("the model is told", () => {
-  it("of skills with paths, and of those of a subproject, when a file of theirs is touched, once", () => {
+describe("skills in the model's context", () => {
+  it("skills for paths and subprojects are listed once, when a matching file is touched", () => {
     const place = fixture({
       "ws/.cursor/skills/sql/SKILL.md": skill("sql", "paths: ['**/*.sql']\n"),
       "ws/.cursor/skills/css/SKILL.md": skill("css", "globs: web/**/*.css, *.scss\n"),
@@ -113,7 +113,7 @@ describe("the model is told", () => {
     expect(book.forPath("/etc/passwd")).toBeUndefined();
   });
 
-  it("within bounds", () => {
+  it("the list of skills in the system prompt is limited in size", () => {
     const files = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [
         `ws/.cursor/skills/s${index}/SKILL.md`,
@@ -125,7 +125,7 @@ describe("the model is told", () => {
     expect(section).toMatch(/\n- \d+ more: s/);
   });
 
-  it("nothing of those that only the user calls; the user cannot call those of the model", () => {
+  it("user-only skills are not listed, and model-only skills cannot be called by the user", () => {
     const place = fixture({
       "ws/.cursor/skills/mine/SKILL.md": skill("mine", "disable-model-invocation: true\n"),
       "ws/.cursor/skills/yours/SKILL.md": skill("yours", "user-invocable: false\n"),
@@ -138,8 +138,8 @@ describe("the model is told", () => {
   });
 });
 
-describe("/name", () => {
-  it("gives the text with its arguments; a command of the same name comes first; a slip is pointed at", () => {
+describe("calling a skill by /name", () => {
+  it("a prompt that begins with /name inserts that skill; commands come first, and typos get a suggestion", () => {
     const place = fixture({
       "ws/.cursor/skills/deploy/SKILL.md": skill("deploy", "", "Deploy $ARGUMENTS with scripts/run.sh"),
       "ws/.cursor/skills/both/SKILL.md": skill("both"),
@@ -159,7 +159,7 @@ describe("/name", () => {
   });
 });
 
-it("only the file is opened where a skill is a link to a folder that holds more", () => {
+it("for a skill that links into a larger folder, only its file is opened", () => {
   const place = fixture({ "notes.md": skill("one"), "SKILL.md": skill("two"), "dots/three/SKILL.md": skill("three") });
   mkdirSync(join(place.configDir, "skills/one"), { recursive: true });
   symlinkSync(join(place.folder, "notes.md"), join(place.configDir, "skills/one/SKILL.md"));
@@ -172,28 +172,24 @@ it("only the file is opened where a skill is a link to a folder that holds more"
   ).toEqual(["~/notes.md", "~/config/skills/one/**", "~/dots/three/SKILL.md", "~/dots/three/**", "~/SKILL.md"]);
 });
 
-it("a listed skill is read wherever it lies, what lies beside it is not", async () => {
-  const workspace = createWorkspace({ "a.txt": "a" });
-  try {
-    workspace.file(join(workspace.config, "skills/one/SKILL.md"), skill("one"));
-    workspace.file(join(workspace.config, "skills/one/references/more.md"), "the reference");
-    workspace.file(join(workspace.config, "secret.md"), "not this");
-    const read = (path: string) => ({ name: "Read", args: { path: join(workspace.config, path) } });
-    const script = workspace.file(
-      "script.json",
-      JSON.stringify([
-        { calls: [read("skills/one/SKILL.md"), read("skills/one/references/more.md"), read("secret.md")] },
-        { text: "done" },
-      ]),
-    );
-    const run = await workspace.run([
-      ...["-p", "--trust", "--output-format", "stream-json", "--model", `script:${script}`, "/one please"],
-    ]);
-    const ends = run.lines().filter((line) => line["subtype"] === "completed" && line["type"] === "tool_call");
-    const results = ends.map((line) => Object.keys(line["tool_call"].readToolCall.result)[0]);
-    expect(results.sort()).toEqual(["rejected", "success", "success"]);
-    expect(run.exit).toBe(0);
-  } finally {
-    workspace.remove();
-  }
+it("a listed skill can be read wherever it is, but not its neighbours", async () => {
+  using workspace = createWorkspace({ "a.txt": "a" });
+  workspace.file(join(workspace.config, "skills/one/SKILL.md"), skill("one"));
+  workspace.file(join(workspace.config, "skills/one/references/more.md"), "the reference");
+  workspace.file(join(workspace.config, "secret.md"), "not this");
+  const read = (path: string) => ({ name: "Read", args: { path: join(workspace.config, path) } });
+  const script = workspace.file(
+    "script.json",
+    JSON.stringify([
+      { calls: [read("skills/one/SKILL.md"), read("skills/one/references/more.md"), read("secret.md")] },
+      { text: "done" },
+    ]),
+  );
+  const run = await workspace.run([
+    ...["-p", "--trust", "--output-format", "stream-json", "--model", `script:${script}`, "/one please"],
+  ]);
+  const ends = run.lines().filter((line) => line["subtype"] === "completed" && line["type"] === "tool_call");
+  const results = ends.map((line) => Object.keys(line["tool_call"].readToolCall.result)[0]);
+  expect(results.sort()).toEqual(["rejected", "success", "success"]);
+  expect(run.exit).toBe(0);
 });

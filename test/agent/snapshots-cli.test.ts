@@ -20,7 +20,7 @@ async function turn(workspace: Workspace, command: string, resume = false): Prom
   expect(run.exit, run.stderr).toBe(0);
 }
 
-it("takes conversation and files back, and the files forth again", async () => {
+it("rewind restores conversation and files, and can be undone", async () => {
   const workspace = start({ "a.txt": "one\n", "sub/b.txt": "one\n" });
   const trees = [treeOf(workspace.path)];
   await turn(workspace, "echo two > a.txt; rm -r sub");
@@ -48,7 +48,7 @@ it("takes conversation and files back, and the files forth again", async () => {
   expect(differences(trees[2]!, treeOf(workspace.path))).toEqual([]);
 });
 
-it("goes on after a rewind, and can take that back too", async () => {
+it("a chat continues after a rewind, which can still be undone", async () => {
   const workspace = start({ "a.txt": "one\n" });
   await turn(workspace, "echo two > a.txt");
   await turn(workspace, "echo three > a.txt", true);
@@ -61,7 +61,7 @@ it("goes on after a rewind, and can take that back too", async () => {
   expect(readFileSync(join(workspace.path, "a.txt"), "utf8")).toBe("one\n");
 });
 
-it("says what is wrong, and changes nothing", async () => {
+it("an impossible rewind says why and changes nothing", async () => {
   const workspace = start({ "a.txt": "one\n" });
   await turn(workspace, "echo two > a.txt");
   const elsewhere = join(workspace.home, "other");
@@ -79,7 +79,7 @@ it("says what is wrong, and changes nothing", async () => {
   expect(readFileSync(join(workspace.path, "a.txt"), "utf8")).toBe("two\n");
 });
 
-it("tells of what it could not save, and of what it leaves", async () => {
+it("rewind reports what could not be saved and what it leaves", async () => {
   const workspace = start({ ".gitignore": "" });
   bash("head -c 11000000 /dev/zero > big", workspace.path);
   const script = [{ calls: [{ name: "Shell", args: { command: "echo x > big; touch new" } }] }, { text: "Done." }];
@@ -90,7 +90,7 @@ it("tells of what it could not save, and of what it leaves", async () => {
   expect(existsSync(join(workspace.path, "new"))).toBe(false);
 });
 
-it("forgets with the chat", async () => {
+it("deleting a chat deletes its snapshots", async () => {
   const workspace = start({ "a.txt": "one\n" });
   await turn(workspace, "echo two > a.txt");
   const objects = () => bash("find courser/snapshots/*/objects -type f | wc -l", workspace.config).output.trim();
@@ -100,7 +100,7 @@ it("forgets with the chat", async () => {
   rmSync(join(workspace.path, "a.txt"));
 });
 
-it("keeps nothing without a chat", async () => {
+it("without a chat no snapshots are kept", async () => {
   const workspace = start({ "a.txt": "one\n" });
   await workspace.play(
     [{ calls: [{ name: "Shell", args: { command: "echo 2 > a.txt" } }] }, { text: "Done." }],
@@ -109,7 +109,7 @@ it("keeps nothing without a chat", async () => {
   expect(existsSync(join(workspace.config, "courser"))).toBe(false);
 });
 
-it("tells what commands did to files, turn by turn, beside the edits", async () => {
+it("sessions changes lists what commands did to files, by turn, beside edits", async () => {
   const workspace = start({ "a.txt": "one\n", "sub/b.txt": "one\n", "same.txt": "same\n" });
   await turn(workspace, "echo two > a.txt; rm -r sub; echo TOKEN=x > .env; printf '\\0' > made.bin");
   const edit = { path: "a.txt", old_string: "by-command", new_string: "by-edit" };

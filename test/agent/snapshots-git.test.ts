@@ -12,10 +12,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeEach, describe, expect, it } from "vitest";
-import { gitIndexOf, gitRepositoryOf } from "../../src/agent/snapshots/git-index.ts";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { GitIndex, gitIndexOf, gitRepositoryOf } from "../../src/agent/snapshots/git-index.ts";
 import { harmsRepository } from "../../src/agent/snapshots/harms-repository.ts";
 import { createSnapshots } from "../../src/agent/snapshots/index.ts";
+import { tickMs } from "../../src/agent/snapshots/stat-cache.ts";
 import { bash, differences, type SnapshotBench, snapshotBench, treeOf } from "./snapshots-support.ts";
 
 const hasGit = bash("git --version", "/").status === 0;
@@ -68,7 +69,7 @@ async function undoing(command: string): Promise<string[]> {
   return differences(before, treeOf(bench.root));
 }
 
-describe.skipIf(!hasGit)("in a git repository", () => {
+describe.skipIf(!hasGit)("snapshots in a git repository", () => {
   it.each([
     ["loose objects", "true"],
     ["packs", "git gc -q"],
@@ -76,14 +77,14 @@ describe.skipIf(!hasGit)("in a git repository", () => {
     ["an index of version 4", "git update-index --index-version 4"],
     ["an index of version 3", "git update-index --skip-worktree 'src/deep/file 1.txt'"],
     ["a split index", "git update-index --split-index"],
-  ])("borrows what it holds, with %s", async (_name, prepare) => {
+  ])("git objects are borrowed, with %s", async (_name, prepare) => {
     commitFiles();
     git(prepare);
     expect(await undoing("rm -r src; echo changed > ä日本.txt; touch new")).toEqual([]);
     expect(saved()).toBeLessThan(6_000);
   });
 
-  it("reads nothing that the index knows", async () => {
+  it("files known to the index are not read", async () => {
     commitFiles();
     const index = gitIndexOf(gitRepositoryOf(bench.root)!)!;
     const path = join(bench.root, "src/deep/file 7.txt");
@@ -93,7 +94,7 @@ describe.skipIf(!hasGit)("in a git repository", () => {
     expect(index.find(path, statSync(path))).toBeUndefined();
   });
 
-  it("saves what differs from what git holds, and modes that git does not know", async () => {
+  it("differences from git and modes unknown to it are saved", async () => {
     commitFiles();
     writeFileSync(join(bench.root, "src/deep/file 3.txt"), "my own\n");
     chmodSync(join(bench.root, "src/deep/file 4.txt"), 0o640);
@@ -106,7 +107,7 @@ describe.skipIf(!hasGit)("in a git repository", () => {
     ["* text=auto", "crlf.txt", "one\r\ntwo\r\n"],
     ["*.txt ident", "ident.txt", "$Id$\n"],
     ["*.txt filter=upper", "filtered.txt", "lower\n"],
-  ])("is not misled by %s", async (attributes, name, content) => {
+  ])("snapshots stay correct despite %s", async (attributes, name, content) => {
     git("git config filter.upper.clean 'tr a-z A-Z' && git config filter.upper.smudge cat");
     writeFileSync(join(bench.root, ".gitattributes"), `${attributes}\n`);
     writeFileSync(join(bench.root, name), content);
@@ -119,7 +120,32 @@ describe.skipIf(!hasGit)("in a git repository", () => {
     expect(await undoing(`echo gone > ${name}`)).toEqual([]);
   });
 
-  it("finds a repository that lies elsewhere, and borrows its objects from another one", async () => {
+  it("a folder that did not change is saved as one object, until an object that it borrows is gone", async () => {
+    commitFiles();
+    const take = () => createSnapshots(bench.place).before(bench.turn(), [need]);
+    const need = { kind: "Shell", target: "touch new", cwd: bench.root } as const;
+    const found = vi.spyOn(GitIndex.prototype, "find");
+    const asked = async () => {
+      found.mockClear();
+      await take();
+      return found.mock.calls.filter(([path]) => path.includes("/deep/")).length;
+    };
+    onTestFinished(() => found.mockRestore());
+    await sleep(tickMs + 100); // the repository's objects are as new as that
+    expect(await asked()).toBe(20);
+    expect(await asked()).toBe(0);
+    appendFileSync(join(bench.root, "src/deep/file 5.txt"), "changed\n");
+    expect(await asked()).toBe(20);
+    git("git checkout -q . && git gc -q && rm -rf .git/objects/pack");
+    const turn = bench.turn() + 1;
+    const before = treeOf(bench.root);
+    await asked();
+    bash("rm -r src", bench.root);
+    expect((await bench.rewind.restore(turn)).failed).toEqual([]);
+    expect(differences(before, treeOf(bench.root)).filter((line) => !line.includes(".git"))).toEqual([]);
+  });
+
+  it("repositories elsewhere and with alternate objects are found", async () => {
     commitFiles();
     git("mv .git ../base && git clone -q --shared --no-checkout ../base ../clone && mv ../clone/.git ../folder");
     writeFileSync(join(bench.root, ".git"), "gitdir: ../folder\n");
@@ -129,7 +155,7 @@ describe.skipIf(!hasGit)("in a git repository", () => {
   });
 
   it.each(["rm -rf .git src", "git gc -q --prune=now; rm -r src", "rm -rf .[a-z]* *", 'rm -rf "$PWD"/*; rm -rf .git'])(
-    "borrows nothing before `%s`",
+    "nothing is borrowed before `%s`",
     async (command) => {
       commitFiles();
       const turn = bench.turn();
@@ -144,7 +170,7 @@ describe.skipIf(!hasGit)("in a git repository", () => {
   );
 });
 
-it("a snapshot that is taken while the model answers stays out of the way of the calls", async () => {
+it("a snapshot during the model's answer does not delay calls", async () => {
   for (let number = 0; number < 300; number++) writeFileSync(join(bench.root, `${number}.txt`), `${number}\n`);
   // Prepared before the call, while the call takes its own, and after it.
   for (const waitMs of [400, 245, 0]) {
@@ -176,6 +202,6 @@ it.each([
   ['rm -rf "$dir"', true],
   ["mv /home/ada/project /elsewhere", true],
   ["find . -delete", true],
-])("tells whether `%s` may take a repository away", (command, expected) => {
+])("snapshots know whether `%s` may remove a repository", (command, expected) => {
   expect(harmsRepository(command, "/home/ada/project", ["/home/ada/project"])).toBe(expected);
 });

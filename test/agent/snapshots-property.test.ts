@@ -37,7 +37,7 @@ const folderModes = [0o755, 0o700, 0o775, 0o1777, 0o2755, 0o555];
 
 describe("rewind", () => {
   it.each(seeds)(
-    "brings back a random tree (seed %i)",
+    "rewind restores a random tree (seed %i)",
     async (seed) => {
       const chance = random(seed);
       const bench = snapshotBench({ limits: { ...usualLimits, loose: chance.pick([0, 3, 200]) } });

@@ -41,26 +41,31 @@ function objectFile(bench: SnapshotBench, content: string): string {
   return join(storeOf(bench), "objects", id.slice(0, 2), id.slice(2));
 }
 
-describe("what a power cut took", () => {
-  it("is saved again, though nobody touched the file", async () => {
-    const cases = [rmSync, (file: string) => writeFileSync(file, "")].map((lose) => ({ lose, bench: snapshotBench() }));
-    for (const { bench } of cases) put(bench, "untouched.txt", "precious");
+describe("snapshots after a power cut", () => {
+  it("a lost object is saved again, even if the file was not touched", async () => {
+    const cases = [rmSync, (file: string) => writeFileSync(file, "")].flatMap((lose) =>
+      ["untouched.txt", "in/a/folder/untouched.txt"].map((name) => ({ lose, name, bench: snapshotBench() })),
+    );
+    for (const { bench, name } of cases) put(bench, name, "precious");
     // The cache believes the times of a file only when it last changed some time ago.
     await new Promise((resolve) => setTimeout(resolve, 2600));
-    for (const { lose, bench } of cases) {
-      bench.turn();
-      await bench.shell("echo 1 > other.txt");
+    for (const { lose, bench, name } of cases) {
+      // In the second round the folder is known as a whole.
+      for (const round of [1, 2]) {
+        bench.turn();
+        await bench.shell(`echo ${round} > other.txt`);
+      }
       const file = objectFile(bench, "precious");
       lose(file);
-      bench.turn();
-      await bench.shell("rm untouched.txt");
+      const turn = bench.turn();
+      await bench.shell(`rm ${name}`);
       expect(statSync(file).size).toBeGreaterThan(0);
-      await bench.rewind.restore(2);
-      expect(text(bench, "untouched.txt")).toBe("precious");
+      await bench.rewind.restore(turn);
+      expect(text(bench, name)).toBe("precious");
     }
   });
 
-  it("is saved again where a whole pack is gone, empty or cut off", async () => {
+  it("a lost, empty or truncated pack is saved again", async () => {
     for (const lose of [rmSync, (file: string) => truncateSync(file), (file: string) => truncateSync(file, 40)]) {
       const bench = snapshotBench({ limits: { ...usualLimits, loose: 2 } });
       for (const name of ["a", "b", "c"]) put(bench, name, `content of ${name}`);
@@ -78,8 +83,8 @@ describe("what a power cut took", () => {
   });
 });
 
-describe("what is saved", () => {
-  it("is nothing for reading, one file for an edit, and the tree once a turn for a command", async () => {
+describe("what snapshots save", () => {
+  it("reading saves nothing, an edit one file, and a command the tree once per turn", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -104,7 +109,7 @@ describe("what is saved", () => {
     expect(bench.records(2)).toHaveLength(1);
   });
 
-  it("can be read by git, and by nobody else", async () => {
+  it("snapshots are readable by git, and private", async () => {
     const bench = snapshotBench();
     put(bench, "small.txt", "hello\n");
     put(bench, "large.txt", "a line\n".repeat(5000));
@@ -119,7 +124,7 @@ describe("what is saved", () => {
     for (const [path, what] of treeOf(store)) expect(`${path} ${what}`).toMatch(/ (folder 700|file 600)/);
   });
 
-  it("is written together where it is much, and can be read by git all the same", async () => {
+  it("many objects are written as one pack that git can read", async () => {
     const bench = snapshotBench({ limits: { ...usualLimits, loose: 5 } });
     for (let index = 0; index < 300; index++) put(bench, `d${index % 7}/${index}`, `${index} `.repeat(index * 5));
     const before = treeOf(bench.root);
@@ -138,7 +143,7 @@ describe("what is saved", () => {
     expect(existsSync(join(bench.root, "d1"))).toBe(false);
   });
 
-  it("leaves out what is too much, and says so once", async () => {
+  it("what is too large is left out, and reported once", async () => {
     const limits = { ...usualLimits, fileBytes: 1000, ignoredFiles: 10 };
     const bench = snapshotBench({ limits });
     put(bench, "big.bin", "x".repeat(1001));
@@ -165,7 +170,7 @@ describe("what is saved", () => {
     expect(lstatSync(join(bench.root, "pipe")).isFIFO()).toBe(true);
   });
 
-  it("saves a named file whatever its size, and one that the tree left out", async () => {
+  it("a named file is saved whatever its size, even if the tree left it out", async () => {
     const bench = snapshotBench({ limits: { ...usualLimits, fileBytes: 1000 } });
     put(bench, "big.bin", "x".repeat(5000));
     bench.turn();
@@ -176,7 +181,7 @@ describe("what is saved", () => {
     expect(text(bench, "big.bin")).toBe("x".repeat(5000));
   });
 
-  it("gives up on a tree without end, and still saves the files that are named", async () => {
+  it("an endless tree is abandoned, and named files are still saved", async () => {
     const bench = snapshotBench({ limits: { ...usualLimits, files: 5 } });
     for (let index = 0; index < 10; index++) put(bench, `${index}`, "1");
     bench.turn();
@@ -188,7 +193,7 @@ describe("what is saved", () => {
     expect([text(bench, "3"), text(bench, "4")]).toEqual(["2\n", "1"]);
   });
 
-  it("never holds a repository's own data, nor the agent's configuration", async () => {
+  it("repository data and the agent's configuration are never saved", async () => {
     const bench = snapshotBench();
     const config = join(bench.root, "home/.cursor");
     put(bench, "home/.cursor/auth.json", "secret");
@@ -210,7 +215,7 @@ describe("what is saved", () => {
     expect(contents.output).not.toContain("secret");
   });
 
-  it("lets the call go on where it fails, and remembers that it did", async () => {
+  it("a failed snapshot lets the call continue, and is remembered", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     writeFileSync(bench.config, "a file where the folder should be");
@@ -221,7 +226,7 @@ describe("what is saved", () => {
     expect(bench.rewind.gaps(1)).not.toEqual([]);
   });
 
-  it("sees a change that left size and times alone", async () => {
+  it("a change that kept size and times is noticed", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     const { atime, mtime } = statSync(join(bench.root, "a.txt"));
@@ -236,7 +241,7 @@ describe("what is saved", () => {
     expect(text(bench, "a.txt")).toBe("one");
   });
 
-  it("is called off with the run", async () => {
+  it("a snapshot is cancelled with its run", async () => {
     const bench = snapshotBench();
     for (let index = 0; index < 3000; index++) put(bench, `d${index % 50}/${index}`, `${index}`);
     const turn = bench.turn();
@@ -247,8 +252,8 @@ describe("what is saved", () => {
   });
 });
 
-describe("a rewind", () => {
-  it("lays the snapshots of a turn on each other", async () => {
+describe("rewinding files", () => {
+  it("rewind combines the snapshots of a turn", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     put(bench, "b.txt", "one");
@@ -265,7 +270,7 @@ describe("a rewind", () => {
     expect(differences(before, treeOf(bench.root))).toEqual([]);
   });
 
-  it("leaves what others put beside an edit", async () => {
+  it("rewind keeps what others wrote beside an edit", async () => {
     const bench = snapshotBench();
     bench.turn();
     await bench.before({ kind: "Write", target: "new/a.txt" });
@@ -276,7 +281,7 @@ describe("a rewind", () => {
     expect(readdirSync(join(bench.root, "new"))).toEqual(["mine.txt"]);
   });
 
-  it("follows an edit through a link to the file, and deletes of a link only the link", async () => {
+  it("rewind follows links for edits, and removes only the link for deletions", async () => {
     const bench = snapshotBench();
     put(bench, "real.txt", "one");
     symlinkSync("real.txt", join(bench.root, "link"));
@@ -292,7 +297,7 @@ describe("a rewind", () => {
     expect(text(bench, "other")).toBe("one");
   });
 
-  it("never writes through a link that leads out", async () => {
+  it("rewind never writes through a link that leads out", async () => {
     const bench = snapshotBench();
     const outside = join(dirname(bench.root), "outside");
     mkdirSync(outside);
@@ -317,7 +322,7 @@ describe("a rewind", () => {
     expect(readFileSync(join(outside, "a.txt"), "utf8")).toBe("theirs");
   });
 
-  it("touches nothing where the workspace itself leads elsewhere", async () => {
+  it("rewind changes nothing if the workspace itself was replaced by a link", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -328,7 +333,7 @@ describe("a rewind", () => {
     expect(readFileSync(join(moved, "a.txt"), "utf8")).toBe("two\n");
   });
 
-  it("covers further folders, and keeps to them", async () => {
+  it("rewind covers additional folders, and only those", async () => {
     const other = snapshotBench();
     put(other, "o.txt", "one");
     const bench = snapshotBench({ roots: [other.root, other.root] });
@@ -340,7 +345,7 @@ describe("a rewind", () => {
     expect(readdirSync(bench.root)).toEqual([]);
   });
 
-  it("leaves repositories that were made since, and names them and those that are gone", async () => {
+  it("rewind keeps new repositories, and names them and missing ones", async () => {
     const bench = snapshotBench();
     put(bench, "old/.git/HEAD", "x");
     put(bench, "old/a", "1");
@@ -354,7 +359,7 @@ describe("a rewind", () => {
     expect(text(bench, "old/a")).toBe("1");
   });
 
-  it("can be undone for files of any size, and the undoing as well", async () => {
+  it("a rewind of files of any size can be undone, and redone", async () => {
     const bench = snapshotBench();
     bench.turn();
     await bench.shell("head -c 20000000 /dev/urandom > huge; chmod 751 huge");
@@ -367,7 +372,7 @@ describe("a rewind", () => {
     expect(readdirSync(bench.root)).toEqual([]);
   });
 
-  it("says so when a snapshot is damaged, and changes nothing", async () => {
+  it("a damaged snapshot is reported, and nothing is changed", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -379,7 +384,7 @@ describe("a rewind", () => {
     expect(text(bench, "a.txt")).toBe("two\n");
   });
 
-  it("reads everything it needs before its first step: what is lost is named, and nothing is changed", async () => {
+  it("rewind reads everything it needs first, and changes nothing if something is lost", async () => {
     const lost: [string, (path: string) => void][] = [
       ["gone", (path) => rmSync(path)],
       ["empty", (path) => writeFileSync(path, "")],
@@ -404,7 +409,7 @@ describe("a rewind", () => {
     }
   });
 
-  it("of the conversation alone leaves what was saved to the turn before", async () => {
+  it("rewinding only the conversation keeps the saved files for the turn before", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -420,11 +425,11 @@ describe("a rewind", () => {
   });
 });
 
-describe("sweeping", () => {
+describe("cleaning up snapshots", () => {
   const count = (bench: SnapshotBench) => treeOf(join(storeOf(bench), "objects")).size;
   const place = ({ config, root }: SnapshotBench) => ({ configDir: config, workspace: root });
 
-  it("removes what no chat refers to, and only that", async () => {
+  it("cleaning up removes only what no chat refers to", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -449,7 +454,7 @@ describe("sweeping", () => {
     expect(text(bench, "a.txt")).toBe("one");
   });
 
-  it("moves the little that is needed of a pack into a new one", async () => {
+  it("the few needed objects of a pack move into a new one", async () => {
     const bench = snapshotBench({ limits: { ...usualLimits, loose: 5 } });
     for (let index = 0; index < 200; index++) put(bench, `d${index % 7}/${index}`, `${index}`);
     bench.turn();
@@ -467,7 +472,7 @@ describe("sweeping", () => {
     expect(differences(before, treeOf(bench.root))).toEqual([]);
   });
 
-  it("waits for those who write, and they for it", async () => {
+  it("cleaning up waits for writers, and writers for it", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -490,7 +495,7 @@ describe("sweeping", () => {
     expect(readdirSync(join(store, "busy"))).toEqual([]);
   });
 
-  it("happens in passing once a day", async () => {
+  it("cleaning up happens once a day", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -503,7 +508,7 @@ describe("sweeping", () => {
   });
 });
 
-it.skipIf(process.getuid?.() === 0)("names what nobody may read (skipped: root may read everything)", async () => {
+it.skipIf(process.getuid?.() === 0)("unreadable files are named (skipped: root may read everything)", async () => {
   const bench = snapshotBench();
   put(bench, "closed/a.txt", "one");
   put(bench, "b.txt", "one");

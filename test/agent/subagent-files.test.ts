@@ -17,8 +17,8 @@ function find({ workspace, folder, configDir }: Fixture, options: { trusted?: bo
 
 const builtIn = builtInSubagents.map(({ name }) => name);
 
-describe("which", () => {
-  it("the project's before the user's, .cursor before the others, files before what is built in", () => {
+describe("choosing subagent files", () => {
+  it("subagents of the project come before the user's, .cursor before other folders, files before built-in subagents", () => {
     const place = fixture({
       "ws/.codex/agents/a.md": "codex",
       "ws/.claude/agents/a.md": "claude",
@@ -49,7 +49,7 @@ describe("which", () => {
     ).toEqual(["Explore", "a"]);
   });
 
-  it("not by a link out of the project, and other words for the built-in ones are understood", () => {
+  it("subagent files behind links out of the project are ignored, and aliases of built-in subagents work", () => {
     const place = fixture({ "elsewhere.md": "stolen", "ws/.cursor/agents/real.md": "real" });
     symlinkSync(join(place.folder, "elsewhere.md"), join(place.workspace, ".cursor/agents/linked.md"));
     const { subagents, warnings } = find(place);
@@ -65,8 +65,8 @@ describe("which", () => {
   });
 });
 
-describe("what is said of one", () => {
-  it("is understood, and what is not is told", () => {
+describe("subagent files", () => {
+  it("valid fields of a subagent file are read, and invalid ones reported", () => {
     const place = fixture({
       "ws/.cursor/agents/one.md":
         '---\nname: checker\ndescription: >\n  Checks\n  things\nmodel: gpt-5[effort=high]\nreadonly: true\nis_background: yes\ntools: Read, Bash, "Grep"\n---\nCheck.',
@@ -89,7 +89,7 @@ describe("what is said of one", () => {
     );
   });
 
-  it("is told to the model in bounds, without those that the tool itself names", () => {
+  it("the list of subagents for the model is bounded", () => {
     expect(subagentSection(builtInSubagents)).toBe("");
     const many = Array.from({ length: 100 }, (_, index) => ({
       ...builtInSubagents[0]!,
@@ -102,7 +102,7 @@ describe("what is said of one", () => {
     expect(section).toContain("- agent99");
   });
 
-  it("is called by its exact name", () => {
+  it("a subagent is called by its exact name", () => {
     const { names, call } = callableSubagents(builtInSubagents);
     expect(names()).toEqual(builtIn);
     expect(call("explore", "the parser")?.text).toBe(

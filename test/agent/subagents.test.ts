@@ -47,9 +47,11 @@ function ends(run: CliRun, tool = "taskToolCall"): Line[] {
 
 const lastLine = (run: CliRun) => run.lines().at(-1)!;
 
-describe("two at once", () => {
+describe("two subagents at once", () => {
   let workspace: Workspace;
   let run: CliRun;
+  /** Before one of the tests deletes the chat. */
+  let transcript: string;
   beforeAll(async () => {
     workspace = workspaceWith(
       {
@@ -74,9 +76,10 @@ describe("two at once", () => {
       { ".cursor/agents/reviewer.md": agentFile("reviewer", "readonly: true\n") },
     );
     run = await go(workspace, ["--force"]);
+    transcript = readFileSync(ends(run)[0]!["result"].success.transcriptPath, "utf8");
   });
 
-  it("the call has the shapes of the wire", () => {
+  it("subagent calls look as documented in the stream", () => {
     const [started] = run.lines().filter((line) => line["subtype"] === "started");
     expect(started!["tool_call"].taskToolCall.args).toEqual({
       description: "Ask reviewer",
@@ -101,10 +104,10 @@ describe("two at once", () => {
     expect(success.conversationSteps.at(-1)).toEqual({ assistantMessage: { text: "All fine." } });
     const read = success.conversationSteps.find((step: Line) => step["toolCall"]?.readToolCall);
     expect(read.toolCall.readToolCall.result.success.content).toBe("hello\n");
-    expect(readFileSync(success.transcriptPath, "utf8")).toContain("All fine.");
+    expect(transcript).toContain("All fine.");
   });
 
-  it("both begin before one ends; only their calls are told, and what they spend is spent by the run", () => {
+  it("two subagents run in parallel; only their calls are shown, and their spending counts", () => {
     const kinds = run.lines().map((line) => line["subtype"] ?? line["type"]);
     expect(kinds).toEqual([
       "init",
@@ -120,12 +123,12 @@ describe("two at once", () => {
     expect(lastLine(run)).toMatchObject({ result: "Starting.Done.", usage: { inputTokens: 22, outputTokens: 14 } });
   });
 
-  it("one that only reads changes nothing, also under --force", () => {
+  it("a read-only subagent changes nothing, even under --force", () => {
     expect(existsSync(join(workspace.path, "b.txt"))).toBe(false);
     expect(existsSync(join(workspace.path, "c.txt"))).toBe(false);
   });
 
-  it("has a chat of its own: shown and resumed by its id, no part of lists, deleted with its parent", async () => {
+  it("a subagent has its own chat: resumable, not listed, and deleted with its parent", async () => {
     const id = ends(run)[0]!["result"].success.agentId as string;
     const list = await workspace.run(["ls"]);
     expect(list.stdout.trim().split("\n")).toHaveLength(2);
@@ -157,8 +160,8 @@ describe("two at once", () => {
   }, 30_000);
 });
 
-describe("limits", () => {
-  it("one level below a subagent, and no more", async () => {
+describe("limits of subagents", () => {
+  it("subagents can be nested one level deep", async () => {
     const workspace = workspaceWith(
       {
         "main.json": [{ calls: [task("first")] }, { text: "ok" }],
@@ -173,7 +176,7 @@ describe("limits", () => {
     expect(lastLine(run)["is_error"]).toBe(false);
   });
 
-  it("turns and money are those of the run", async () => {
+  it("turn and cost limits apply to the whole run", async () => {
     const loop = { "main.json": [{ calls: [task("busy")] }, { text: "ok" }], "busy.json": [] as Reply[] };
     for (let index = 0; index < 9; index++)
       loop["busy.json"].push({ calls: [{ name: "Read", args: { path: "a.txt", limit: index + 1 } }] });
@@ -183,7 +186,7 @@ describe("limits", () => {
     expect(lastLine(run)).toMatchObject({ is_error: true, error_code: "MAX_TURNS" });
   });
 
-  it("the same task again and again is a circle, though each subagent has an id of its own", async () => {
+  it("repeating the same task is a loop, though each subagent has its own id", async () => {
     const workspace = workspaceWith(
       { "same.json": [{ text: "same" }] },
       { ".cursor/agents/same.md": agentFile("same") },
@@ -193,7 +196,7 @@ describe("limits", () => {
     expect(lastLine(run)).toMatchObject({ is_error: true, error_code: "LOOP_DETECTED" });
   });
 
-  it("one that would have none of its tools does not begin, and no tool is named that is not offered", async () => {
+  it("a subagent without usable tools does not start, and only offered tools are named", async () => {
     const workspace = workspaceWith({
       "main.json": [
         { calls: [task("shell"), { name: "Nonsense", args: {} }] },
@@ -212,7 +215,7 @@ describe("limits", () => {
     expect(JSON.stringify(error)).not.toMatch(/Shell|AskQuestion|WebFetch/);
   });
 
-  it("what its parent may not do, it may not do", async () => {
+  it("a subagent may not do what its parent may not", async () => {
     const workspace = workspaceWith(
       {
         "main.json": [{ calls: [task("writer")] }, { text: "ok" }],
@@ -236,7 +239,7 @@ describe("limits", () => {
     expect(usual.stderr).toBe("");
   });
 
-  it("files of a project count only where it is trusted; a model that cannot be had is told, and the parent's is used", async () => {
+  it("subagents of a project need trust; an unavailable model is reported and replaced by the parent's", async () => {
     const workspace = workspaceWith({}, { ".cursor/agents/theirs.md": agentFile("theirs") });
     workspace.file(join(workspace.config, "agents/mine.md"), "---\nmodel: gpt-5\n---\nmine");
     // The parent's model answers in between: the second reply is the subagent's.
@@ -255,7 +258,7 @@ describe("limits", () => {
   });
 });
 
-it("a run with a model on this machine sends nothing to another", async () => {
+it("a run with a local model sends nothing to another", async () => {
   const workspace = workspaceWith({
     "main.json": [{ calls: [task("mine")] }, { text: "from here" }, { expect: "from here", text: "ok" }],
   });
@@ -269,8 +272,8 @@ it("a run with a model on this machine sends nothing to another", async () => {
   );
 });
 
-describe("spending", () => {
-  it("of a subagent is spending of the run, each at its own price", () => {
+describe("spending of subagents", () => {
+  it("a subagent's spending counts for the run, at its own price", () => {
     const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
     const run = new UsageBudget();
     const child = new UsageBudget(new UsageBudget(run));
@@ -284,8 +287,8 @@ describe("spending", () => {
   });
 });
 
-describe("in the background", () => {
-  it("the run goes on, waits for the end, and the model still hears of it", async () => {
+describe("background subagents", () => {
+  it("a run continues beside a background subagent, waits for its end, and the model gets its result", async () => {
     const workspace = workspaceWith(
       {
         "main.json": [
@@ -311,7 +314,7 @@ describe("in the background", () => {
     expect(output).toMatch(/Ask slow: Read .*a\.txt\n\nslow is done\n$/);
   });
 
-  it("is looked at, waited for and ended by its id", async () => {
+  it("a background subagent can be inspected, awaited and stopped by its id", async () => {
     const server = await modelServer(({ json }) => {
       const last = JSON.stringify(json.messages.at(-1).content);
       if (last.includes("work, generalPurpose")) return { delayMs: 20_000, text: "too late" };
@@ -351,7 +354,7 @@ describe("in the background", () => {
     }
   }, 30_000);
 
-  it("ends with a run that is stopped: the call has its end, and no command is left", async () => {
+  it("a background subagent is ended with the run that is stopped, and leaves no command behind", async () => {
     const workspace = workspaceWith({
       "main.json": [
         { calls: [task("shell", { run_in_background: true }), task("shell")] },
@@ -377,8 +380,8 @@ describe("in the background", () => {
   });
 });
 
-describe("hooks", () => {
-  it("may refuse one, hear its calls, and send it on", async () => {
+describe("hooks of subagents", () => {
+  it("hooks may refuse a subagent, see its calls and continue it", async () => {
     const note = 'printf "%s\\n" "$(cat)" >> "$CURSOR_PROJECT_DIR/heard.jsonl"';
     const again = `${note}; [ -e "$CURSOR_PROJECT_DIR/again" ] || { touch "$CURSOR_PROJECT_DIR/again"; echo '{"followup_message":"once more"}'; }`;
     const hooks = {

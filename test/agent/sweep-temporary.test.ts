@@ -39,7 +39,7 @@ function make(...names: string[]): void {
 const outputs = () => outputsOf("").replace(/^\//, "");
 const left = () => readdirSync(base, { recursive: true, encoding: "utf8" }).sort();
 
-it("old folders of ours go, with links in them but not what those lead to", async () => {
+it("old temporary folders are removed with links in them, but not the links' targets", async () => {
   make(
     "precious/file",
     `courser-sandbox-${gone}-aB3dE6/tmp-0/big`,
@@ -55,7 +55,15 @@ it("old folders of ours go, with links in them but not what those lead to", asyn
   expect(isSweepDue(base, later + day)).toBe(true);
 });
 
-it("what is new, of a living run, shared, a link, or only looks like ours stays", async () => {
+it("a file of another user where the folder for outputs would be changes nothing", async () => {
+  writeFileSync(join(base, outputs()), "");
+  expect(isSweepDue(base, later)).toBe(true);
+  expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
+  expect(outputFolder("session", base)).toMatch(/courser-output-\d+-\w{6}$/);
+  expect(left()).toContain(outputs());
+});
+
+it("new, used, shared, linked or foreign folders are kept", async () => {
   make(`courser-sandbox-${process.pid}-aB3dE6/x`, `${outputs()}/sandbox/held`, `${outputs()}/living/out`);
   make("courser-policy-aB3dE6/x", "courser-aB3dE6/x", "courser-sandbox-notes/x", "other/x", "elsewhere/mine/x");
   writeFileSync(join(base, outputs(), "living", `.run-${process.pid}`), "");
@@ -68,39 +76,35 @@ it("what is new, of a living run, shared, a link, or only looks like ours stays"
   expect(await sweepTemporary({ bases: [base], now: Date.now() + 3_600_000 })).toBe(0);
 });
 
-it("a link in the place of the folder of outputs is not entered", async () => {
+it("a link in place of the output folder is not entered", async () => {
   make("precious/folder/file");
   symlinkSync(join(base, "precious"), join(base, outputs()));
   expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
   expect(existsSync(join(base, "precious/folder/file"))).toBe(true);
 });
 
-it("a file that was written lately keeps its folder", async () => {
+it("a recently written file keeps its folder", async () => {
   make(`${outputs()}/id-2/out`);
   const soon = new Date(later - day);
   utimesSync(join(base, outputs(), "id-2/out"), soon, soon);
   expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
 });
 
-it("a session's folder says which process uses it", () => {
+it("a session's folder names the process that uses it", () => {
   const folder = outputFolder("some-session", base);
   expect(readdirSync(folder)).toEqual([`.run-${process.pid}`]);
 });
 
-it("a run sweeps, once in a while", async () => {
-  const space = createWorkspace();
-  try {
-    const note = join(base, outputs(), ".swept");
-    // It sweeps while it waits for the model, and on a slow machine that may be too short.
-    for (let run = 1; run < 8 && !existsSync(note); run++) {
-      const { exit } = await space.play([{ delayMs: run * 300, text: "ok" }], [], { env: { TMPDIR: base } });
-      expect(exit).toBe(0);
-    }
-    const first = statSync(note).mtimeMs;
-    const { exit } = await space.play([{ text: "ok" }], [], { env: { TMPDIR: base } });
+it("a run removes old temporary folders now and then", async () => {
+  using space = createWorkspace();
+  const note = join(base, outputs(), ".swept");
+  // It sweeps while it waits for the model, and on a slow machine that may be too short.
+  for (let run = 1; run < 8 && !existsSync(note); run++) {
+    const { exit } = await space.play([{ delayMs: run * 300, text: "ok" }], [], { env: { TMPDIR: base } });
     expect(exit).toBe(0);
-    expect(statSync(note).mtimeMs).toBe(first);
-  } finally {
-    space.remove();
   }
+  const first = statSync(note).mtimeMs;
+  const { exit } = await space.play([{ text: "ok" }], [], { env: { TMPDIR: base } });
+  expect(exit).toBe(0);
+  expect(statSync(note).mtimeMs).toBe(first);
 });

@@ -227,18 +227,19 @@ function manyFiles(count: number, text: string): Record<string, string> {
 }
 
 describe("bytes sent and calls needed", () => {
-  test.each(Object.entries(sessions))("%s", async (_name, session) => {
-    let calls = 0;
-    let reply = 0;
-    const answer = (request: RecordedRequest): ModelAnswer => {
-      const next = session.next(lastResults(request), reply++);
-      calls += next.length;
-      if (next.length === 0) return { text: "Done." };
-      return { toolCalls: next.map((call, index) => ({ id: `call_${reply}_${index}`, ...call })) };
-    };
-    await using server = await modelServer(answer);
-    const place = createWorkspace(session.files);
-    try {
+  test.each(Object.entries(sessions))(
+    "the session sends no more bytes and needs no more calls than the table allows: %s",
+    async (_name, session) => {
+      let calls = 0;
+      let reply = 0;
+      const answer = (request: RecordedRequest): ModelAnswer => {
+        const next = session.next(lastResults(request), reply++);
+        calls += next.length;
+        if (next.length === 0) return { text: "Done." };
+        return { toolCalls: next.map((call, index) => ({ id: `call_${reply}_${index}`, ...call })) };
+      };
+      await using server = await modelServer(answer);
+      using place = createWorkspace(session.files);
       mkdirSync(place.config, { recursive: true });
       writeFileSync(
         join(place.config, "courser.json"),
@@ -263,35 +264,46 @@ describe("bytes sent and calls needed", () => {
       session.check?.(JSON.stringify(asked.at(-1)!.json), { exit: run.exit, text: run.stdout });
       expect(calls).toBe(session.now.calls);
       expect(bytes).toBeLessThan(session.before.bytes * session.now.share);
-    } finally {
-      place.remove();
-    }
-  });
+    },
+  );
 });
 
 const longFolder = `${"d".repeat(200)}/${"e".repeat(200)}`;
 
-describe("the first request, with every tool, where names are long", () => {
-  test.each(["chat/model", "sonnet-4.5", "opus-5.5", "gpt-5.5", "gemini-3.1-pro"])("%s", async (model) => {
-    await using server = await modelServer(() => ({ text: "Done." }));
-    const place = createWorkspace({ [`${longFolder}/a.txt`]: "one\n" });
-    const git = (...args: string[]) => execFileSync("git", args, { cwd: place.path });
-    try {
-      git("init", "-q", "-b", "feature-".repeat(25));
-      for (const word of ["one", "two", "three"])
-        git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", `${word} `.repeat(60));
-      mkdirSync(place.config, { recursive: true });
-      writeFileSync(join(place.config, "courser.json"), JSON.stringify(server.settings));
-      const args = ["-p", "--force", "--trust", "--model", model, "go"];
-      const run = await place.run(args, { env: server.env, cwd: join(place.path, longFolder) });
-      expect(run.exit, run.stderr).toBe(0);
-      const body = server.requests.find(({ method }) => method === "POST")!.body;
-      expect(body.toString()).toContain("last commits: ");
-      expect(body.length).toBeLessThanOrEqual(9500);
-    } finally {
-      place.remove();
-    }
-  });
+describe("the size of the first request with all tools and long names", () => {
+  test.each(["chat/model", "sonnet-4.5", "opus-5.5", "gpt-5.5", "gemini-3.1-pro"])(
+    "the first request with all tools and long names stays small: %s",
+    async (model) => {
+      await using server = await modelServer(() => ({ text: "Done." }));
+      const place = createWorkspace({ [`${longFolder}/a.txt`]: "one\n" });
+      const git = (...args: string[]) => execFileSync("git", args, { cwd: place.path });
+      try {
+        git("init", "-q", "-b", "feature-".repeat(25));
+        for (const word of ["one", "two", "three"])
+          git(
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@x",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            `${word} `.repeat(60),
+          );
+        mkdirSync(place.config, { recursive: true });
+        writeFileSync(join(place.config, "courser.json"), JSON.stringify(server.settings));
+        const args = ["-p", "--force", "--trust", "--model", model, "go"];
+        const run = await place.run(args, { env: server.env, cwd: join(place.path, longFolder) });
+        expect(run.exit, run.stderr).toBe(0);
+        const body = server.requests.find(({ method }) => method === "POST")!.body;
+        expect(body.toString()).toContain("last commits: ");
+        expect(body.length).toBeLessThanOrEqual(9500);
+      } finally {
+        place.remove();
+      }
+    },
+  );
 });
 
 /** Each request begins with the one before it, byte by byte: vendors cache it. */

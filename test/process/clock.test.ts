@@ -6,7 +6,7 @@ import { settlesWithin } from "../../src/process/clock.ts";
 /** Nothing is read and no timer fires meanwhile. */
 const block = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-test("what lies in a pipe by then counts, however long this process was busy with other things", async () => {
+test("data in a pipe counts as in time even if this process was busy", async () => {
   const child = spawn("echo", ["said"], { stdio: ["ignore", "pipe", "ignore"] });
   const said = once(child.stdout, "data");
   const isHeard = settlesWithin(said, 50);
@@ -14,7 +14,7 @@ test("what lies in a pipe by then counts, however long this process was busy wit
   expect(await isHeard).toBe(true);
 });
 
-test("what does not happen is not waited for", async () => {
+test("waiting for an event ends at its time limit", async () => {
   const started = performance.now();
   expect(await settlesWithin(new Promise(() => {}), 50)).toBe(false);
   expect(performance.now() - started).toBeGreaterThan(40);

@@ -26,7 +26,7 @@ const kinds = [
   "a stopped one",
 ];
 
-test.each(["SIGKILL", "SIGQUIT"] as const)("what was started ends with a process that dies of %s", async (signal) => {
+test.each(["SIGKILL", "SIGQUIT"] as const)("child processes end with a process that dies of %s", async (signal) => {
   const { child, gone, others } = await startProgram(kinds, uniqueSleep(), "started");
   await until(() => others().length >= 11);
   expect(others().length).toBeGreaterThanOrEqual(11);
@@ -35,7 +35,7 @@ test.each(["SIGKILL", "SIGQUIT"] as const)("what was started ends with a process
   expect(await until(() => others().length === 0, 2000)).toBe(true);
 });
 
-test("in the very moment of the start, too", async () => {
+test("child processes end even if their parent dies while starting them", async () => {
   const all = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const { child, gone, others } = await startProgram(kinds, uniqueSleep(), "started");
@@ -47,7 +47,7 @@ test("in the very moment of the start, too", async () => {
   expect(all).toEqual([true, true, true, true]);
 });
 
-test("what was left behind on purpose stays", async () => {
+test("processes left behind on purpose stay", async () => {
   const { child, gone, others } = await startProgram(["what a hook left on purpose"], uniqueSleep(), "ended");
   child.kill("SIGKILL");
   await gone;

@@ -13,7 +13,7 @@ const bash = (script: string, more: Partial<SupervisorRequest> = {}) =>
   new Supervisor({ command: ["bash", "-c", script], cwd, env: process.env, ...more });
 
 describe("a supervised process", () => {
-  test("its chunks, its input and how it ended", async () => {
+  test("output chunks, input and ending of a process are reported", async () => {
     const seen: string[] = [];
     const onOutput = (stream: string, chunk: Buffer) => void seen.push(`${stream}: ${chunk}`);
     const ending = await bash("cat; echo no >&2; exit 3", { input: "text", onOutput }).ended;
@@ -22,7 +22,19 @@ describe("a supervised process", () => {
     expect(ending).not.toHaveProperty("stopped");
   });
 
-  test("what cannot be started says why, and does not throw", async () => {
+  test("processes that a command left behind are listened to while they write output, then ended", async () => {
+    const sleep = uniqueSleep();
+    const seen: string[] = [];
+    const ending = await bash(`(for i in 1 2 3 4 5 6; do sleep 0.15; echo $i; done; sleep ${sleep}) & exit 0`, {
+      onOutput: (_stream, chunk) => void seen.push(String(chunk)),
+    }).ended;
+    expect(seen.join("")).toBe("1\n2\n3\n4\n5\n6\n");
+    expect(ending).toMatchObject({ exitCode: 0, signal: "", stages: [] });
+    expect(ending.leftovers).toBeGreaterThan(0);
+    expect(aliveWith(sleep)).toEqual([]);
+  });
+
+  test("a process that cannot start says why without throwing", async () => {
     const missing = new Supervisor({ command: ["no-such-program"], cwd, env: process.env });
     expect(missing.pid).toBe(0);
     expect(await missing.ended).toMatchObject({ exitCode: null, failure: { code: "CLI_NOT_FOUND" } });
@@ -34,7 +46,7 @@ describe("a supervised process", () => {
     expect(tooLong.failure!.code).toBeUndefined();
   });
 
-  test("one reason stops it, the first", async () => {
+  test("the first reason to stop wins", async () => {
     const reasons: string[] = [];
     const asked = bash("exec sleep 60", { timeoutMs: 200, cancel: (reason) => reasons.push(reason) === 0 });
     await until(() => reasons.length > 0);
@@ -44,10 +56,11 @@ describe("a supervised process", () => {
     expect(reasons).toEqual(["timedOut"]);
   });
 
-  test("one that has an ear hears it first", async () => {
+  test("a process that listens on stdin gets a cancel first", async () => {
     const child: Supervisor = bash("read -r word; exit 5", {
       input: "",
       keepOpen: true,
+      graceMs: 20_000,
       cancel: () => child.stdin!.write("enough\n"),
     });
     child.stop("cancelled");
@@ -57,7 +70,7 @@ describe("a supervised process", () => {
   test.each([
     ["kill", 0],
     ["group", 1],
-  ] as const)("what leaves its group, with leftovers: %s", async (leftovers, count) => {
+  ] as const)("processes that leave the group are found, with leftovers: %s", async (leftovers, count) => {
     const sleep = uniqueSleep();
     const ending = await bash(`setsid sleep ${sleep} >/dev/null 2>&1 & sleep 0.1`, { leftovers }).ended;
     const left = aliveWith(sleep);
@@ -66,7 +79,7 @@ describe("a supervised process", () => {
   });
 });
 
-describe("an enclosure", () => {
+describe("process enclosures", () => {
   const entered = (script: string, calls: string[], more: Partial<SupervisorRequest> = {}) =>
     bash("exit 1", {
       enter: () => ({
@@ -79,7 +92,7 @@ describe("an enclosure", () => {
       ...more,
     });
 
-  test("is entered, told of its signals, and left once", async () => {
+  test("an enclosure is entered, gets signals, and is left once", async () => {
     const calls: string[] = [];
     const ending = await entered('trap "exit $INSIDE$INSIDE" TERM; while :; do sleep 0.05; done', calls, {
       timeoutMs: 300,
@@ -88,7 +101,7 @@ describe("an enclosure", () => {
     expect(ending).toMatchObject({ exitCode: 11, notes: ["left after 3"] });
   });
 
-  test("is not entered for what is cancelled before, and is left by what does not start", async () => {
+  test("an enclosure is not entered for cancelled starts, and is left by failed ones", async () => {
     const calls: string[] = [];
     await entered("true", calls, { signal: AbortSignal.abort() }).ended;
     expect(calls).toEqual([]);
@@ -104,8 +117,8 @@ describe("an enclosure", () => {
   });
 });
 
-describe("at the exit of this process", () => {
-  test("endNow kills on the spot, in all sessions", async () => {
+describe("exit of the supervising process", () => {
+  test("endNow kills at once, in all sessions", async () => {
     const sleep = uniqueSleep();
     const child = bash(`trap '' TERM; setsid sleep ${sleep} & wait`);
     expect(await until(() => aliveWith(`sleep\0${sleep}`).length === 1)).toBe(true);
@@ -114,7 +127,7 @@ describe("at the exit of this process", () => {
     expect((await child.ended).signal).toBe("SIGKILL");
   });
 
-  test("everything goes with it, also what has no tree, and enclosures are left", async () => {
+  test("everything is ended at exit, and enclosures are left", async () => {
     const { build } = await import("esbuild");
     const sleep = uniqueSleep();
     const program = join(cwd, "exits.mjs");
@@ -146,7 +159,7 @@ describe("at the exit of this process", () => {
   });
 });
 
-test("a program that runs to its end: what was kept, and why it ended", async () => {
+test("a program that runs to its end returns its output and why it ended", async () => {
   const request = { command: ["bash", "-c", "cat; yes | head -c 100000 >&2"], cwd, env: process.env };
   const end = await runProgram({ ...request, input: "\xff", keepBytes: 1000 });
   expect(end).toMatchObject({ exitCode: 0, isCut: true, timedOut: false, cancelled: false });

@@ -20,24 +20,45 @@ function patch(text: string) {
   return { call, file: repository.file(join("..", "patch"), text) };
 }
 
-describe("a hostile patch", () => {
+describe("hostile patches", () => {
   it.each([".cursor/hooks.json", ".vscode/tasks.json", "sub/.cursor/cli.json", ".envrc"])(
-    "is shown to be one by what it writes: %s",
+    "a patch is recognised as hostile by what it writes: %s",
     async (path) => {
       const { call, file } = patch(adds("harmless.txt") + adds(path));
       expect(await protectedIn(file, call)).toEqual([path]);
     },
   );
 
-  it("that moves a file to a protected name is one too", async () => {
+  it("a patch for a subfolder is hostile by its names there", async () => {
+    const { call, file } = patch(adds("harmless.txt") + adds(".vscode/tasks.json"));
+    const inside = { ...call, cwd: join(repository.path, "sub") };
+    expect(await protectedIn(file, inside, "sub/")).toEqual([".vscode/tasks.json"]);
+  });
+
+  it("a patch that moves a file to a protected name is hostile too", async () => {
     const { call, file } = patch(
       "diff --git a/a.txt b/.cursor/hooks.json\nsimilarity index 100%\nrename from a.txt\nrename to .cursor/hooks.json\n",
     );
     expect(await protectedIn(file, call)).toEqual([".cursor/hooks.json"]);
   });
 
+  it("a patch that moves a protected file away is hostile too", async () => {
+    const { call, file } = patch(
+      "diff --git a/.cursorignore b/seen.txt\nsimilarity index 100%\nrename from .cursorignore\nrename to seen.txt\n",
+    );
+    expect(await protectedIn(file, call)).toEqual([".cursorignore"]);
+  });
+
+  it("a patch that makes a link and writes through it applies nothing", async () => {
+    const link =
+      "diff --git a/w b/w\nnew file mode 120000\n--- /dev/null\n+++ b/w\n@@ -0,0 +1 @@\n+.vscode\n\\ No newline at end of file\n";
+    const { call, file } = patch(link + adds("w/tasks.json"));
+    await expect(git(["apply", file], call)).rejects.toThrow("beyond a symbolic link");
+    expect(existsSync(join(repository.path, ".vscode"))).toBe(false);
+  });
+
   it.each(["../outside.txt", ".git/hooks/post-checkout", "/tmp/courser-outside.txt", "link/outside.txt"])(
-    "does not leave the checkout, nor reach into .git: %s",
+    "a patch cannot leave the checkout or reach into .git: %s",
     async (path) => {
       mkdirSync(join(repository.path, "..", "target"));
       symlinkSync(join("..", "target"), join(repository.path, "link"));

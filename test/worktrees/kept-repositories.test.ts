@@ -52,7 +52,7 @@ async function kept(name: string, daysAgo: number): Promise<{ store: string; che
   return { store, checkout };
 }
 
-it("removes the longest unused until the rest is small enough, and what is too old", async () => {
+it("the longest unused repositories are removed until the rest is small enough", async () => {
   const all = [await kept("a", 3), await kept("b", 1), await kept("c", 2)];
   for (const { checkout } of all) rmSync(checkout, { recursive: true });
   const there = () => all.map(({ store }) => existsSync(store));
@@ -64,7 +64,7 @@ it("removes the longest unused until the rest is small enough, and what is too o
   expect(readdirSync(cache)).toHaveLength(1);
 });
 
-it("never removes one whose checkout is still there", async () => {
+it("a repository with an existing checkout is never removed", async () => {
   const used = await kept("used", 100);
   const unused = await kept("unused", 1);
   rmSync(unused.checkout, { recursive: true });
@@ -76,7 +76,7 @@ it("never removes one whose checkout is still there", async () => {
   expect(readdirSync(cache)).toEqual([]);
 });
 
-it("makes a repository again that was removed; checkouts and removals at once do not meet", async () => {
+it("a removed repository is created again, and parallel checkouts and removals do not collide", async () => {
   const from = join(folder, "again");
   const { checkout } = await kept("again", 0);
   rmSync(checkout, { recursive: true });
@@ -101,7 +101,7 @@ it("makes a repository again that was removed; checkouts and removals at once do
   expect(await trimming).toBeGreaterThan(0);
 });
 
-it("workers on one machine look once a minute, all of them together", async () => {
+it("the workers on one machine clean up unused repositories together, once a minute", async () => {
   const { checkout, store } = await kept("often", 50);
   await trimNowAndThen(cache, { bytes: 0, ageMs: 0 }); // in use
   rmSync(checkout, { recursive: true });

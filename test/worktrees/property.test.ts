@@ -46,49 +46,52 @@ const deeds = [
   "git fetch -q .. && git push -q .. HEAD:main",
 ];
 
-it.each(Array.from({ length: rounds }, (_, index) => index + 1))("round %i", async (seed) => {
-  const random = randomFrom(seed * 7919);
-  const repository = createRepository(Object.fromEntries(names.map((name) => [name, lines(random)])));
-  try {
-    disturb(repository, random);
-    const before = everythingIn(repository);
-    const call = { cwd: repository.path, env: repository.env };
-    const { worktree } = await openWorktree({
-      configDir: repository.config,
-      env: repository.env,
-      workspace: realpathSync(repository.path),
-      name: "try",
-      setup: false,
-    });
-    for (let count = 2 + random(10); count > 0; count--) {
-      const deed =
-        random(3) > 0
-          ? deeds[random(deeds.length)]!
-          : `printf '%s' '${lines(random)}' > '${names[random(names.length)]}'`;
-      try {
-        execFileSync("bash", ["-c", deed], { cwd: worktree.path, env: repository.env, stdio: "ignore" });
-      } catch {} // a deed may fail
-    }
-    expect(everythingIn(repository)).toBe(before);
-
-    const dirty = repository.git("status", "--porcelain", "-z", "-uall", "--no-renames").split("\0").filter(Boolean);
-    const own = new Map(dirty.map((entry) => [entry.slice(3), contentOf(repository, entry.slice(3))]));
+it.each(Array.from({ length: rounds }, (_, index) => index + 1))(
+  "worktree operations keep their promises, round %i",
+  async (seed) => {
+    const random = randomFrom(seed * 7919);
+    const repository = createRepository(Object.fromEntries(names.map((name) => [name, lines(random)])));
     try {
-      const merge = await planMerge(worktree, call);
-      await merge.write();
-      for (const { path } of merge.changes) expect(own.has(path)).toBe(false);
-    } catch (error) {
-      expect(error).toBeInstanceOf(UserError);
+      disturb(repository, random);
+      const before = everythingIn(repository);
+      const call = { cwd: repository.path, env: repository.env };
+      const { worktree } = await openWorktree({
+        configDir: repository.config,
+        env: repository.env,
+        workspace: realpathSync(repository.path),
+        name: "try",
+        setup: false,
+      });
+      for (let count = 2 + random(10); count > 0; count--) {
+        const deed =
+          random(3) > 0
+            ? deeds[random(deeds.length)]!
+            : `printf '%s' '${lines(random)}' > '${names[random(names.length)]}'`;
+        try {
+          execFileSync("bash", ["-c", deed], { cwd: worktree.path, env: repository.env, stdio: "ignore" });
+        } catch {} // a deed may fail
+      }
       expect(everythingIn(repository)).toBe(before);
+
+      const dirty = repository.git("status", "--porcelain", "-z", "-uall", "--no-renames").split("\0").filter(Boolean);
+      const own = new Map(dirty.map((entry) => [entry.slice(3), contentOf(repository, entry.slice(3))]));
+      try {
+        const merge = await planMerge(worktree, call);
+        await merge.write();
+        for (const { path } of merge.changes) expect(own.has(path)).toBe(false);
+      } catch (error) {
+        expect(error).toBeInstanceOf(UserError);
+        expect(everythingIn(repository)).toBe(before);
+      }
+      for (const [path, content] of own) expect([path, contentOf(repository, path)]).toEqual([path, content]);
+      const kept = (text: string) =>
+        text.split("\n").filter((line) => /^(index|HEAD|config|packed-refs) |\brefs\//.test(line));
+      expect(kept(everythingIn(repository))).toEqual(kept(before));
+    } finally {
+      repository.remove();
     }
-    for (const [path, content] of own) expect([path, contentOf(repository, path)]).toEqual([path, content]);
-    const kept = (text: string) =>
-      text.split("\n").filter((line) => /^(index|HEAD|config|packed-refs) |\brefs\//.test(line));
-    expect(kept(everythingIn(repository))).toEqual(kept(before));
-  } finally {
-    repository.remove();
-  }
-});
+  },
+);
 
 /** Branches, tags, a stash, staged and unstaged work. */
 function disturb(repository: Repository, random: (most: number) => number): void {

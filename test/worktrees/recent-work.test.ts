@@ -22,7 +22,7 @@ function repository(): { folder: string; git(...args: string[]): void } {
 
 const look = (folder: string, limitMs = 10_000) => recentWork({ cwd: folder, env: process.env }, limitMs);
 
-test("counts files and tells the last three commits", async () => {
+test("changed files are counted, with the last three commits", async () => {
   const { folder, git } = repository();
   expect(await look(folder)).toEqual({ changedFiles: 0, commits: [] });
   for (const subject of ["one", "two", "three", "four"])
@@ -32,7 +32,7 @@ test("counts files and tells the last three commits", async () => {
   expect(await look(folder)).toEqual({ changedFiles: 2, commits: ["four", "three", "two"] });
 });
 
-test("runs no filter, no watcher, no program for signatures", async () => {
+test("reading git state runs no filters, watchers or signature programs", async () => {
   const { folder, git } = repository();
   const trace = join(folder, ".git", "trace");
   const program = join(folder, ".git", "program.sh");
@@ -50,7 +50,7 @@ test("runs no filter, no watcher, no program for signatures", async () => {
   expect(existsSync(trace)).toBe(false);
 });
 
-test("says nothing where it takes too long, or there is no repository", async () => {
+test("git state is empty if it takes too long or there is no repository", async () => {
   const { folder } = repository();
   expect(await look(folder, 0)).toBeUndefined();
   rmSync(join(folder, ".git"), { recursive: true });

@@ -11,7 +11,7 @@ const write = (path: string, contents: string) => ({ name: "Write", args: { path
 const script = (...calls: object[]) => [{ calls }, { text: "Done." }];
 
 describe("a run in a worktree", () => {
-  it("works in a copy, and leaves the checkout alone", async () => {
+  it("a run in a worktree leaves the checkout alone", async () => {
     repository = createRepository();
     repository.file("draft.txt", "not committed\n");
     const before = everythingIn(repository);
@@ -26,7 +26,7 @@ describe("a run in a worktree", () => {
     expect(everythingIn(repository)).toBe(before);
   });
 
-  it("runs no program that the repository names", async () => {
+  it("a worktree runs no program that the repository names", async () => {
     repository = createRepository({ ".gitattributes": "* filter=evil diff=evil merge=evil\n", "a.txt": "one\n" });
     const trace = join(repository.home, "ran");
     const names = ["filter.evil.smudge", "filter.evil.clean", "filter.ev=il.process", "merge.evil.driver"];
@@ -42,7 +42,7 @@ describe("a run in a worktree", () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it("begins with the commit that is named, in the same subdirectory, and is used again by its name", async () => {
+  it("a worktree starts at the named commit and subdirectory, and is reused by name", async () => {
     repository = createRepository();
     const first = repository.git("rev-parse", "HEAD").trim();
     repository.file("later.txt", "later\n");
@@ -61,7 +61,7 @@ describe("a run in a worktree", () => {
     );
   });
 
-  it("commits, branches and stashes of the agent stay in it, also from the sandbox", async () => {
+  it("commits, branches and stashes of the agent stay in the worktree, also from the sandbox", async () => {
     repository = createRepository();
     repository.git("tag", "v1");
     const before = everythingIn(repository);
@@ -89,7 +89,7 @@ describe("a run in a worktree", () => {
     expect(everythingIn(repository)).toBe(before);
   });
 
-  it("has the setup of the project where that is trusted, and says what failed", async () => {
+  it("the project's worktree setup runs if it is trusted, and failures are reported", async () => {
     repository = createRepository({
       "a.txt": "one\n",
       ".cursor/worktrees.json": JSON.stringify({
@@ -111,7 +111,7 @@ describe("a run in a worktree", () => {
     expect(existsSync(join(folder, "three"))).toBe(false);
   });
 
-  it("follows deny rules of the project that were never committed", async () => {
+  it("uncommitted deny rules of the project apply in a worktree", async () => {
     repository = createRepository();
     repository.file(".cursor/cli.json", JSON.stringify({ permissions: { allow: [], deny: ["Read(a.txt)"] } }));
     const run = await repository.play(script({ name: "Read", args: { path: "a.txt" } }), [
@@ -148,7 +148,7 @@ describe("a run in a worktree", () => {
       { name: "Shell", args: { command: "touch made.txt" } },
       "Read-only file system",
     ],
-  ])("is restricted by the checkout's files that were never committed: %s", async (_name, files, call, shown) => {
+  ])("uncommitted files of the checkout restrict the worktree: %s", async (_name, files, call, shown) => {
     repository = createRepository();
     for (const [name, text] of Object.entries(files)) repository.file(name, text);
     const run = await repository.play(script(call), ["--trust", "--sandbox", "enabled", "-w", "try"]);
@@ -164,7 +164,7 @@ describe("a run in a worktree", () => {
     [["-w", "../up"], "cannot be the name of a worktree"],
     [["--worktree-base", "main"], "--worktree-base needs --worktree"],
     [["-w", "x", "--worktree-base", "nosuch"], "is not a commit of"],
-  ])("refuses %j", async (args, message) => {
+  ])("the flag -w refuses %j", async (args, message) => {
     repository = createRepository();
     const run = await repository.play(script(), ["--trust", ...args]);
     expect(run.exit).not.toBe(0);
@@ -172,7 +172,7 @@ describe("a run in a worktree", () => {
     expect(existsSync(join(repository.config, "worktrees/work/x"))).toBe(false);
   });
 
-  it("asks for trust first, and has no setup under --force alone", async () => {
+  it("a worktree run asks for trust first, and --force alone runs no setup", async () => {
     repository = createRepository({ "a.txt": "", ".cursor/worktrees.json": '{"setup-worktree":["touch ran"]}' });
     const closed = await repository.run(["-p", "-w", "try", "hello"]);
     expect([closed.exit, closed.stdout]).toEqual([1, ""]);
@@ -182,7 +182,7 @@ describe("a run in a worktree", () => {
     expect(existsSync(join(repository.config, "worktrees/work/try/ran"))).toBe(false);
   });
 
-  it("is made by several runs at once, each in its own", async () => {
+  it("several runs at once get a worktree each", async () => {
     repository = createRepository();
     const before = everythingIn(repository);
     const runs = await Promise.all(
@@ -203,17 +203,22 @@ describe("a run in a worktree", () => {
   });
 });
 
-describe("worktrees", () => {
+describe("the worktrees command", () => {
   const worktree = async (files: Record<string, string>) => {
-    repository = createRepository({ "a.txt": "one\n", "gone.txt": "bye\n", "tool.sh": "echo\n" });
+    repository = createRepository({
+      "a.txt": "one\n",
+      "old/er/gone.txt": "bye\n",
+      "old/kept.txt": "",
+      "tool.sh": "echo\n",
+    });
     const calls = Object.entries(files).map(([path, contents]) => write(path, contents));
     await repository.play(script(...calls), ["--trust", "-w", "try"]);
     return join(repository.config, "worktrees/work/try");
   };
 
-  it("show is the diff, and merge writes it as uncommitted changes, with modes and links", async () => {
+  it("worktrees show prints the diff, and worktrees merge applies it uncommitted, with modes and links", async () => {
     const folder = await worktree({ "a.txt": "two\n", "deep/er/new.txt": "new\n" });
-    repository.gitIn(folder, "rm", "-q", "gone.txt");
+    repository.gitIn(folder, "rm", "-q", "old/er/gone.txt");
     repository.gitIn(folder, "update-index", "--chmod=+x", "tool.sh");
     symlinkSync("a.txt", join(folder, "link"));
     repository.gitIn(folder, "checkout", "-q", "--", "tool.sh");
@@ -225,14 +230,19 @@ describe("worktrees", () => {
     expect(merged.stdout).toContain("✓ Merged");
     expect(everythingIn(repository)).toContain(index);
     expect(repository.git("status", "--short").split("\n").sort()).toEqual(
-      ["", " D gone.txt", " M a.txt", " M tool.sh", "?? deep/", "?? link"].sort(),
+      ["", " D old/er/gone.txt", " M a.txt", " M tool.sh", "?? deep/", "?? link"].sort(),
     );
+    // A folder that has become empty goes with its last file.
+    expect([existsSync(join(repository.path, "old/er")), existsSync(join(repository.path, "old"))]).toEqual([
+      false,
+      true,
+    ]);
     expect((await repository.run(["worktrees"])).stdout).toContain("merged");
     expect((await repository.run(["worktrees", "remove", "try"])).exit).toBe(0);
     expect(existsSync(folder)).toBe(false);
   });
 
-  it("merge keeps what was committed since, and refuses what was changed in both or is not committed", async () => {
+  it("merging a worktree keeps later commits, and refuses conflicts and uncommitted changes", async () => {
     await worktree({ "a.txt": "two\n", "new.txt": "new\n" });
     repository.file("other.txt", "other\n");
     repository.git("add", "-A");
@@ -255,7 +265,7 @@ describe("worktrees", () => {
     expect(repository.git("status", "--short")).toBe("");
   });
 
-  it("a nested repository, an ignored file and a link in the way are not written over", async () => {
+  it("merging a worktree overwrites no nested repository, ignored file or link at the same path", async () => {
     const folder = await worktree({ "x/y.txt": "y\n" });
     repository.file(".git/info/exclude", "x\n");
     repository.file("x", "ignored\n");
@@ -271,7 +281,7 @@ describe("worktrees", () => {
     expect(nested.stderr).toContain("is a separate git repository");
   });
 
-  it("remove asks where work would be lost, and names it", async () => {
+  it("removing a worktree asks if work would be lost, and names it", async () => {
     const folder = await worktree({ "a.txt": "two\n" });
     const asked = await repository.run(["worktrees", "remove", "try"]);
     expect(asked.exit).toBe(2);

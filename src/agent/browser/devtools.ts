@@ -33,11 +33,12 @@ export class Devtools {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#next++;
     const answer = new Promise<JsonObject>((resolve, reject) => {
-      const late = () => this.#settle(id)?.reject(new DevtoolsError(`the browser did not answer ${method} in time`));
+      const late = () =>
+        this.#takePending(id)?.reject(new DevtoolsError(`the browser did not answer ${method} in time`));
       this.#waiting.set(id, { resolve, reject, timer: setTimeout(late, answerMs) });
     });
     this.#write(`${JSON.stringify({ id, method, params, sessionId })}\0`).catch((error: Error) =>
-      this.#settle(id)?.reject(new DevtoolsError(`the browser cannot be reached: ${error.message}`)),
+      this.#takePending(id)?.reject(new DevtoolsError(`the browser cannot be reached: ${error.message}`)),
     );
     return answer;
   }
@@ -55,7 +56,7 @@ export class Devtools {
       this.#rest = [];
       this.#restLength = 0;
       start = end + 1;
-      this.#take(message);
+      this.#receive(message);
     }
     if (start < chunk.length) this.#rest.push(chunk.subarray(start));
     this.#restLength += chunk.length - start;
@@ -65,11 +66,11 @@ export class Devtools {
   /** Rejects all pending and later requests. */
   end(why: Error): void {
     this.#ended ??= why;
-    for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(this.#ended);
+    for (const id of [...this.#waiting.keys()]) this.#takePending(id)?.reject(this.#ended);
     this.#listeners.clear();
   }
 
-  #take(text: string): void {
+  #receive(text: string): void {
     let message: unknown;
     try {
       message = JSON.parse(text);
@@ -80,7 +81,7 @@ export class Devtools {
     if (!isObject(message)) return;
     const { id, method, params, result, error, sessionId } = message;
     if (typeof id === "number") {
-      const waiting = this.#settle(id);
+      const waiting = this.#takePending(id);
       if (isObject(error)) waiting?.reject(new DevtoolsError(String(error["message"])));
       else waiting?.resolve(isObject(result) ? result : {});
       return;
@@ -101,7 +102,7 @@ export class Devtools {
     this.#onBroken();
   }
 
-  #settle(id: number): PendingRequest | undefined {
+  #takePending(id: number): PendingRequest | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     clearTimeout(waiting?.timer);

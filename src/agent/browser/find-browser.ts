@@ -2,16 +2,10 @@
 import { delimiter, join } from "node:path";
 import { isProgram } from "../../process/find-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { list } from "../../text/words.ts";
 
-const names = [
-  "chromium",
-  "chromium-browser",
-  "google-chrome-stable",
-  "google-chrome",
-  "chrome",
-  "microsoft-edge",
-  "brave-browser",
-];
+const names = list(`
+  chromium chromium-browser google-chrome-stable google-chrome chrome microsoft-edge brave-browser`);
 
 const usualPaths: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   linux: ["/usr/bin", "/usr/local/bin", "/snap/bin"].flatMap((folder) => names.map((name) => join(folder, name))),

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../../policy/network.ts";
 import { unlessStopped } from "../../protocol/unless-stopped.ts";
 import { redactedStart } from "../../redact/shorten.ts";
+import { isAlive } from "../../store/file-lock.ts";
+import { list } from "../../text/words.ts";
 import { type HostJudge, type HostProxy, startHostProxy, type Target } from "../host-proxy.ts";
 import type { ProcessRunner } from "../process.ts";
 import { Devtools, DevtoolsError } from "./devtools.ts";
@@ -155,23 +157,14 @@ function removeLeftProfiles(): void {
   const folder = profilesFolder();
   for (const name of readdirSync(folder)) {
     const pid = new RegExp(`^${profileName}(\\d+)-`).exec(name)?.[1];
-    if (pid === undefined || isRunning(Number(pid))) continue;
+    if (pid === undefined || isAlive(Number(pid))) continue;
     try {
       const path = join(folder, name);
-      const facts = lstatSync(path);
-      if (facts.isDirectory() && facts.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+      const stats = lstatSync(path);
+      if (stats.isDirectory() && stats.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
     } catch {
       // Another process is removing it.
     }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 
@@ -179,8 +172,11 @@ function lastLines(text: string): string {
   return redactedStart(text.trim().split("\n").slice(-3).join(" "), 600);
 }
 
-/** Checks like web fetches: rules first, then every address. Hosts that the user has approved are open too. */
-function judgeByRules(situation: NetworkSituation, permitted: ReadonlySet<string>): HostJudge {
+/**
+ * Applies the checks of web fetches: the rules to the URL, then to every address of its host. Where the rules would ask, hosts that the
+ * user has approved pass.
+ */
+function judgeByRules(situation: NetworkSituation, approvedHosts: ReadonlySet<string>): HostJudge {
   const urlOf = ({ host, port }: Target) => {
     const name = host.includes(":") ? `[${host}]` : host;
     return `${port === 443 ? "https" : "http"}://${name}:${port}/`;
@@ -190,7 +186,7 @@ function judgeByRules(situation: NetworkSituation, permitted: ReadonlySet<string
     name(target) {
       const address = urlOf(target);
       const { verdict, reasons } = judgeUrl(address, situation);
-      const isOpen = verdict === "allow" || (verdict === "ask" && permitted.has(hostAndPort(new URL(address))));
+      const isOpen = verdict === "allow" || (verdict === "ask" && approvedHosts.has(hostAndPort(new URL(address))));
       return isOpen ? undefined : reasons.join(" ");
     },
     addresses(target, addresses) {
@@ -240,9 +236,9 @@ function flagsOf(profile: string): string[] {
 
 /** Sets its home to the profile, so that it cannot see the data of the user's own browser. */
 function environmentOf(env: NodeJS.ProcessEnv, profile: string): Record<string, string> {
-  const kept = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "FONTCONFIG_PATH", "FONTCONFIG_FILE"];
+  const keptVariables = list("PATH LANG LC_ALL LD_LIBRARY_PATH SYSTEMROOT FONTCONFIG_PATH FONTCONFIG_FILE");
   return {
-    ...Object.fromEntries(kept.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    ...Object.fromEntries(keptVariables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     HOME: profile,
     TMPDIR: profile,
     XDG_CONFIG_HOME: join(profile, "config"),

@@ -14,7 +14,6 @@ type PageSession = {
   page: string;
   url: string;
   isLoading: boolean;
-  /** Set once all preparations are done. */
   isReady: boolean;
 };
 
@@ -45,7 +44,7 @@ export class Pages {
   constructor(devtools: Devtools, proxy: string) {
     this.#devtools = devtools;
     this.#proxy = proxy;
-    devtools.listen(({ method, params, sessionId }) => this.#hear(method, params, sessionId));
+    devtools.listen(({ method, params, sessionId }) => this.#handleEvent(method, params, sessionId));
   }
 
   /** Call this before the first page is opened, so that everything is observed from the start. */
@@ -58,7 +57,7 @@ export class Pages {
     await this.#autoAttach();
     await this.#devtools.send("Target.createTarget", { url: "about:blank", browserContextId });
     const isReady = () => this.#sessions.get(this.#pages[0] ?? "")?.isReady === true;
-    await this.#until(isReady, loadMs, "the browser opened no page");
+    await this.#waitUntil(isReady, loadMs, "the browser opened no page");
   }
 
   get url(): string {
@@ -67,9 +66,7 @@ export class Pages {
 
   /** Returns what happened since the last call, as sentences. */
   takeNotes(): string[] {
-    const notes = this.#notes;
-    this.#notes = [];
-    return [...new Set(notes)].slice(0, 10);
+    return [...new Set(this.#notes.splice(0))].slice(0, 10);
   }
 
   /** Returns why the page could not be opened, or undefined on success. */
@@ -82,7 +79,7 @@ export class Pages {
       await pause(reactionMs, signal); // an event reporting a download arrives a moment later
       return errorText;
     }
-    await this.#settled(loadMs, signal);
+    await this.#waitUntilSettled(loadMs, signal);
     return undefined;
   }
 
@@ -104,9 +101,9 @@ export class Pages {
   }
 
   async click(ref: string, signal: AbortSignal): Promise<void> {
-    const { sessionId, node } = this.#place(ref);
+    const { sessionId, node } = this.#resolveRef(ref);
     // An option of a closed select box has no position on the page.
-    if (await this.#call(node, sessionId, chooseOption)) return this.#settled(settleMs, signal);
+    if (await this.#call(node, sessionId, chooseOption)) return this.#waitUntilSettled(settleMs, signal);
     await this.#send("DOM.scrollIntoViewIfNeeded", { backendNodeId: node }, sessionId);
     const { quads } = await this.#send("DOM.getContentQuads", { backendNodeId: node }, sessionId);
     const quad = Array.isArray(quads) ? (quads[0] as number[] | undefined) : undefined;
@@ -117,19 +114,19 @@ export class Pages {
     await this.#send("Input.dispatchMouseEvent", { ...at, type: "mousePressed", buttons: 1 }, sessionId);
     // A click may open a dialog; this is then answered only when the dialog is gone.
     await this.#send("Input.dispatchMouseEvent", { ...at, type: "mouseReleased" }, sessionId);
-    await this.#settled(settleMs, signal);
+    await this.#waitUntilSettled(settleMs, signal);
   }
 
   /** Replaces the content of the field. */
   async type(ref: string, text: string, submit: boolean, signal: AbortSignal): Promise<void> {
-    const { sessionId, node } = this.#place(ref);
+    const { sessionId, node } = this.#resolveRef(ref);
     await this.#send("DOM.scrollIntoViewIfNeeded", { backendNodeId: node }, sessionId);
     await this.#send("DOM.focus", { backendNodeId: node }, sessionId);
     if (!(await this.#call(node, sessionId, selectAll))) throw new DevtoolsError(`${ref} is not a text field`);
     if (text === "") await this.#key("Delete", 46, "", sessionId);
     else await this.#send("Input.insertText", { text }, sessionId);
     if (submit) await this.#key("Enter", 13, "\r", sessionId);
-    await this.#settled(settleMs, signal);
+    await this.#waitUntilSettled(settleMs, signal);
   }
 
   /** Returns Base64; a JPEG if a PNG would be too large. */
@@ -174,7 +171,7 @@ export class Pages {
     );
   }
 
-  #place(ref: string): ElementRef {
+  #resolveRef(ref: string): ElementRef {
     const element = this.#elements.get(ref.trim().replace(/^\[?(?:ref=)?|\]$/g, ""));
     if (!element || !this.#sessions.has(element.sessionId))
       throw new DevtoolsError(`${JSON.stringify(ref.slice(0, 40))} is not on the current page: take a snapshot`);
@@ -206,18 +203,18 @@ export class Pages {
     return frames;
   }
 
-  async #settled(ms: number, signal: AbortSignal): Promise<void> {
+  async #waitUntilSettled(ms: number, signal: AbortSignal): Promise<void> {
     await pause(reactionMs, signal);
     const calm = () => {
       const page = this.#sessions.get(this.#pages.at(-1) ?? "");
       return page === undefined || (page.isReady && !page.isLoading);
     };
-    await this.#until(calm, ms, "", signal);
+    await this.#waitUntil(calm, ms, "", signal);
     await pause(reactionMs, signal);
   }
 
   /** On timeout, throws if `why` is given; otherwise notes that the page is still loading and shows it as it is. */
-  async #until(holds: () => boolean, ms: number, why: string, signal?: AbortSignal): Promise<void> {
+  async #waitUntil(holds: () => boolean, ms: number, why: string, signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + ms;
     while (!holds()) {
       signal?.throwIfAborted();
@@ -241,14 +238,14 @@ export class Pages {
     await this.#devtools.send("Target.setAutoAttach", how, sessionId);
   }
 
-  #hear(method: string, params: JsonObject, sessionId: string | undefined): void {
+  #handleEvent(method: string, params: JsonObject, sessionId: string | undefined): void {
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
     switch (method) {
       case "Target.attachedToTarget":
-        this.#attached(params, sessionId);
+        this.#onAttached(params, sessionId);
         break;
       case "Target.detachedFromTarget":
-        this.#gone(String(params["sessionId"]));
+        this.#onTargetGone(String(params["sessionId"]));
         break;
       case "Page.frameStartedLoading":
       case "Page.frameStoppedLoading":
@@ -289,13 +286,13 @@ export class Pages {
   }
 
   /** The target is paused until it is prepared. Targets other than pages and frames continue at once. */
-  #attached(params: JsonObject, parent: string | undefined): void {
+  #onAttached(params: JsonObject, parent: string | undefined): void {
     const id = String(params["sessionId"]);
     const target = isObject(params["targetInfo"]) ? params["targetInfo"] : {};
-    const goOn = () => this.#devtools.send("Runtime.runIfWaitingForDebugger", {}, id).catch(() => {});
+    const resumeTarget = () => this.#devtools.send("Runtime.runIfWaitingForDebugger", {}, id).catch(() => {});
     const kind = target["type"];
     if ((kind !== "page" && kind !== "iframe") || target["browserContextId"] !== this.#context) {
-      void goOn();
+      void resumeTarget();
       return;
     }
     const page = kind === "page" ? id : (this.#sessions.get(parent ?? "")?.page ?? id);
@@ -315,7 +312,7 @@ export class Pages {
       this.#devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: withoutPeers }, id),
       this.#devtools.send("Page.setInterceptFileChooserDialog", { enabled: true }, id).catch(() => {}),
       this.#autoAttach(id),
-      goOn(),
+      resumeTarget(),
     ];
     if (kind === "page") this.#pages.push(id);
     Promise.all(prepared).then(
@@ -323,11 +320,11 @@ export class Pages {
         session.isReady = true;
         this.#changed();
       },
-      () => this.#gone(id), // a target that is already gone needs nothing
+      () => this.#onTargetGone(id), // a target that is already gone needs nothing
     );
   }
 
-  #gone(id: string): void {
+  #onTargetGone(id: string): void {
     this.#sessions.delete(id);
     this.#pages = this.#pages.filter((page) => page !== id);
     this.#changed();

@@ -1,6 +1,7 @@
 // Renders a page's accessibility tree as an outline, with a reference for each element that can be clicked or typed into.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { collapsed, oneLine } from "../../text/one-line.ts";
+import { words } from "../../text/words.ts";
 
 /** An element on the page: its session, and its node id there. */
 export type ElementRef = { sessionId: string; node: number };
@@ -11,42 +12,13 @@ export type PageSnapshot = { text: string; elements: ReadonlyMap<string, Element
 export type FrameTree = { sessionId: string; url: string; nodes: readonly JsonObject[] };
 
 /** Roles without a line of their own: their children are shown instead. */
-const transparent = new Set([
-  "none",
-  "generic",
-  "presentation",
-  "InlineTextBox",
-  "LineBreak",
-  "RootWebArea",
-  "WebArea",
-  "Iframe",
-  "IframePresentational",
-  "LayoutTable",
-  "LayoutTableRow",
-  "LayoutTableCell",
-  "Section",
-  "SvgRoot",
-]);
+const transparent = words(`
+  none generic presentation InlineTextBox LineBreak RootWebArea WebArea Iframe IframePresentational LayoutTable
+  LayoutTableRow LayoutTableCell Section SvgRoot`);
 
-const actionable = new Set([
-  "button",
-  "link",
-  "textbox",
-  "searchbox",
-  "combobox",
-  "checkbox",
-  "radio",
-  "switch",
-  "slider",
-  "spinbutton",
-  "menuitem",
-  "menuitemcheckbox",
-  "menuitemradio",
-  "tab",
-  "option",
-  "treeitem",
-  "DisclosureTriangle",
-]);
+const actionable = words(`
+  button link textbox searchbox combobox checkbox radio switch slider spinbutton menuitem menuitemcheckbox
+  menuitemradio tab option treeitem DisclosureTriangle`);
 
 /** States shown if they are set. */
 const states = ["checked", "pressed", "selected", "expanded", "disabled", "required", "invalid", "readonly"];
@@ -70,7 +42,7 @@ export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => stri
     if (index > 0) add(`Frame ${oneLine(url, 300)}:`);
     const byId = new Map(nodes.map((node) => [String(node["nodeId"]), node]));
     const visit = (node: JsonObject, depth: number, said: string): void => {
-      const { role, name, isIgnored } = factsOf(node);
+      const { role, name, isIgnored } = describeNode(node);
       const isText = role === "StaticText";
       if (isText && (name === "" || said.includes(name))) return;
       const hasLine = !isIgnored && (isText || !transparent.has(role)) && (name !== "" || isWorthALine(role, node));
@@ -84,8 +56,8 @@ export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => stri
       const children = Array.isArray(node["childIds"]) ? node["childIds"] : [];
       for (const id of children) {
         const child = byId.get(String(id));
-        const told = hasLine ? `${name}\n${wordOf(node["value"])}` : said;
-        if (child && depth < deepest) visit(child, hasLine ? depth + 1 : depth, told);
+        const described = hasLine ? `${name}\n${wordOf(node["value"])}` : said;
+        if (child && depth < deepest) visit(child, hasLine ? depth + 1 : depth, described);
       }
     };
     for (const node of nodes) if (node["parentId"] === undefined) visit(node, 0, "");
@@ -120,7 +92,7 @@ function lineOf(node: JsonObject, role: string, name: string, ref: string | unde
   return parts.join(" ");
 }
 
-function factsOf(node: JsonObject): { role: string; name: string; isIgnored: boolean } {
+function describeNode(node: JsonObject): { role: string; name: string; isIgnored: boolean } {
   return {
     role: wordOf(node["role"]) || "none",
     name: oneLine(collapsed(wordOf(node["name"])), longestName),

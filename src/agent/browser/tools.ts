@@ -57,8 +57,8 @@ export function createBrowserTools(browser: Browser): readonly Tool[] {
           if (problem !== undefined) throw notOpened(browser, address, problem);
           const { refusals, notes } = browser.takeNotes();
           // A refused page shows the proxy's message, so report it as a refusal, also after a redirect.
-          const own = refusals.find((refusal) => [address, pages.url].some((url) => isAbout(refusal, url)));
-          if (own !== undefined) throw refused(own);
+          const matchingRefusal = refusals.find((refusal) => [address, pages.url].some((url) => isAbout(refusal, url)));
+          if (matchingRefusal !== undefined) throw refused(matchingRefusal);
           return shownPage(browser, pages, context.resultLimit, [...refusals, ...notes]);
         }),
     }),
@@ -164,11 +164,11 @@ async function shownPage(
 ): Promise<ToolResult> {
   const { title, url, text } = await pages.snapshot(Math.min(resultLimit, maxText));
   const { refusals, notes } = browser.takeNotes();
-  const told = [...new Set([...before, ...refusals, ...notes])];
+  const notices = [...new Set([...before, ...refusals, ...notes])];
   const page = [
     `Page: ${oneLine(title, 200)} (${oneLine(url, 500)})`,
     text === "" ? "(the page is empty)" : text,
-    ...told.map((line) => `[${oneLine(line, 500)}]`),
+    ...notices.map((line) => `[${oneLine(line, 500)}]`),
   ].join("\n");
   return { outcome: mcpOutcome([{ text: { text: page } }], false), text: page };
 }

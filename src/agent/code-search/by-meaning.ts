@@ -4,14 +4,13 @@ import { createHash } from "node:crypto";
 import { holdsSecrets } from "../../redact/secret-files.ts";
 import type { CodeIndex } from "../../store/code-index/code-index.ts";
 import { type Chunk, cutIntoChunks } from "./chunks.ts";
-import { type EmbeddingCall, embed, product } from "./embeddings.ts";
+import { dotProduct, type EmbeddingCall, embed } from "./embeddings.ts";
 
 export type MeaningSearch = EmbeddingCall & {
   index: CodeIndex;
   isWanted(path: string): boolean;
   /** Returns the present bytes of a file; undefined if it may not be read. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Reports progress to a waiting user. */
   progress?(line: string): void;
 };
 
@@ -90,7 +89,7 @@ export async function nearestFiles(question: string, most: number, search: Meani
   const [wanted] = await embed([question.slice(0, maxCharacters)], search);
   const best = new Map<string, NearFile>();
   for (const { path, vector, ...chunk } of search.index.chunkVectors()) {
-    const nearness = product(wanted!, vector);
+    const nearness = dotProduct(wanted!, vector);
     if (nearness > (best.get(path)?.nearness ?? 0) && search.isWanted(path)) best.set(path, { path, chunk, nearness });
   }
   return [...best.values()].sort((left, right) => right.nearness - left.nearness).slice(0, most);

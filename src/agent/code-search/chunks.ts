@@ -3,9 +3,10 @@
 /** Lines count from 1, both ends included. Offsets are in bytes. */
 export type Chunk = { startLine: number; endLine: number; from: number; to: number };
 
-const fewest = 8;
-const enough = 30;
-const most = 70;
+const minLines = 8;
+/** From here on a blank line ends a chunk. */
+const usualLines = 30;
+const maxLines = 70;
 
 /** These match the start of a definition, at the top level or inside a class. */
 const modifiers =
@@ -31,11 +32,11 @@ export function cutIntoChunks(bytes: Uint8Array, path: string): Chunk[] {
   };
   for (let at = 1; at < lines.length; at++) {
     const length = at - start;
-    if (length < fewest) continue;
+    if (length < minLines) continue;
     const { text } = lines[at]!;
-    if (length >= most) end(at);
+    if (length >= maxLines) end(at);
     else if (isProse ? heading.test(text) : isOpening(text)) end(beforeComments(lines, at, start));
-    else if (length >= enough && text.trim() === "" && /^\S/.test(lines[at + 1]?.text ?? "")) end(at + 1);
+    else if (length >= usualLines && text.trim() === "" && /^\S/.test(lines[at + 1]?.text ?? "")) end(at + 1);
   }
   end(lines.length);
   return chunks;
@@ -53,7 +54,7 @@ function isOpening(text: string): boolean {
 function beforeComments(lines: readonly SourceLine[], at: number, start: number): number {
   let first = at;
   while (first - 1 > start && comment.test(lines[first - 1]!.text)) first -= 1;
-  return first - start >= fewest / 2 ? first : at;
+  return first - start >= minLines / 2 ? first : at;
 }
 
 type SourceLine = { from: number; text: string };

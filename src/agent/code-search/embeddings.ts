@@ -1,6 +1,7 @@
 // Requests embedding vectors from an OpenAI-compatible endpoint.
 import { isObject, tryParse } from "../../json/object.ts";
 import { createFetch } from "../../net/fetch.ts";
+import { abortAfter } from "../../protocol/abort-after.ts";
 
 /** Requests go to `url` + "/embeddings". */
 export type EmbeddingEndpoint = { url: string; model: string; key?: string | undefined };
@@ -27,7 +28,7 @@ export async function embed(
     method: "POST",
     headers: { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) },
     body: JSON.stringify({ model, input: texts }),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(maxRequestMs)]),
+    signal: AbortSignal.any([signal, abortAfter(maxRequestMs)]),
   });
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -50,11 +51,11 @@ export async function embed(
 }
 
 function ofLengthOne(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(product(vector, vector));
+  const length = Math.sqrt(dotProduct(vector, vector));
   return length === 0 ? vector : vector.map((each) => each / length);
 }
 
-export function product(left: Float32Array, right: Float32Array): number {
+export function dotProduct(left: Float32Array, right: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < left.length; at++) sum += left[at]! * (right[at] ?? 0);
   return sum;

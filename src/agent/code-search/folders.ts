@@ -24,7 +24,6 @@ export type FolderSearch = {
   signal: AbortSignal;
   /** Takes an absolute path. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Reports the progress of a long search. */
   progress?(line: string): void;
 };
 
@@ -82,7 +81,7 @@ async function searchIndex(
       const { embedFiles, nearestFiles } = await import("./by-meaning.ts");
       const meaning = { endpoint: embeddings, index, signal, env, ...here, ...(progress && { progress }) };
       const left = await embedFiles(meaning);
-      const hits = await fused(byWords, await nearestFiles(question, most * spare, meaning), here.read);
+      const hits = await fuseRankings(byWords, await nearestFiles(question, most * spare, meaning), here.read);
       const notice = `${left} files are found by their words alone: they have no vectors yet.`;
       return { hits: whole(hits.slice(0, most)), unread, ...(left > 0 && { notice }) };
     } catch (error) {
@@ -99,18 +98,18 @@ async function searchIndex(
 export const spare = 3;
 
 /** Uses ranks, not scores, since words and vectors have no common measure (reciprocal rank fusion). */
-export async function fused(
+export async function fuseRankings(
   byWords: readonly CodeHit[],
   byMeaning: readonly NearFile[],
   read: (path: string) => Promise<Uint8Array | undefined>,
 ): Promise<CodeHit[]> {
   const hits = new Map(byWords.map((hit, rank) => [hit.path, { ...hit, score: worthOf(rank) }]));
   for (const [rank, { path, chunk }] of byMeaning.entries()) {
-    const known = hits.get(path);
-    const bytes = known?.bytes ?? (await read(path));
+    const existing = hits.get(path);
+    const bytes = existing?.bytes ?? (await read(path));
     if (!bytes) continue;
-    const chunks = [chunk, ...(known?.chunks.filter(({ from, to }) => to <= chunk.from || from >= chunk.to) ?? [])];
-    hits.set(path, { path, bytes, chunks: chunks.slice(0, 2), score: (known?.score ?? 0) + worthOf(rank) });
+    const chunks = [chunk, ...(existing?.chunks.filter(({ from, to }) => to <= chunk.from || from >= chunk.to) ?? [])];
+    hits.set(path, { path, bytes, chunks: chunks.slice(0, 2), score: (existing?.score ?? 0) + worthOf(rank) });
   }
   return [...hits.values()].sort((left, right) => right.score - left.score);
 }

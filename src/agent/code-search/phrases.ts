@@ -190,8 +190,8 @@ export function meantBy(question: string): Map<string, number> {
   const stems = new Set(words.map(stem));
   for (const [acronym, said] of Object.entries(acronyms)) {
     const parts = said.split(" ");
-    const heard = parts.filter((part) => stems.has(stem(part))).length;
-    if (heard >= Math.min(2, parts.length)) meant.set(acronym, Math.min(1, 0.4 + 0.2 * heard));
+    const matching = parts.filter((part) => stems.has(stem(part))).length;
+    if (matching >= Math.min(2, parts.length)) meant.set(acronym, Math.min(1, 0.4 + 0.2 * matching));
   }
   for (const [index, word] of words.entries()) {
     for (const term of (Object.hasOwn(statuses, word) && statuses[word]?.split(" ")) || []) meant.set(term, turnWeight);

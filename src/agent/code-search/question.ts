@@ -9,8 +9,8 @@ export type Concept = { terms: Map<string, number> };
 const synonymWeight = 0.35;
 const maxConcepts = 24;
 
-export function conceptsOf(asked: string): Concept[] {
-  const question = asked.slice(0, 2000);
+export function conceptsOf(questionText: string): Concept[] {
+  const question = questionText.slice(0, 2000);
   const words = question.match(/[\p{L}\p{N}_$]+/gu) ?? [];
   const concepts: Concept[] = [];
   const seen = new Set<string>();

@@ -15,7 +15,6 @@ const coverage = 0.4;
 
 /** The most rows that a question may read. Rare terms come first, since frequent ones distinguish files least. */
 const rowBudget = 3_500;
-/** The most files whose names are examined. */
 const maxCandidates = 60;
 
 export type Ranking = {
@@ -56,7 +55,7 @@ export function rankFiles(
     }
   }
   const ranked = [...scores]
-    .map(([id, parts]) => ({ id, parts, score: combined(parts) }))
+    .map(([id, parts]) => ({ id, parts, score: combineScores(parts) }))
     .sort((left, right) => right.score - left.score || left.id - right.id);
   const files: RankedFile[] = [];
   const { averageSize } = totals;
@@ -65,7 +64,7 @@ export function rankFiles(
     const { path, size } = index.file(id);
     if (!isWanted(path)) continue;
     addNames(parts, path, concepts, worth);
-    files.push({ id, path, score: combined(parts) * priorOf(path) * focusOf(size, averageSize) });
+    files.push({ id, path, score: combineScores(parts) * priorOf(path) * focusOf(size, averageSize) });
   }
   files.sort((left, right) => right.score - left.score);
   return { files: files.slice(0, most), worth };
@@ -109,14 +108,14 @@ function addNames(
 }
 
 /** Sums the scores of the concepts; `share` of the sum depends on how many of them match. */
-export function combined(parts: Float64Array, share = coverage): number {
+export function combineScores(parts: Float64Array, share = coverage): number {
   let sum = 0;
-  let known = 0;
+  let knownWeight = 0;
   for (const part of parts) {
     sum += part;
-    if (part > 0) known += 1;
+    if (part > 0) knownWeight += 1;
   }
-  return sum * (1 - share + share * (known / parts.length));
+  return sum * (1 - share + share * (knownWeight / parts.length));
 }
 
 /** Favours short files, since a long file matches a little of everything. */

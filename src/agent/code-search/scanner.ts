@@ -64,11 +64,11 @@ export function createScanner(): Scanner {
   let stamp = 0;
 
   const termOf = (text: string): Term & Counts => {
-    const known = terms.get(text);
-    if (known) return known;
-    const made = { text, id: terms.size, symbols: 0, comments: 0, body: 0, stamp: 0 };
-    terms.set(text, made);
-    return made;
+    const existing = terms.get(text);
+    if (existing) return existing;
+    const newTerm = { text, id: terms.size, symbols: 0, comments: 0, body: 0, stamp: 0 };
+    terms.set(text, newTerm);
+    return newTerm;
   };
 
   const wordAt = (bytes: Uint8Array, from: number, to: number, low: number, high: number): Word => {
@@ -78,12 +78,12 @@ export function createScanner(): Scanner {
       slot = (slot + 1) & (slots - 1);
     }
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
-    const made = makeWord(text, termOf);
+    const newWord = makeWord(text, termOf);
     lows[slot] = low;
     highs[slot] = high;
-    words[slot] = made;
+    words[slot] = newWord;
     size += 1;
-    return made;
+    return newWord;
   };
 
   const isFull = (): boolean => size >= maxWords || terms.size >= maxWords;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CodeIndex } from "../../store/code-index/code-index.ts";
 import { type Chunk, cutIntoChunks, withoutImports } from "./chunks.ts";
 import { type Concept, conceptsOf } from "./question.ts";
-import { combined, rankFiles } from "./rank.ts";
+import { combineScores, rankFiles } from "./rank.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
 import { maxBytes, type Update, updateIndex } from "./update.ts";
 
@@ -49,7 +49,7 @@ export function createSearch({ index, folder }: { index: CodeIndex; folder: stri
         const shown = (isNear ? [best, second] : [best]).sort((left, right) => left.startLine - right.startLine);
         hits.push({ path, score, chunks: shown, bytes, local: scored[0]!.score });
       }
-      return ordered(hits).slice(0, most);
+      return sortHits(hits).slice(0, most);
     },
   };
 }
@@ -57,7 +57,7 @@ export function createSearch({ index, folder }: { index: CodeIndex; folder: stri
 const chunkShare = 0.5;
 
 /** Combines the score of the file with the score of its best chunk. */
-function ordered(hits: readonly (CodeHit & { local: number })[]): CodeHit[] {
+function sortHits(hits: readonly (CodeHit & { local: number })[]): CodeHit[] {
   const highest = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE);
   const nearest = Math.max(...hits.map((hit) => hit.local), Number.MIN_VALUE);
   return hits
@@ -67,7 +67,7 @@ function ordered(hits: readonly (CodeHit & { local: number })[]): CodeHit[] {
 
 type ScoredChunk = Chunk & { score: number };
 
-/** By term number: the concepts that a term stands for, and its value for each. */
+/** Indexed by term number: the concepts that the term expresses, and its weight for each. */
 type WantedTerms = { concept: number; value: number }[][];
 
 /** Returns a function that scores the chunks of a file by concept, best first. `worth` is the weight of each indexed term. */
@@ -88,7 +88,7 @@ function createChunkScorer(
       for (const { concept, value } of wanted[id] ?? [])
         parts[concept] = Math.max(parts[concept]!, value * (times / (times + 1.2)));
     }
-    return combined(parts, 0.5);
+    return combineScores(parts, 0.5);
   };
   return (bytes, path) =>
     cutIntoChunks(bytes, path)

@@ -11,11 +11,11 @@ const hasVowel = new RegExp(`^(?:${consonantRun})?(?:[aeiou]|(?<=[^aeiou])y)`);
 const endsShort = new RegExp(`^${consonantRun}[aeiouy][^aeiouwxy]$`);
 
 /** Each ending with its replacement. */
-const longEndings = endings(`
+const longEndings = parseEndings(`
   ational:ate ization:ize fulness:ful ousness:ous iveness:ive tional:tion biliti:ble entli:ent ousli:ous ation:ate
   alism:al aliti:al iviti:ive enci:ence anci:ance izer:ize alli:al ator:ate logi:log bli:ble eli:e`);
 
-const middleEndings = endings("icate:ic ative: alize:al iciti:ic ical:ic ness: ful:");
+const middleEndings = parseEndings("icate:ic ative: alize:al iciti:ic ical:ic ness: ful:");
 
 const lastEndings =
   /^(.+?)(?:(?<=[st])ion|al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize)$/;
@@ -57,8 +57,8 @@ function regularStem(word: string): string {
   text = text.replace(/^(.*)(?:(ss)es|(i)es|([^s])s)$/, "$1$2$3$4");
   text = withoutPast(text);
   if (/y$/.test(text) && hasVowel.test(text.slice(0, -1))) text = `${text.slice(0, -1)}i`;
-  text = shortened(text, longEndings);
-  text = shortened(text, middleEndings);
+  text = replaceEnding(text, longEndings);
+  text = replaceEnding(text, middleEndings);
   const [, base] = lastEndings.exec(text) ?? [];
   if (base !== undefined && hasTwoMeasures.test(base)) text = base;
   if (text.endsWith("e")) {
@@ -79,11 +79,11 @@ function withoutPast(text: string): string {
   return endsShort.test(base) ? `${base}e` : base;
 }
 
-function endings(pairs: string): [ending: string, short: string][] {
+function parseEndings(pairs: string): [ending: string, short: string][] {
   return list(pairs).map((pair) => pair.split(":") as [string, string]);
 }
 
-function shortened(text: string, endings: readonly [string, string][]): string {
+function replaceEnding(text: string, endings: readonly [string, string][]): string {
   const found = endings.find(([ending]) => text.endsWith(ending));
   if (!found) return text;
   const base = text.slice(0, -found[0].length);

@@ -212,7 +212,6 @@ const groups = [
   "word token term",
   "bracket brace parenthesis",
   "space whitespace indent",
-  "begin start open",
   "left right side",
   "draw canvas graphics",
   "audio sound",
@@ -222,7 +221,6 @@ const groups = [
   "shortest minimal distance path",
   "sequence series order",
   "count number amount total",
-  "average mean",
   "distance similarity metric",
   "weight score rank",
   "model schema entity",
@@ -238,7 +236,6 @@ const groups = [
   "battery power energy",
   "sensor device hardware",
   "printer print",
-  "driver adapter",
   "locale region country",
   "currency money amount price",
   "tax invoice order",
@@ -263,14 +260,14 @@ export function synonymsOf(term: string): ReadonlySet<string> {
 }
 
 function makeTable(): Map<string, ReadonlySet<string>> {
-  const made = new Map<string, Set<string>>();
+  const synonyms = new Map<string, Set<string>>();
   for (const group of groups) {
     const stems = group.split(" ").map(stem);
     for (const each of stems) {
-      const others = made.get(each) ?? new Set();
+      const others = synonyms.get(each) ?? new Set();
       for (const other of stems) if (other !== each) others.add(other);
-      made.set(each, others);
+      synonyms.set(each, others);
     }
   }
-  return made;
+  return synonyms;
 }

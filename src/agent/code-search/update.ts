@@ -22,17 +22,17 @@ export async function updateIndex(
   paths: readonly string[],
   signal: AbortSignal,
 ): Promise<Update> {
-  const known = new Map(index.files().map((file) => [file.path, file]));
+  const indexedFiles = new Map(index.files().map((file) => [file.path, file]));
   const changed: { path: string; stamp: FileStamp; old: IndexedFile | undefined }[] = [];
   for (const path of paths) {
-    const old = known.get(path);
-    if (!isText(path)) continue;
+    const old = indexedFiles.get(path);
+    if (otherFiles.test(path)) continue;
     const stamp = stampOf(join(folder, path));
     if (!stamp) continue;
-    known.delete(path);
+    indexedFiles.delete(path);
     if (!old || !isSame(old, stamp)) changed.push({ path, stamp, old });
   }
-  const gone = [...known.values()];
+  const gone = [...indexedFiles.values()];
   index.transact(() => {
     for (const { id } of gone) index.remove(id);
   });
@@ -67,13 +67,9 @@ const nothing: FileTerms = { path: "", symbols: "", comments: "", body: "" };
 const otherFiles =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svg|pdf|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|war|class|pyc|pyo|o|a|so|dll|dylib|exe|bin|wasm|node|woff2?|ttf|otf|eot|mp[34]|m4a|ogg|wav|webm|mov|avi|db|sqlite3?|parquet|npy|pkl|map|lock|snap|min\.js|min\.css)$|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|npm-shrinkwrap\.json|go\.sum)$/i;
 
-function isText(path: string): boolean {
-  return !otherFiles.test(path);
-}
-
 function stampOf(path: string): FileStamp | undefined {
-  const facts = lstatSync(path, { throwIfNoEntry: false });
-  return facts?.isFile() ? { size: facts.size, mtimeMs: facts.mtimeMs, ctimeMs: facts.ctimeMs } : undefined;
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs, ctimeMs: stats.ctimeMs } : undefined;
 }
 
 function isSame(old: FileStamp, { size, mtimeMs, ctimeMs }: FileStamp): boolean {
@@ -107,17 +103,17 @@ function isReadable(bytes: Buffer): boolean {
 }
 
 function termsOf(scanner: Scanner, bytes: Buffer, path: string): FileTerms {
-  const made: FileTerms = { ...nothing, path: pathText(path) };
+  const fileTerms: FileTerms = { ...nothing, path: pathText(path) };
   for (const { text, symbols, comments, body } of scanner.scan(bytes, path)) {
-    if (symbols > 0) made.symbols += repeated(text, symbols);
-    if (comments > 0) made.comments += repeated(text, comments);
-    if (body > 0) made.body += repeated(text, body);
+    if (symbols > 0) fileTerms.symbols += repeatTerm(text, symbols);
+    if (comments > 0) fileTerms.comments += repeatTerm(text, comments);
+    if (body > 0) fileTerms.body += repeatTerm(text, body);
   }
-  return made;
+  return fileTerms;
 }
 
 /** Dampens the count: a hundred occurrences say hardly more than ten. */
-function repeated(term: string, count: number): string {
+function repeatTerm(term: string, count: number): string {
   if (count === 1) return `${term} `;
   if (count < 4) return `${term} ${term} `;
   return count < 10 ? `${term} ${term} ${term} ` : `${term} ${term} ${term} ${term} `;

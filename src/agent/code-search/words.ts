@@ -44,12 +44,12 @@ export function termsOfWord(word: string): string[] {
 const stems = new Map<string, string>();
 
 function stemOf(word: string): string {
-  const known = stems.get(word);
-  if (known !== undefined) return known;
+  const existing = stems.get(word);
+  if (existing !== undefined) return existing;
   if (stems.size > 50_000) stems.clear();
-  const made = stem(word);
-  stems.set(word, made);
-  return made;
+  const stemmed = stem(word);
+  stems.set(word, stemmed);
+  return stemmed;
 }
 
 /** "parseHTTPHeader_v2" → parse, HTTP, Header, v2. */
@@ -81,12 +81,12 @@ const emptyNames =
 /** Returns the terms of a path: the file's name says most, then its folders. */
 export function pathTerms(path: string): PathTerms {
   const names = path.slice(0, path.length - extname(path).length).split("/");
-  const said = names.filter((name) => !emptyNames.test(name));
-  const last = said.pop() ?? names.at(-1) ?? "";
+  const meaningfulNames = names.filter((name) => !emptyNames.test(name));
+  const last = meaningfulNames.pop() ?? names.at(-1) ?? "";
   const joined = last.replace(/[^A-Za-z0-9]+/g, "").toLowerCase();
   const name = new Set(last.split(/[^\w$]+/).flatMap(termsOfWord));
   if (joined.length > 1 && joined.length <= 40) name.add(joined);
-  return { name, folders: new Set(said.flatMap((each) => each.split(/[^\w$]+/)).flatMap(termsOfWord)) };
+  return { name, folders: new Set(meaningfulNames.flatMap((each) => each.split(/[^\w$]+/)).flatMap(termsOfWord)) };
 }
 
 export function pathText(path: string): string {

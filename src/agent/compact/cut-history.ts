@@ -32,7 +32,7 @@ export function shortenOld(messages: readonly Message[]): Message[] {
   return messages
     .map((message) => ({
       ...message,
-      parts: message.parts.flatMap((part) => (part.type === "thinking" ? [] : [shortened(part, shortText)])),
+      parts: message.parts.flatMap((part) => (part.type === "thinking" ? [] : [shortenPart(part, shortText)])),
     }))
     .filter((message) => message.parts.length > 0);
 }
@@ -53,14 +53,14 @@ export function cutOldest(messages: readonly Message[], room: number): Message[]
   let tokens = countTokens(messages);
   let count = 0;
   for (; count < turns.length && tokens > room; count++) {
-    const short = inShort(turns[count]!);
+    const short = shortenedTurn(turns[count]!);
     tokens += countTokens(short) - countTokens(turns[count]!);
     cut.push(...short);
   }
   return [...cut, ...turns.slice(count).flat()];
 }
 
-function inShort(turn: readonly Message[]): Message[] {
+function shortenedTurn(turn: readonly Message[]): Message[] {
   const calls = turn.flatMap(({ parts }) => parts.filter((part) => part.type === "tool_call")).length;
   const last = turn.findLast((message) => message.role === "assistant");
   const answer = last ? middleCut(messageText(last), shortAnswer) : "";
@@ -123,10 +123,10 @@ function withoutOldCalls(messages: Message[], start: number, room: number): Mess
   let next = start + 1;
   while (Math.ceil(tokens) > room && next + 2 < messages.length && messages[next]!.role === "assistant") {
     const [said, results] = messages.slice(next, next + 2) as [Message, Message];
-    const told = userMessages([results]);
+    const userParts = userMessages([results]);
     const lines = said.parts.flatMap((part) => (part.type === "tool_call" ? [stepLine(part, results)] : []));
-    tokens += countTokens(told) - countTokens([said, results]) + lines.join("\n").length / 4;
-    rules.push(...told.flatMap(({ parts }) => parts));
+    tokens += countTokens(userParts) - countTokens([said, results]) + lines.join("\n").length / 4;
+    rules.push(...userParts.flatMap(({ parts }) => parts));
     steps.push(...lines);
     todos = todosIn(said, results) ?? todos;
     next += 2;
@@ -149,7 +149,7 @@ export function withMemory(messages: readonly Message[], text: string): Message[
 }
 
 /** Returns the steps of the newest turn that `shorter` lacks, after the memory of the steps removed before. */
-export function stepsGone(messages: readonly Message[], shorter: readonly Message[]): Message[] {
+export function removedSteps(messages: readonly Message[], shorter: readonly Message[]): Message[] {
   const start = Math.max(0, messages.findLastIndex(isPrompt));
   const gone = messages.length - start - (shorter.length - Math.max(0, shorter.findLastIndex(isPrompt)));
   if (gone === 0) return [];
@@ -185,8 +185,8 @@ function stepLine(call: ToolCallPart, results: Message): string {
   return `- ${call.name} ${oneLine(String(target ?? ""), 80)} → ${how}${oneLine(outcome, 100)}`;
 }
 
-function todosIn(said: Message, results: Message): string | undefined {
-  const call = said.parts.findLast((part) => part.type === "tool_call" && part.name === "TodoWrite");
+function todosIn(callMessage: Message, results: Message): string | undefined {
+  const call = callMessage.parts.findLast((part) => part.type === "tool_call" && part.name === "TodoWrite");
   return call && resultOf(call as ToolCallPart, results)?.text;
 }
 
@@ -216,10 +216,10 @@ function lineOf(role: Message["role"], part: Part): string {
 }
 
 function cutTo(message: Message, keep: number): Message {
-  return { ...message, parts: message.parts.map((part) => shortened(part, keep)) };
+  return { ...message, parts: message.parts.map((part) => shortenPart(part, keep)) };
 }
 
-function shortened(part: Part, keep: number): Part {
+function shortenPart(part: Part, keep: number): Part {
   switch (part.type) {
     case "image":
       return { type: "text", text: picturesNote };

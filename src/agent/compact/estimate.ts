@@ -1,11 +1,8 @@
 // Estimates how many tokens a conversation takes, well enough to decide when to compact it.
+import { perObject } from "../../json/per-object.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 
-/** Estimated cost of an image. */
 const imageTokens = 1500;
-
-/** Parts never change, so each is counted once. */
-const counted = new WeakMap<Part, number>();
 
 export function estimateTokens(messages: readonly Message[]): number {
   return Math.ceil(countTokens(messages));
@@ -14,17 +11,11 @@ export function estimateTokens(messages: readonly Message[]): number {
 /** Counts in quarters of a token, so that sums are exact. */
 export function countTokens(messages: readonly Message[]): number {
   let tokens = 0;
-  for (const { parts } of messages) for (const part of parts) tokens += tokensOf(part);
+  for (const message of messages) tokens += tokensOf(message);
   return tokens;
 }
 
-function tokensOf(part: Part): number {
-  const known = counted.get(part);
-  if (known !== undefined) return known;
-  const tokens = count(part);
-  counted.set(part, tokens);
-  return tokens;
-}
+const tokensOf = perObject(({ parts }: Message) => parts.reduce((sum, part) => sum + count(part), 0));
 
 function count(part: Part): number {
   switch (part.type) {

@@ -7,8 +7,8 @@ import {
   cutNewest,
   cutOldest,
   materialOf,
+  removedSteps,
   shortenOld,
-  stepsGone,
   turnsOf,
   userMessages,
   withMemory,
@@ -27,8 +27,8 @@ export type CompactionSize = {
   messagesToCompact: number;
 };
 
-/** Cost and events of the summary request. `facts` describes the model that answers from then on, if it changed. */
-type SummaryReport = { usage?: Usage; events?: AgentEvent[]; facts?: ModelInfo };
+/** Cost and events of the summary request. `modelInfo` describes the model that answers from then on, if it changed. */
+type SummaryReport = { usage?: Usage; events?: AgentEvent[]; modelInfo?: ModelInfo };
 
 /** `text` has at most the requested number of characters. */
 export type Summary = SummaryReport & { text: string };
@@ -38,13 +38,12 @@ export type CompactOptions = {
   room: number;
   /** Who requested it; default "auto", the agent itself. */
   trigger?: CompactionSize["trigger"];
-  /** The newest turn is over, so it may be shortened like the others. */
+  /** Set if no turn is running: the newest turn may then be shortened like the others. */
   isIdle?: boolean;
-  /** The model's whole context window. */
   windowTokens: number;
   /** Asks the user's model for a summary; absent when it cannot be asked. Failures are ignored. */
   summarise?(transcript: string, longest: number): Promise<Summary>;
-  beforeCompact?(facts: CompactionSize): Promise<void> | void;
+  beforeCompact?(size: CompactionSize): Promise<void> | void;
 };
 
 export type Compacted = SummaryReport & {
@@ -77,66 +76,71 @@ export async function makeRoom(messages: readonly Message[], options: CompactOpt
 
   const goal = Math.floor(options.room * goalShare);
   const light = shortenOld(older);
-  const asked = await summarised(light, { latest, goal, options });
+  const asked = await summariseOlderTurns(light, { latest, goal, options });
   let shorter = asked.older ?? cutOldest(light, goal - countTokens(latest));
   shorter = [...shorter, ...latest];
-  let told = asked.told;
+  let report = asked.report;
   let isSummarised = asked.older !== undefined;
   if (estimateTokens(shorter) > options.room) {
     const cut = cutNewest(shorter, goal);
     // Request only one summary: skip this one if the older turns were just summarised.
-    const memory = isSummarised ? { told } : await remembered(stepsGone(shorter, cut), { kept: cut, options });
-    ({ told } = memory);
+    const memory = isSummarised
+      ? { report: report }
+      : await summariseRemovedSteps(removedSteps(shorter, cut), { kept: cut, options });
+    ({ report: report } = memory);
     isSummarised ||= memory.text !== undefined;
     shorter = memory.text === undefined ? cut : withMemory(cut, memory.text);
   }
 
   const after = estimateTokens(shorter);
-  if (after >= before) return { ...told, messages, how: "unchanged", before, after: before };
-  return { ...told, messages: shorter, how: isSummarised ? "summarised" : "shortened", before, after };
+  if (after >= before) return { ...report, messages, how: "unchanged", before, after: before };
+  return { ...report, messages: shorter, how: isSummarised ? "summarised" : "shortened", before, after };
 }
 
 /** Summarises the removed steps of this turn; returns no text when there are none or the model cannot be asked. */
-async function remembered(
+async function summariseRemovedSteps(
   gone: readonly Message[],
   { kept, options }: { kept: readonly Message[]; options: CompactOptions },
-): Promise<{ text?: string; told: SummaryReport }> {
+): Promise<{ text?: string; report: SummaryReport }> {
   const free = options.room - estimateTokens(kept);
   const longest = Math.min(free * 3, Math.floor(estimateTokens(gone)), longestSummary);
-  return gone.length === 0 || longest < shortestSummary ? { told: {} } : ask(gone, longest, options);
+  return gone.length === 0 || longest < shortestSummary ? { report: {} } : requestSummary(gone, longest, options);
 }
 
 /** Requests a summary and drops one that is too long. Failures are ignored. */
-async function ask(
+async function requestSummary(
   messages: readonly Message[],
   longest: number,
   { summarise, windowTokens }: CompactOptions,
-): Promise<{ text?: string; told: SummaryReport }> {
-  if (!summarise) return { told: {} };
+): Promise<{ text?: string; report: SummaryReport }> {
+  if (!summarise) return { report: {} };
   try {
-    const { text, ...told } = await summarise(materialOf(messages, windowTokens * 2), longest);
-    return text.trim() === "" || text.length > longest ? { told } : { text: text.trim(), told };
+    const { text, ...report } = await summarise(materialOf(messages, windowTokens * 2), longest);
+    return text.trim() === "" || text.length > longest ? { report: report } : { text: text.trim(), report: report };
   } catch {
-    return { told: {} };
+    return { report: {} };
   }
 }
 
-type SummaryAttempt = { older?: Message[]; told: SummaryReport };
+type SummaryAttempt = { older?: Message[]; report: SummaryReport };
 
 /** Replaces older turns with the user's words and a summary; returns nothing when that is not needed or not possible. */
-async function summarised(
+async function summariseOlderTurns(
   older: readonly Message[],
   { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },
 ): Promise<SummaryAttempt> {
-  if (estimateTokens([...older, ...latest]) <= goal) return { told: {} };
+  if (estimateTokens([...older, ...latest]) <= goal) return { report: {} };
   const words = turnsOf(older).flatMap(userMessages);
   const replaced = estimateTokens(older) - estimateTokens(words);
   const room = Math.min(goal - estimateTokens([...words, ...latest]), Math.floor(replaced / 2));
   const longest = Math.min(room * 3, longestSummary);
-  if (longest < shortestSummary) return { told: {} };
-  const { text, told } = await ask(older, longest, options);
-  if (text === undefined) return { told };
-  return { older: [...words, { role: "assistant", parts: [{ type: "text", text: summaryNote + text }] }], told };
+  if (longest < shortestSummary) return { report: {} };
+  const { text, report } = await requestSummary(older, longest, options);
+  if (text === undefined) return { report: report };
+  return {
+    older: [...words, { role: "assistant", parts: [{ type: "text", text: summaryNote + text }] }],
+    report: report,
+  };
 }
 
 const summaryNote = "[What was done before, in short; the details were removed to save space.]\n";

@@ -5,7 +5,7 @@ import type { Agent } from "../agent.ts";
 import { type Turn, TurnError } from "../turn.ts";
 
 /** The state that compaction uses and updates, of a turn or of a run between two turns. */
-export type Shortening = Pick<Turn, "agent" | "signal" | "spending" | "facts" | "apiMs" | "shortest">;
+export type Shortening = Pick<Turn, "agent" | "signal" | "spending" | "modelInfo" | "apiMs" | "shortest">;
 
 const messages = {
   unchanged: "The conversation may no longer fit the model, and nothing in it can be removed: it is sent unchanged.",
@@ -33,27 +33,27 @@ export async function* shorten(
   const [{ makeRoom }, { summariser }] = await Promise.all([import("./index.ts"), import("./summary.ts")]);
   const summarise = summariser(agent, signal);
   const asked = milliseconds();
-  const made = await makeRoom(agent.session.messages, {
+  const shortened = await makeRoom(agent.session.messages, {
     room,
     trigger,
     ...(isIdle && { isIdle }),
-    windowTokens: turn.facts.contextTokens,
+    windowTokens: turn.modelInfo.contextTokens,
     ...(summarise && { summarise }),
-    ...(hooks && { beforeCompact: (facts) => hooks.beforeCompact(facts, signal) }),
+    ...(hooks && { beforeCompact: (size) => hooks.beforeCompact(size, signal) }),
   });
   signal.throwIfAborted();
-  if (made.usage) {
-    turn.spending.add(made.usage, turn.facts.price);
+  if (shortened.usage) {
+    turn.spending.add(shortened.usage, turn.modelInfo.price);
     turn.apiMs += milliseconds() - asked;
   }
-  if (made.facts) turn.facts = made.facts;
-  yield* made.events ?? [];
-  if (made.how !== "unchanged") agent.session.replace(made.messages);
-  turn.shortest = made.after;
-  const { contextTokens } = turn.facts;
-  if (made.after > contextTokens)
-    throw tooLong(agent, `It takes about ${made.after} tokens, and the model has ${contextTokens}.`);
-  const message = (trigger === "auto" ? messages : wishedMessages)[made.how];
+  if (shortened.modelInfo) turn.modelInfo = shortened.modelInfo;
+  yield* shortened.events ?? [];
+  if (shortened.how !== "unchanged") agent.session.replace(shortened.messages);
+  turn.shortest = shortened.after;
+  const { contextTokens } = turn.modelInfo;
+  if (shortened.after > contextTokens)
+    throw tooLong(agent, `It takes about ${shortened.after} tokens, and the model has ${contextTokens}.`);
+  const message = (trigger === "auto" ? messages : wishedMessages)[shortened.how];
   yield { type: "notice", kind: "compacted", message, at: seams.now() };
 }
 

@@ -21,7 +21,7 @@ async function ask(
 ): Promise<Summary> {
   const events: AgentEvent[] = [];
   let usage = noUsage;
-  let facts: ModelInfo | undefined;
+  let answeringModel: ModelInfo | undefined;
   let text = "";
   let streamed = 0;
   const request = {
@@ -52,7 +52,7 @@ async function ask(
         streamed = 0;
         break;
       case "model":
-        facts = chunk.facts ?? facts;
+        answeringModel = chunk.info ?? answeringModel;
         events.push(modelChange(chunk, now()));
         break;
       case "thinking":
@@ -60,7 +60,7 @@ async function ask(
         break;
     }
   }
-  return { text: text.trim(), usage, events, ...(facts && { facts }) };
+  return { text: text.trim(), usage, events, ...(answeringModel && { modelInfo: answeringModel }) };
 }
 
 function instructions(longest: number): string {

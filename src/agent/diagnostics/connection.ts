@@ -3,7 +3,6 @@ import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 
 export interface ConnectionHandlers {
   write(text: string): Promise<void>;
-  /** Returns the answer to a request of the server. */
   answer(method: string, params: JsonObject): unknown;
   notified(method: string, params: JsonObject): void;
   /** Called when the server's output cannot be parsed; nothing more is read from it. */
@@ -66,7 +65,7 @@ export class Connection {
       const message = rest.toString("utf8", start, this.#expected);
       rest = rest.subarray(this.#expected);
       this.#expected = undefined;
-      this.#take(message);
+      this.#receive(message);
     }
     this.#chunks = this.#ended ? [] : [rest];
     this.#length = rest.length;
@@ -92,17 +91,17 @@ export class Connection {
     return undefined;
   }
 
-  #take(text: string): void {
+  #receive(text: string): void {
     const message = tryParse(text);
     if (!isObject(message)) {
       this.#break("it sent a message that is not JSON");
       return;
     }
     const { id, method, params, result, error } = message;
-    const given = isObject(params) ? params : {};
+    const paramsObject = isObject(params) ? params : {};
     if (typeof method === "string") {
-      if (id === undefined) this.#handlers.notified(method, given);
-      else this.#send({ id, result: this.#handlers.answer(method, given) ?? null });
+      if (id === undefined) this.#handlers.notified(method, paramsObject);
+      else this.#send({ id, result: this.#handlers.answer(method, paramsObject) ?? null });
       return;
     }
     const pending = this.#pending.get(id as number);

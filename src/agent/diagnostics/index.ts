@@ -44,8 +44,8 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
     if (!found || hasEnded) return undefined;
     const { row, program, root } = found;
     const key = `${program}\0${root}`;
-    const known = servers.get(key);
-    if (known || servers.size === maxServers) return known;
+    const existing = servers.get(key);
+    if (existing || servers.size === maxServers) return existing;
     const server = new LanguageServer({
       ...found,
       isConfined,
@@ -69,9 +69,9 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
     return server;
   };
 
-  const told = (files: readonly FileErrors[], { name }: LanguageServer): string[] => {
-    const shown = files.map((file) => ({ ...file, path: shownPath(file.path, workspace) }));
-    return shown.length === 0 ? [] : [errorLines(shown, name)];
+  const describeErrors = (files: readonly FileErrors[], { name }: LanguageServer): string[] => {
+    const filesToShow = files.map((file) => ({ ...file, path: shownPath(file.path, workspace) }));
+    return filesToShow.length === 0 ? [] : [errorLines(filesToShow, name)];
   };
 
   return {
@@ -89,12 +89,12 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
       waiting.splice(waiting.indexOf(path), 1);
       if (!isInTime) return "";
       const server = await checking;
-      return server ? told(server.takeErrors(agent, waiting), server).join("\n") : "";
+      return server ? describeErrors(server.takeErrors(agent, waiting), server).join("\n") : "";
     },
     async takeLate(agent, waitMs = 0) {
       const all = [...servers.values()];
       if (waitMs > 0) await settlesWithin(Promise.all(all.map(({ working }) => working)), waitMs);
-      return all.flatMap((server) => told(server.takeErrors(agent, waiting), server)).join("\n\n");
+      return all.flatMap((server) => describeErrors(server.takeErrors(agent, waiting), server)).join("\n\n");
     },
     async end() {
       hasEnded = true;

@@ -36,7 +36,7 @@ type KnownFile = {
   pushed: readonly FoundError[];
   pulled: readonly FoundError[];
   /** The errors already reported, or present before. */
-  told: CheckedText;
+  reported: CheckedText;
   /** The file was edited, and the resulting errors were not reported yet. */
   isDue: boolean;
   agent?: string;
@@ -65,15 +65,14 @@ export class LanguageServer {
   #workingSince = 0;
   #pulls = false;
   #isOver = false;
-  /** Called whenever errors were published. */
-  #heard: (uri: string, version: number | undefined) => void = () => {};
+  #onDiagnostics: (uri: string, version: number | undefined) => void = () => {};
 
   constructor(options: LanguageServerOptions) {
     this.#options = options;
     this.#connection = new Connection({
       write: (text) => this.#child.write(text),
       answer: (method, params) => this.#answer(method, params),
-      notified: (method, params) => this.#notified(method, params),
+      notified: (method, params) => this.#onNotification(method, params),
       broken: (problem) => this.#fail(problem),
     });
     this.#child = options.start((stream, chunk) => {
@@ -95,7 +94,7 @@ export class LanguageServer {
   check(edit: FileEdit): Promise<void> {
     this.#edits.push(edit);
     if (!this.#working) this.#workingSince = milliseconds();
-    this.#working ??= this.#work().finally(() => {
+    this.#working ??= this.#runChecks().finally(() => {
       this.#working = undefined;
     });
     return this.#working;
@@ -119,9 +118,9 @@ export class LanguageServer {
     if (this.#working) return [];
     return [...this.#files.values()].flatMap((file) => {
       if ((file.agent ?? agent) !== agent || except.includes(file.path)) return [];
-      const now = checked(file);
-      const errors = newErrors(file.told, now);
-      file.told = now;
+      const now = toCheckedText(file);
+      const errors = newErrors(file.reported, now);
+      file.reported = now;
       file.isDue = false;
       return errors.length === 0 ? [] : [{ path: file.path, errors }];
     });
@@ -167,11 +166,11 @@ export class LanguageServer {
   }
 
   /** Runs one check at a time, each for everything edited meanwhile. */
-  async #work(): Promise<void> {
+  async #runChecks(): Promise<void> {
     try {
       await this.#ready;
       while (this.#edits.length > 0 && !this.#isOver) {
-        await this.#check(merged(this.#edits.splice(0)));
+        await this.#check(mergeEdits(this.#edits.splice(0)));
       }
     } catch (error) {
       this.#fail((error as Error).message);
@@ -184,16 +183,16 @@ export class LanguageServer {
     if (changes.length > 0) this.#connection.notify("workspace/didChangeWatchedFiles", { changes });
     const isElsewhere = changes.some(({ uri }) => !edited.some(({ file }) => file.uri === uri));
     const old = edited.filter(({ edit }) => edit.before !== undefined);
-    const anew = old.filter(({ edit, file }) => file.text !== edit.before).map(({ file }) => file);
+    const changedFiles = old.filter(({ edit, file }) => file.text !== edit.before).map(({ file }) => file);
     const moved = this.#rereadOthers(new Set(edited.map(({ file }) => file)));
     // Errors caused by changes elsewhere existed before the edit: resend the file so that a server that only publishes reports them.
-    const told = old.filter(({ file }) => anew.includes(file) || (isElsewhere && !this.#pulls));
-    for (const { edit, file } of told) this.#tell(file, edit.before!);
-    await this.#find([...told.map(({ file }) => file), ...moved]);
+    const outdated = old.filter(({ file }) => changedFiles.includes(file) || (isElsewhere && !this.#pulls));
+    for (const { edit, file } of outdated) this.#sendText(file, edit.before!);
+    await this.#find([...outdated.map(({ file }) => file), ...moved]);
     for (const file of this.#files.values())
-      if (!file.isDue || anew.includes(file) || moved.includes(file)) file.told = checked(file);
+      if (!file.isDue || changedFiles.includes(file) || moved.includes(file)) file.reported = toCheckedText(file);
     for (const { edit, file } of edited) {
-      this.#tell(file, edit.after);
+      this.#sendText(file, edit.after);
       this.#connection.notify("textDocument/didSave", { textDocument: { uri: file.uri }, text: edit.after });
       file.isDue = true;
       file.agent = edit.agent;
@@ -203,8 +202,7 @@ export class LanguageServer {
     this.#closeOldest();
   }
 
-  /** Sends the present text of a file. */
-  #tell(file: KnownFile, text: string): void {
+  #sendText(file: KnownFile, text: string): void {
     const { uri } = file;
     const version = ++file.version;
     // Keeps the map ordered by when files were last sent.
@@ -232,7 +230,7 @@ export class LanguageServer {
       const text = at === 0 ? undefined : textAt(file.path);
       if (text === undefined) this.#close(file);
       if (text === undefined || text === file.text) return false;
-      this.#tell(file, text);
+      this.#sendText(file, text);
       return true;
     });
   }
@@ -248,7 +246,7 @@ export class LanguageServer {
     if (awaited.size === 0) return;
     let quiet: NodeJS.Timeout | undefined;
     const all = new Promise<void>((resolve) => {
-      this.#heard = (uri, version) => {
+      this.#onDiagnostics = (uri, version) => {
         if (version === undefined || version >= (awaited.get(uri) ?? 0)) awaited.delete(uri);
         clearTimeout(quiet);
         // Errors in other files follow afterwards.
@@ -256,7 +254,7 @@ export class LanguageServer {
       };
     });
     await settlesWithin(Promise.race([all, this.#gone]), checkMs);
-    this.#heard = () => {};
+    this.#onDiagnostics = () => {};
   }
 
   async #pull(file: KnownFile): Promise<void> {
@@ -278,13 +276,13 @@ export class LanguageServer {
     if (isObject(report) && Array.isArray(report["items"])) file.pulled = errorsIn(report["items"]);
   }
 
-  #notified(method: string, params: JsonObject): void {
+  #onNotification(method: string, params: JsonObject): void {
     const { uri, version, diagnostics } = params;
     if (method !== "textDocument/publishDiagnostics" || typeof uri !== "string" || !Array.isArray(diagnostics)) return;
-    const file = this.#fileOf(uri);
+    const file = this.#knownFile(uri);
     if (!file) return;
     file.pushed = errorsIn(diagnostics);
-    this.#heard(file.uri, typeof version === "number" ? version : undefined);
+    this.#onDiagnostics(file.uri, typeof version === "number" ? version : undefined);
   }
 
   #answer(method: string, params: JsonObject): unknown {
@@ -293,16 +291,16 @@ export class LanguageServer {
   }
 
   #fileAt(path: string): KnownFile {
-    return this.#fileOf(pathToFileURL(path).href)!;
+    return this.#knownFile(pathToFileURL(path).href)!;
   }
 
   /** Finds a file by its URI, however the server spells it. Returns undefined if it is not a file, or if too many are known. */
-  #fileOf(given: string): KnownFile | undefined {
-    const known = this.#files.get(given);
-    if (known) return known;
+  #knownFile(fileUri: string): KnownFile | undefined {
+    const existing = this.#files.get(fileUri);
+    if (existing) return existing;
     let path: string;
     try {
-      path = fileURLToPath(given);
+      path = fileURLToPath(fileUri);
     } catch {
       return undefined;
     }
@@ -311,7 +309,17 @@ export class LanguageServer {
     if (same || this.#files.size >= maxKnown) return same;
     const nothing: CheckedText = { text: undefined, errors: [] };
     const file: KnownFile = {
-      ...{ path, uri, text: undefined, version: 0, changedAt: 0, pushed: [], pulled: [], told: nothing, isDue: false },
+      ...{
+        path,
+        uri,
+        text: undefined,
+        version: 0,
+        changedAt: 0,
+        pushed: [],
+        pulled: [],
+        reported: nothing,
+        isDue: false,
+      },
     };
     this.#files.set(uri, file);
     return file;
@@ -337,13 +345,13 @@ export class LanguageServer {
 }
 
 /** Merges several edits of a file into one, from the text before the first to the text after the last. */
-function merged(edits: readonly FileEdit[]): FileEdit[] {
+function mergeEdits(edits: readonly FileEdit[]): FileEdit[] {
   const byPath = new Map<string, FileEdit>();
   for (const edit of edits) byPath.set(edit.path, { ...edit, before: (byPath.get(edit.path) ?? edit).before });
   return [...byPath.values()];
 }
 
-function checked({ text, pushed, pulled }: KnownFile): CheckedText {
+function toCheckedText({ text, pushed, pulled }: KnownFile): CheckedText {
   const seen = new Set<string>();
   const errors = [...pushed, ...pulled].filter((error) => {
     const key = JSON.stringify(error);

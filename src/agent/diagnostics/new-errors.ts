@@ -1,4 +1,6 @@
 // Finds the errors that a change caused: those that were not there before, even if lines have moved.
+
+import { firstLines } from "../../text/first-of.ts";
 import { collapsed, shortened } from "../../text/one-line.ts";
 
 /** Line and column count from 0, as in the protocol. */
@@ -51,11 +53,10 @@ export function errorLines(files: readonly FileErrors[], server: string): string
     [...errors]
       .sort((one, other) => one.line - other.line || one.column - other.column)
       .map(({ line, column, message, code }) => {
-        const told = shortened(collapsed(message), longestMessage);
-        return `${path}:${line + 1}:${column + 1} ${told}${code === "" ? "" : ` [${code}]`}`;
+        const shortMessage = shortened(collapsed(message), longestMessage);
+        return `${path}:${line + 1}:${column + 1} ${shortMessage}${code === "" ? "" : ` [${code}]`}`;
       }),
   );
-  const rest = lines.length > maxShown ? [`… and ${lines.length - maxShown} more`] : [];
   const heading = lines.length === 1 ? "1 new error" : `${lines.length} new errors`;
-  return [`${heading} (${server}):`, ...lines.slice(0, maxShown), ...rest].join("\n");
+  return [`${heading} (${server}):`, ...firstLines(lines, maxShown, "")].join("\n");
 }

@@ -1,8 +1,8 @@
 // Fires hooks at each stage of a run: builds their payloads and applies their answers.
+
 import { type Message, messageText } from "../../protocol/message.ts";
 import type { CompactionSize } from "../compact/index.ts";
-import { type CallHooks, createCallHooks, lastMs } from "./call-hooks.ts";
-import { contextBlock } from "./context.ts";
+import { type CallHooks, createCallHooks, hookContextBlock, lastMs } from "./call-hooks.ts";
 import type { Hooks } from "./index.ts";
 import { createSubagentHooks, type SubagentHooks } from "./subagent-hooks.ts";
 
@@ -13,7 +13,7 @@ export interface AgentHooks extends CallHooks, SubagentHooks {
   begin(signal: AbortSignal): Promise<string[]>;
   beforePrompt(prompt: SubmittedPrompt, signal: AbortSignal): Promise<{ refusal?: string; context: string[] }>;
   afterReply(reply: Message, signal: AbortSignal): Promise<void>;
-  beforeCompact(facts: CompactionSize, signal: AbortSignal): Promise<void>;
+  beforeCompact(size: CompactionSize, signal: AbortSignal): Promise<void>;
   /** Called at the end of a turn. Returns a follow-up prompt if a hook has one. */
   stop(status: TurnStatus, signal: AbortSignal): Promise<string | undefined>;
   /** Called at the end of the session. */
@@ -46,7 +46,7 @@ export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
       await hooks.fire("workspaceOpen", {}, { signal });
       const fields = { is_background_agent: false, is_resumed: isResumed };
       const { context } = await hooks.fire("sessionStart", fields, { signal });
-      return context.map((text) => contextBlock("sessionStart", text));
+      return context.map((text) => hookContextBlock("sessionStart", text));
     },
     async beforePrompt({ text, requestId, attachments }, signal) {
       hooks.generationId = requestId;
@@ -58,7 +58,7 @@ export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
         const why = [...new Set([...messages, ...reasons])].join(" ");
         return { refusal: `A hook stopped the prompt${why === "" ? "." : `: ${why}`}`, context: [] };
       }
-      return { context: context.map((each) => contextBlock("beforeSubmitPrompt", each)) };
+      return { context: context.map((each) => hookContextBlock("beforeSubmitPrompt", each)) };
     },
     async afterReply(reply, signal) {
       if (hooks.has("afterAgentThought")) {

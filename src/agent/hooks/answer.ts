@@ -5,6 +5,7 @@ import type { Verdict } from "../../policy/need.ts";
 import { type HookEventName, hookEvents } from "../../protocol/hook-events.ts";
 import type { HookFormat } from "../../store/hook-entries.ts";
 import { JsonTextError, parseJsonc } from "../../store/jsonc.ts";
+import { list } from "../../text/words.ts";
 
 /** One hook's answer. With nothing set, the hook has no opinion. */
 export type HookReply = {
@@ -77,17 +78,9 @@ const decisions: Record<string, Verdict> = { ...permissions, approve: "allow", b
 export const strictness: Record<Verdict, number> = { allow: 1, ask: 2, deny: 3 };
 
 /** All answer fields; a field that an event does not accept is reported. */
-const fields = [
-  "permission",
-  "continue",
-  "user_message",
-  "agent_message",
-  "updated_input",
-  "additional_context",
-  "followup_message",
-  "env",
-  "updated_mcp_tool_output",
-];
+const fields = list(`
+  permission continue user_message agent_message updated_input additional_context followup_message env
+  updated_mcp_tool_output`);
 
 class Reader {
   readonly #value: JsonObject;
@@ -126,17 +119,17 @@ class Reader {
   /** Returns the strictest of all forms in which a decision may be given. */
   #permission(): Verdict | undefined {
     const found = [
-      this.#word(this.#value, "permission", permissions),
-      this.#word(this.#value, "decision", decisions),
-      this.#word(this.#nested, "permissionDecision", permissions),
+      this.#readVerdict(this.#value, "permission", permissions),
+      this.#readVerdict(this.#value, "decision", decisions),
+      this.#readVerdict(this.#nested, "permissionDecision", permissions),
     ];
-    const goOn = this.#value["continue"];
-    if (goOn === false) found.push("deny");
-    else if (goOn !== undefined && goOn !== true) this.#fault = '"continue" must be true or false';
-    return strictest(found);
+    const continues = this.#value["continue"];
+    if (continues === false) found.push("deny");
+    else if (continues !== undefined && continues !== true) this.#fault = '"continue" must be true or false';
+    return strictestVerdict(found);
   }
 
-  #word(object: JsonObject, key: string, words: Record<string, Verdict>): Verdict | undefined {
+  #readVerdict(object: JsonObject, key: string, words: Record<string, Verdict>): Verdict | undefined {
     if (!Object.hasOwn(object, key)) return undefined;
     const word = object[key];
     if (typeof word === "string" && Object.hasOwn(words, word)) return words[word];
@@ -155,34 +148,34 @@ class Reader {
   /** Reads context for the model, which includes the reason of a block after the call has already run. */
   #context(): string | undefined {
     const { event, format } = this.#kind;
-    const own = this.#takes("additional_context") ? this.#text(["additional_context"]) : undefined;
+    const extraContext = this.#acceptsField("additional_context") ? this.#text(["additional_context"]) : undefined;
     const claudeOwn = this.#text(["additionalContext"], this.#nested);
-    const takesClaude = format === "claude" || this.#takes("additional_context");
+    const takesClaude = format === "claude" || this.#acceptsField("additional_context");
     const blocked = event === "postToolUse" && this.#value["decision"] === "block" ? this.#reason() : undefined;
-    return own ?? (takesClaude ? claudeOwn : undefined) ?? blocked;
+    return extraContext ?? (takesClaude ? claudeOwn : undefined) ?? blocked;
   }
 
   #followup(): string | undefined {
     if (this.#value["continue"] === false) return undefined;
-    const own = this.#text(["followup_message"]);
-    return own ?? (this.#value["decision"] === "block" ? this.#reason() : undefined);
+    const followupText = this.#text(["followup_message"]);
+    return followupText ?? (this.#value["decision"] === "block" ? this.#reason() : undefined);
   }
 
   #updatedInput(): JsonObject | undefined {
-    const given = Object.hasOwn(this.#value, "updated_input")
+    const updatedFields = Object.hasOwn(this.#value, "updated_input")
       ? this.#value["updated_input"]
       : this.#nested["updatedInput"];
-    if (given === undefined) return undefined;
-    if (isObject(given)) return given;
+    if (updatedFields === undefined) return undefined;
+    if (isObject(updatedFields)) return updatedFields;
     this.#fault = '"updated_input" must be an object';
     return undefined;
   }
 
   #environment(): Record<string, string> | undefined {
-    const given = this.#object("env");
-    if (!given) return undefined;
+    const variables = this.#object("env");
+    if (!variables) return undefined;
     const env: Record<string, string> = {};
-    for (const [name, value] of Object.entries(given)) {
+    for (const [name, value] of Object.entries(variables)) {
       const isGood = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && typeof value === "string" && !value.includes("\0");
       if (isGood) env[name] = value;
       else this.#warnings.push(`"env.${name.slice(0, 40)}" must be a string and was dropped`);
@@ -207,7 +200,7 @@ class Reader {
     return undefined;
   }
 
-  #takes(field: string): boolean {
+  #acceptsField(field: string): boolean {
     return Object.hasOwn(hookEvents[this.#kind.event].answer, field);
   }
 
@@ -216,7 +209,7 @@ class Reader {
     const silent = new Set(event === "sessionStart" ? ["continue", "user_message"] : []);
     if (isGate(event)) for (const field of ["permission", "continue", "agent_message"]) silent.add(field);
     for (const field of fields) {
-      if (this.#takes(field) || silent.has(field) || !Object.hasOwn(this.#value, field)) continue;
+      if (this.#acceptsField(field) || silent.has(field) || !Object.hasOwn(this.#value, field)) continue;
       if (field === "continue" && this.#value[field] === true) continue;
       this.#warnings.push(`"${field}" has no effect on ${event} and was dropped`);
     }
@@ -225,7 +218,7 @@ class Reader {
   }
 }
 
-export function strictest(verdicts: readonly (Verdict | undefined)[]): Verdict | undefined {
+export function strictestVerdict(verdicts: readonly (Verdict | undefined)[]): Verdict | undefined {
   let found: Verdict | undefined;
   for (const verdict of verdicts) if (verdict && strictness[verdict] > (found ? strictness[found] : 0)) found = verdict;
   return found;

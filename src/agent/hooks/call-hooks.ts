@@ -5,10 +5,10 @@ import type { Outcome } from "../../protocol/event.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { mcpOutcome } from "../../protocol/mcp-wire.ts";
 import { type FileContext, openFile } from "../files.ts";
+import { block } from "../instructions/block.ts";
 import { shownResult, toolResult } from "../mcp/content.ts";
 import { decodeText } from "../text-file.ts";
 import type { Tool, ToolResult } from "../tools/tool.ts";
-import { contextBlock } from "./context.ts";
 import { type HookAnswer, type Hooks, toolNames } from "./index.ts";
 
 /** What hooks get about a call. `args` are as the tool takes them, `wireArgs` as the stream shows them. */
@@ -65,8 +65,8 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
     return typeof workingDirectory === "string" && workingDirectory !== "" ? workingDirectory : workspace;
   };
   const generic = (call: HookedCall, extra: JsonObject, event: HookEventName, signal: AbortSignal) => {
-    const { told, tool, names } = toolNames(call.tool);
-    const fields = { tool_name: told, tool_input: inputOf(call), tool_use_id: call.id, cwd: cwdOf(call), ...extra };
+    const { hookName, tool, names } = toolNames(call.tool);
+    const fields = { tool_name: hookName, tool_input: inputOf(call), tool_use_id: call.id, cwd: cwdOf(call), ...extra };
     return hooks.fire(event, fields, { signal, tool, names });
   };
 
@@ -83,7 +83,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
           command: commandOf(call),
           output: shellOutput(result),
           duration: durationMs,
-          sandbox: isConfined(result.outcome),
+          sandbox: result.outcome.siblings?.["sandboxPolicy"] !== undefined,
         }),
       },
     },
@@ -152,7 +152,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
       const answer = await generic(call, extra, "postToolUse", still);
       const replaced = call.tool.wire === "mcp" && answer.mcpOutput ? withOutput(answer.mcpOutput) : undefined;
       return {
-        context: answer.context.map((text) => contextBlock("postToolUse", text)),
+        context: answer.context.map((text) => hookContextBlock("postToolUse", text)),
         ...(replaced && { result: replaced }),
       };
     },
@@ -172,18 +172,18 @@ const nothing: BeforeCall = { reasons: [], messages: [], context: [] };
 function beforeOf(answer: HookAnswer, event: string): BeforeCall {
   const { permission, reasons, messages, updatedInput, hasOthers, context } = answer;
   const verb = permission === "deny" ? "refused it" : "wants a person to be asked";
-  const said =
-    reasons.length > 0 ? reasons.map((reason) => `A hook ${verb}: ${sentence(reason)}`) : [`A hook ${verb}.`];
+  const reasonTexts =
+    reasons.length > 0 ? reasons.map((reason) => `A hook ${verb}: ${asSentence(reason)}`) : [`A hook ${verb}.`];
   return {
     ...((permission === "deny" || permission === "ask") && { verdict: permission }),
-    reasons: said,
+    reasons: reasonTexts,
     messages,
     ...(updatedInput && { updatedInput, isUnseen: hasOthers === true }),
-    context: context.map((text) => contextBlock(event, text)),
+    context: context.map((text) => hookContextBlock(event, text)),
   };
 }
 
-function sentence(text: string): string {
+function asSentence(text: string): string {
   const plain = text.trim();
   return /[.!?…]$/.test(plain) ? plain : `${plain}.`;
 }
@@ -237,10 +237,6 @@ function shellOutput({ outcome, text }: ToolResult): string {
   return typeof stdout === "string" ? `${stdout}${typeof stderr === "string" ? stderr : ""}` : text;
 }
 
-function isConfined({ siblings }: Outcome): boolean {
-  return siblings?.["sandboxPolicy"] !== undefined;
-}
-
 /** Returns the replacements of an edit; for Write, the whole old and new content. */
 function editsOf(call: HookedCall, outcome: Outcome): JsonObject[] {
   const { edits } = isObject(call.args) ? call.args : {};
@@ -275,6 +271,15 @@ function withOutput(output: JsonObject): ToolResult {
   const content = Array.isArray(output["content"])
     ? output["content"]
     : [{ type: "text", text: JSON.stringify(output) }];
-  const shown = shownResult({ content }, Number.POSITIVE_INFINITY);
-  return toolResult(mcpOutcome(shown.wire, output["isError"] === true), shown);
+  const resultText = shownResult({ content }, Number.POSITIVE_INFINITY);
+  return toolResult(mcpOutcome(resultText.wire, output["isError"] === true), resultText);
+}
+
+/** Longer hook output would crowd out the model's working context. */
+const longestHookContext = 30_000;
+
+/** Wraps what a hook wants the model to know in a tag that names the hook's event. */
+export function hookContextBlock(event: string, text: string): string {
+  const short = text.length > longestHookContext ? `${text.slice(0, longestHookContext)}\n[… cut …]` : text;
+  return block("hook_context", { event }, short);
 }

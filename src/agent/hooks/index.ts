@@ -9,7 +9,7 @@ import type { HookTrace, HookTraceLine } from "../../store/hook-trace.ts";
 import { collapsed } from "../../text/one-line.ts";
 import { type ProcessRunner, toolEnvironment } from "../process.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type HookReply, isGate, strictest } from "./answer.ts";
+import { type HookReply, isGate, strictestVerdict } from "./answer.ts";
 import { createMatcher, type Matcher, subjectsOf } from "./matching.ts";
 import { type AskModel, type HookRun, runHook } from "./run-hook.ts";
 
@@ -23,7 +23,7 @@ export type HookAnswer = {
   /** Messages to show to the user. */
   messages: string[];
   updatedInput?: JsonObject;
-  /** The event has other hooks than the one that gave `updatedInput`. */
+  /** Set if more hooks ran for this event than the one that returned `updatedInput`. */
   hasOthers?: boolean;
   context: string[];
   followup?: string;
@@ -34,12 +34,10 @@ export type HookAnswer = {
 export type HookSession = {
   sessionId: string;
   model: string;
-  /** The version of this program. */
   version: string;
   workspace: string;
   roots: readonly string[];
   transcriptPath: string | null;
-  userEmail: string | null;
   /** One of default, force, plan or ask. */
   mode: string;
 };
@@ -61,7 +59,6 @@ export type HooksOptions = {
 export type FireOptions = { signal: AbortSignal; tool?: string; names?: readonly string[] };
 
 export interface Hooks {
-  /** Returns whether the event has any hooks. */
   has(event: HookEventName): boolean;
   /** Never throws: a failing hook is part of the answer. */
   fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer>;
@@ -72,21 +69,21 @@ export interface Hooks {
 type PreparedHook = { hook: Hook; matches: Matcher };
 
 export function createHooks({ hooks, session, processes, env, keys, askModel, warn, trace }: HooksOptions): Hooks {
-  const told = new Set<string>();
+  const warned = new Set<string>();
   // A broken hook fails at every call: warn only once.
   const warnOnce = (message: string) => {
-    if (!told.has(message)) warn(message);
-    told.add(message);
+    if (!warned.has(message)) warn(message);
+    warned.add(message);
   };
   const byEvent = new Map<HookEventName, PreparedHook[]>();
   for (const hook of hooks) {
     const list = byEvent.get(hook.event) ?? [];
     byEvent.set(hook.event, [...list, { hook, matches: createMatcher(hook, warnOnce) }]);
   }
-  const given = env ?? process.env;
+  const hookEnv = env ?? process.env;
   const asked = ({ variables = [] }: Hook) =>
-    Object.fromEntries(variables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
-  const context = { processes, env: environmentOf(session, given, keys), asked, ...(askModel && { askModel }) };
+    Object.fromEntries(variables.flatMap((name) => (hookEnv[name] === undefined ? [] : [[name, hookEnv[name]]])));
+  const context = { processes, env: environmentOf(session, hookEnv, keys), asked, ...(askModel && { askModel }) };
   let generationId = "";
 
   async function fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer> {
@@ -101,17 +98,19 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
     const signal = AbortSignal.any([options.signal]);
     setMaxListeners(0, signal);
     const loopCount = Number(fields["loop_count"] ?? 0);
-    const runs = await Promise.all(asked.map(({ hook }) => one(hook, payloads[hook.format].text(), loopCount, signal)));
+    const runs = await Promise.all(
+      asked.map(({ hook }) => runOneHook(hook, payloads[hook.format].text(), loopCount, signal)),
+    );
     for (const { env: more } of [...runs].reverse()) context.env = { ...context.env, ...more };
-    return { ...merged(runs), hasOthers: list.length > 1 };
+    return { ...mergeReplies(runs), hasOthers: list.length > 1 };
   }
 
-  async function one(hook: Hook, payload: string, loopCount: number, signal: AbortSignal): Promise<HookReply> {
+  async function runOneHook(hook: Hook, payload: string, loopCount: number, signal: AbortSignal): Promise<HookReply> {
     const at = new Date().toISOString();
     const run = await runHook(hook, { payload, context, signal });
-    const reply = settled(hook, run.reply, loopCount);
+    const reply = settleReply(hook, run.reply, loopCount);
     for (const warning of reply.warnings) warnOnce(`The hook ${nameOf(hook)}: ${warning}.`);
-    trace?.({ at, ...traced(hook, run, reply) });
+    trace?.({ at, ...traceLine(hook, run, reply) });
     return reply;
   }
 
@@ -124,14 +123,15 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
       hook_event_name: event,
       cursor_version: session.version,
       workspace_roots: [session.workspace, ...session.roots],
-      user_email: session.userEmail,
+      user_email: null,
       transcript_path: session.transcriptPath,
     };
-    const shown = event === "workspaceOpen" ? openFields.map((key) => [key, common[key]]) : Object.entries(common);
-    const value: JsonObject = { ...Object.fromEntries(shown), ...fields };
+    const commonFields =
+      event === "workspaceOpen" ? openFields.map((key) => [key, common[key]]) : Object.entries(common);
+    const value: JsonObject = { ...Object.fromEntries(commonFields), ...fields };
     const { workspace, mode } = session;
     const claude = claudePayload(event, value, { workspace, mode, ...(tool !== undefined && { tool }) });
-    return { cursor: written(value), claude: written(claude) };
+    return { cursor: serializeLazily(value), claude: serializeLazily(claude) };
   }
 
   return {
@@ -149,13 +149,13 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
 const noAnswer: HookAnswer = { reasons: [], messages: [], context: [] };
 
 /** Serializes a payload lazily and only once, since it may be large. */
-function written(value: JsonObject): { value: JsonObject; text(): string } {
+function serializeLazily(value: JsonObject): { value: JsonObject; text(): string } {
   let text: string | undefined;
   return { value, text: () => (text ??= JSON.stringify(value)) };
 }
 
 /** Applies the loop limit, and turns a failure into a verdict or a warning. */
-function settled(hook: Hook, reply: HookReply, loopCount: number): HookReply {
+function settleReply(hook: Hook, reply: HookReply, loopCount: number): HookReply {
   if (reply.followup !== undefined && hook.loopLimit !== null && loopCount >= hook.loopLimit) {
     const { followup: _dropped, ...rest } = reply;
     const warning = `its follow-up was dropped: "loop_limit" is ${hook.loopLimit}`;
@@ -163,22 +163,22 @@ function settled(hook: Hook, reply: HookReply, loopCount: number): HookReply {
   }
   const { failure, cutOff } = reply;
   if (failure === undefined) return reply;
-  const told = (what: string) => ({ ...reply, warnings: [...reply.warnings, `${what}: ${failure}`] });
+  const withWarning = (what: string) => ({ ...reply, warnings: [...reply.warnings, `${what}: ${failure}`] });
   // It was stopped together with the run, so it did not fail, and a gate must not allow anything.
   if (cutOff === "stopped") return isGate(hook.event) ? { ...reply, permission: "deny", reason: failure } : reply;
-  if (!isGate(hook.event)) return told("it failed");
+  if (!isGate(hook.event)) return withWarning("it failed");
   if (hook.failClosed) {
-    return { ...told("it failed"), permission: "deny", reason: `it is required ("failClosed"), and ${failure}` };
+    return { ...withWarning("it failed"), permission: "deny", reason: `it is required ("failClosed"), and ${failure}` };
   }
   if (cutOff && hook.failClosed === undefined && hookEvents[hook.event].effect === "permit") {
     const reason = `${failure}, so it has not allowed it ("failClosed": false lets calls pass without it)`;
-    return { ...told("it failed"), permission: "deny", reason };
+    return { ...withWarning("it failed"), permission: "deny", reason };
   }
-  return told('it failed and was ignored ("failClosed": true would refuse)');
+  return withWarning('it failed and was ignored ("failClosed": true would refuse)');
 }
 
-function merged(replies: readonly HookReply[]): HookAnswer {
-  const permission = strictest(replies.map((reply) => reply.permission));
+function mergeReplies(replies: readonly HookReply[]): HookAnswer {
+  const permission = strictestVerdict(replies.map((reply) => reply.permission));
   const deciding = permission ? replies.filter((reply) => reply.permission === permission) : [];
   const updatedInput = replies.find((reply) => reply.updatedInput)?.updatedInput;
   const followup = replies.find((reply) => reply.followup !== undefined)?.followup;
@@ -207,7 +207,6 @@ function environmentOf(
     CURSOR_VERSION: session.version,
     // Lets a script detect Courser: CURSOR_VERSION alone looks like that of `cursor-agent`.
     COURSER_VERSION: session.version,
-    ...(session.userEmail !== null && { CURSOR_USER_EMAIL: session.userEmail }),
     ...(session.transcriptPath !== null && { CURSOR_TRANSCRIPT_PATH: session.transcriptPath }),
   };
 }
@@ -220,45 +219,48 @@ const answers: [word: string, holds: (reply: HookReply) => boolean][] = [
   ["context", ({ context }) => context !== undefined],
 ];
 
-function traced(hook: Hook, { exit, ms }: HookRun, reply: HookReply): Omit<HookTraceLine, "at"> {
-  const said = answers.find(([, holds]) => holds(reply))?.[0] ?? "nothing";
+function traceLine(hook: Hook, { exit, ms }: HookRun, reply: HookReply): Omit<HookTraceLine, "at"> {
+  const answerName = answers.find(([, holds]) => holds(reply))?.[0] ?? "nothing";
   return {
     event: hook.event,
     source: `${hook.file} ${hook.entry}`,
     command: hook.command ?? hook.prompt ?? "",
     ms,
     exit,
-    answer: said === "" ? reply.permission! : said,
+    answer: answerName === "" ? reply.permission! : answerName,
     note: [reply.failure, reply.reason, reply.message, ...reply.warnings].filter(Boolean).join("; "),
   };
 }
 
-export function nameOf({ command, prompt, file }: Hook): string {
+function nameOf({ command, prompt, file }: Hook): string {
   return `${redactedStart(collapsed(command ?? prompt ?? ""), 60)} (${file})`;
 }
 
-/** `told` is the name in payloads, `tool` the base for Claude's payloads, `names` all names that a matcher may use. */
-export function toolNames({ name, mcp }: Pick<Tool, "name" | "mcp">): { told: string; tool: string; names: string[] } {
-  const told = mcp ? `MCP:${mcp.tool}` : name === "Edit" ? "Write" : name;
+/** `hookName` is the name in payloads, `tool` the base for Claude's payloads, `names` all names that a matcher may use. */
+export function toolNames({ name, mcp }: Pick<Tool, "name" | "mcp">): {
+  hookName: string;
+  tool: string;
+  names: string[];
+} {
+  const hookName = mcp ? `MCP:${mcp.tool}` : name === "Edit" ? "Write" : name;
   const tool = mcp ? `mcp__${mcp.server}__${mcp.tool}` : name;
-  return { told, tool, names: [...new Set([told, name, claudeToolNames[tool] ?? tool])] };
+  return { hookName, tool, names: [...new Set([hookName, name, claudeToolNames[tool] ?? tool])] };
 }
 
-/** Maps our tool names to Claude's. */
 const claudeToolNames: Record<string, string> = { Shell: "Bash", Edit: "Edit", Await: "BashOutput" };
 
 /** Fields that Claude Code's payloads have in addition. */
 const extras: Partial<Record<HookEventName, (payload: JsonObject) => JsonObject>> = {
   sessionStart: ({ is_resumed }) => ({ source: is_resumed === true ? "resume" : "startup" }),
-  postToolUse: ({ tool_output }) => ({ tool_response: responseOf(tool_output) }),
+  postToolUse: ({ tool_output }) => ({ tool_response: claudeToolResponse(tool_output) }),
   postToolUseFailure: ({ error_message }) => ({ error: error_message }),
   stop: ({ loop_count }) => ({ stop_hook_active: Number(loop_count) > 0 }),
   subagentStop: ({ loop_count }) => ({ stop_hook_active: Number(loop_count) > 0 }),
   preCompact: () => ({ custom_instructions: "" }),
 };
 
-/** Claude Code passes the output as an object, and a command's output as `stdout`. */
-function responseOf(output: unknown): unknown {
+/** Converts a tool's output to what Claude Code passes to hooks: an object, with a command's output in `stdout`. */
+function claudeToolResponse(output: unknown): unknown {
   const value = typeof output === "string" ? tryParse(output) : undefined;
   if (!isObject(value)) return output;
   const { output: printed, exitCode, ...rest } = value;

@@ -3,6 +3,7 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import { orAborted } from "../../net/or-aborted.ts";
 import { milliseconds } from "../../process/clock.ts";
+import { abortAfter } from "../../protocol/abort-after.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
 import { redactedEnd } from "../../redact/shorten.ts";
@@ -50,11 +51,13 @@ function timeoutOf({ timeoutMs, event }: Hook): number {
 type HookCall = { payload: string; context: HookRunContext; signal: AbortSignal };
 
 async function runCommand(hook: Hook, { payload, context, signal }: HookCall): Promise<Omit<HookRun, "ms">> {
-  const { cwd, command } = hook;
+  const { cwd, command, behind } = hook;
   // The agent may have changed the script since it was approved.
-  if (hook.behind !== undefined && hook.behind !== behindDigest([command!], cwd))
+  if (behind && behind.digest !== behindDigest([command!], behind.folder))
     return {
-      reply: cutOff("a file that it runs has changed since it was approved (approve it with --trust)"),
+      reply: cutOff(
+        "a file that it runs has changed since it was approved (look at it, then start again with --trust)",
+      ),
       exit: null,
     };
   let floods = false;
@@ -80,7 +83,7 @@ async function runCommand(hook: Hook, { payload, context, signal }: HookCall): P
     });
     end = await running.ended;
   } catch (error) {
-    return { reply: failed(`it could not be started: ${(error as Error).message}`), exit: null };
+    return { reply: failedReply(`it could not be started: ${(error as Error).message}`), exit: null };
   }
   return { reply: replyOf(hook, end, floods), exit: end.exitCode };
 }
@@ -90,21 +93,21 @@ function replyOf(hook: Hook, end: ProcessEnd, floods: boolean): HookReply {
   if (end.timedOut) return cutOff(`it timed out after ${timeoutOf(hook) / 1000} s`);
   if (end.cancelled) return stopped;
   if (end.exitCode === 0) return readReply(end.stdout, hook);
-  const said = end.stderr.trim();
-  if (end.exitCode === 2) return blocked(hook, end.stdout, said);
+  const errorOutput = end.stderr.trim();
+  if (end.exitCode === 2) return blocked(hook, end.stdout, errorOutput);
   const how = end.exitCode === null ? `it was killed by ${end.signal}` : `it exited with code ${end.exitCode}`;
-  const what = said === "" ? how : `${how}: ${lastLines(said)}`;
+  const what = errorOutput === "" ? how : `${how}: ${redactedEnd(errorOutput, 500)}`;
   // A shell reports this way that its command was killed by a signal.
   const isKilled = end.exitCode === null || (end.exitCode > 128 && end.exitCode <= 128 + maxSignals);
-  return isKilled ? cutOff(what) : failed(what);
+  return isKilled ? cutOff(what) : failedReply(what);
 }
 
 /** Exit code 2 refuses, whatever was printed; the output may say why. */
-function blocked(hook: Hook, stdout: string, said: string): HookReply {
+function blocked(hook: Hook, stdout: string, stderrText: string): HookReply {
   const { event, format } = hook;
   const printed = readReply(stdout, hook);
   const isText = printed.isMalformed === true;
-  const why = (isText ? undefined : printed.reason) ?? (said || (isText ? lastLines(stdout.trim()) : ""));
+  const why = (isText ? undefined : printed.reason) ?? (stderrText || (isText ? redactedEnd(stdout.trim(), 500) : ""));
   if (isGate(event))
     return {
       permission: "deny",
@@ -113,17 +116,17 @@ function blocked(hook: Hook, stdout: string, said: string): HookReply {
       warnings: [],
     };
   // Other events have nothing to refuse. Claude Code hooks use this to talk to the model.
-  if (format === "claude" && said !== "") {
-    if (hookEvents[event].effect === "followup") return { followup: said, warnings: [] };
-    if (event === "postToolUse") return { context: said, warnings: [] };
+  if (format === "claude" && stderrText !== "") {
+    if (hookEvents[event].effect === "followup") return { followup: stderrText, warnings: [] };
+    if (event === "postToolUse") return { context: stderrText, warnings: [] };
   }
   return { warnings: [`exit code 2 cannot refuse ${event}, and its output is ignored`] };
 }
 
 async function runPrompt(hook: Hook, { payload, context, signal }: HookCall): Promise<Omit<HookRun, "ms">> {
-  if (!context.askModel) return { reply: failed("no model is available"), exit: null };
+  if (!context.askModel) return { reply: failedReply("no model is available"), exit: null };
   const seconds = timeoutOf(hook) / 1000;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(hook))]);
+  const limit = AbortSignal.any([signal, abortAfter(timeoutOf(hook))]);
   const written = hook.prompt!;
   const text = written.includes("$ARGUMENTS")
     ? written.replaceAll("$ARGUMENTS", () => payload)
@@ -136,7 +139,7 @@ async function runPrompt(hook: Hook, { payload, context, signal }: HookCall): Pr
     if (signal.aborted) return { reply: stopped, exit: null };
     const says = (why: string) => `the model could not be asked: ${why}`;
     if (limit.aborted) return { reply: cutOff(says(`no answer within ${seconds} s`)), exit: null };
-    return { reply: failed(says((error as Error).message)), exit: null };
+    return { reply: failedReply(says((error as Error).message)), exit: null };
   }
 }
 
@@ -150,25 +153,22 @@ function judgementOf(answer: string, event: HookEventName): HookReply {
   const ok = isObject(value) ? value["ok"] : undefined;
   if (typeof ok !== "boolean") {
     const why = "the model's answer was not clear";
-    return isGate(event) ? { permission: "deny", reason: why, warnings: [why] } : failed(why);
+    return isGate(event) ? { permission: "deny", reason: why, warnings: [why] } : failedReply(why);
   }
-  const given = (value as Record<string, unknown>)["reason"];
-  const reason = typeof given === "string" && given.trim() !== "" ? given : "A hook's condition is not met.";
+  const statedReason = (value as Record<string, unknown>)["reason"];
+  const reason =
+    typeof statedReason === "string" && statedReason.trim() !== "" ? statedReason : "A hook's condition is not met.";
   if (ok) return { warnings: [] };
   if (isGate(event)) return { permission: "deny", reason, warnings: [] };
   return hookEvents[event].effect === "followup" ? { followup: reason, warnings: [] } : { warnings: [] };
 }
 
-function failed(failure: string): HookReply {
+function failedReply(failure: string): HookReply {
   return { failure, warnings: [] };
 }
 
 function cutOff(failure: string): HookReply {
-  return { ...failed(failure), cutOff: "broken" };
+  return { ...failedReply(failure), cutOff: "broken" };
 }
 
-const stopped: HookReply = { ...failed("it was stopped with the run"), cutOff: "stopped" };
-
-function lastLines(text: string): string {
-  return redactedEnd(text, 500);
-}
+const stopped: HookReply = { ...failedReply("it was stopped with the run"), cutOff: "stopped" };

@@ -30,23 +30,23 @@ export type SubagentEndInfo = {
 };
 
 export interface SubagentHooks {
-  subagentStart(facts: SubagentStartInfo, signal: AbortSignal): Promise<{ refusal?: string }>;
+  subagentStart(start: SubagentStartInfo, signal: AbortSignal): Promise<{ refusal?: string }>;
   /** Returns a follow-up prompt if a hook has one. */
-  subagentStop(facts: SubagentStartInfo, end: SubagentEndInfo, signal: AbortSignal): Promise<string | undefined>;
+  subagentStop(start: SubagentStartInfo, end: SubagentEndInfo, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export function createSubagentHooks(hooks: Hooks): SubagentHooks {
   return {
-    async subagentStart(facts, signal) {
+    async subagentStart(start, signal) {
       const fields = {
-        subagent_id: facts.id,
-        subagent_type: facts.type,
-        task: facts.task,
-        parent_conversation_id: facts.parentId,
-        tool_call_id: facts.callId,
-        subagent_model: facts.model,
-        is_parallel_worker: facts.isParallel,
-        ...(facts.branch !== undefined && { git_branch: facts.branch }),
+        subagent_id: start.id,
+        subagent_type: start.type,
+        task: start.task,
+        parent_conversation_id: start.parentId,
+        tool_call_id: start.callId,
+        subagent_model: start.model,
+        is_parallel_worker: start.isParallel,
+        ...(start.branch !== undefined && { git_branch: start.branch }),
       };
       const { permission, messages, reasons } = await hooks.fire("subagentStart", fields, { signal });
       // The user is not asked about subagents, so "ask" refuses too.
@@ -54,14 +54,14 @@ export function createSubagentHooks(hooks: Hooks): SubagentHooks {
       const why = [...new Set([...messages, ...reasons])].join(" ");
       return { refusal: `A hook refused the subagent${why === "" ? "." : `: ${why}`}` };
     },
-    async subagentStop(facts, end, signal) {
+    async subagentStop(start, end, signal) {
       const fields = {
-        subagent_id: facts.id,
-        subagent_type: facts.type,
-        parent_conversation_id: facts.parentId,
+        subagent_id: start.id,
+        subagent_type: start.type,
+        parent_conversation_id: start.parentId,
         status: end.status,
-        task: facts.task,
-        description: facts.description,
+        task: start.task,
+        description: start.description,
         summary: end.summary,
         duration_ms: end.durationMs,
         message_count: end.messages,

@@ -52,24 +52,24 @@ export function attach(found: MentionTarget, context: AttachContext): Attachment
   const { path, kind } = found;
   const shown = shownPath(path, context.workspace);
   const type = kind === "file" && !found.lines && /\.(?:png|jpe?g|gif|webp)$/i.test(path) ? "image" : kind;
-  const made = makers[type](found, shown, context);
+  const made = attachers[type](found, shown, context);
   if (typeof made !== "string") return { type, path, warnings: [], ...made };
   return { type, path, parts: [], bytes: 0, warnings: [`${shown} was not attached: ${made}.`] };
 }
 
 /** The attached parts; a string instead says why there are none. */
-type Made = Pick<Attachment, "parts" | "bytes"> & { warnings?: string[] };
+type AttachResult = Pick<Attachment, "parts" | "bytes"> & { warnings?: string[] };
 
-const makers: Record<
+const attachers: Record<
   Attachment["type"],
-  (found: MentionTarget, shown: string, context: AttachContext) => Made | string
+  (found: MentionTarget, shown: string, context: AttachContext) => AttachResult | string
 > = {
   file: attachFile,
   folder: attachFolder,
   image: attachImage,
 };
 
-function attachFile(found: MentionTarget, shown: string): Made | string {
+function attachFile(found: MentionTarget, shown: string): AttachResult | string {
   const limit = found.lines ? furthestLine : largestAttachment;
   const read = readText(found.real, { limit, within: [found.real] });
   if (read.type !== "text") return reasonOf(read);
@@ -91,7 +91,7 @@ function attachFile(found: MentionTarget, shown: string): Made | string {
   return { ...textPart(parts.join("\n")), warnings };
 }
 
-function textPart(text: string): Made {
+function textPart(text: string): AttachResult {
   return { parts: [{ type: "text", text }], bytes: Buffer.byteLength(text) };
 }
 
@@ -117,7 +117,7 @@ function pickLines(text: string, lines: LineRange): { text: string; range: strin
   return { text: `${picked}\n`, range: `${lines.first}-${end}`, isCut: end < last };
 }
 
-function attachFolder(found: MentionTarget, shown: string, context: AttachContext): Made | string {
+function attachFolder(found: MentionTarget, shown: string, context: AttachContext): AttachResult | string {
   let names: string[];
   try {
     names = entriesAt(found.real)
@@ -132,10 +132,10 @@ function attachFolder(found: MentionTarget, shown: string, context: AttachContex
   return textPart(block("folder", { path: shown }, names.slice(0, maxNames).join("\n") + more));
 }
 
-function attachImage(found: MentionTarget, shown: string): Made | string {
+function attachImage(found: MentionTarget, shown: string): AttachResult | string {
   const read = readBytes(found.real, { limit: largestImage + 1, within: [found.real] });
   if (read.type !== "bytes") return reasonOf(read);
-  if (read.size > largestImage) return "images may be at most 5 MB. Resize it first";
+  if (read.size > largestImage) return "images may be at most 3.75 MB. Resize it first";
   const mime = imageKind(read.bytes);
   if (!mime) return "it is not a PNG, JPEG, GIF or WebP image, whatever its name says";
   const label = `<image path="${oneLine(shown).replaceAll('"', "&quot;")}"/>`;

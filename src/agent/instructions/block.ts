@@ -6,11 +6,11 @@ export function block(tag: string, attributes: Record<string, string | undefined
   let fence = tag;
   const lower = text.toLowerCase();
   for (let number = 2; lower.includes(`</${fence}`); number++) fence = `${tag}-${number}`;
-  const shown = Object.entries(attributes)
+  const attributeText = Object.entries(attributes)
     .filter((entry) => entry[1] !== undefined)
     .map(([name, value]) => ` ${name}="${oneLine(value!).replaceAll('"', "&quot;")}"`)
     .join("");
-  return `<${fence}${shown}>\n${withoutLastBreaks(text)}\n</${fence}>`;
+  return `<${fence}${attributeText}>\n${withoutLastBreaks(text)}\n</${fence}>`;
 }
 
 function withoutLastBreaks(text: string): string {

@@ -1,7 +1,7 @@
 // Expands commands: `/name arguments` at the start of a prompt stands for the text of a Markdown file.
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
+import { namesIn } from "../../store/folder-names.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { nearestName } from "../../text/nearest.ts";
 import { oneLine } from "../../text/one-line.ts";
@@ -35,12 +35,12 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
   for (const { path, within } of commandFolders(context).flatMap((each) => filesOf(each, name))) {
     const read = readText(path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
     if (read.type === "missing") continue;
-    const shown = shownPath(path, context.workspace);
+    const displayPath = shownPath(path, context.workspace);
     if (read.type === "problem") {
-      warnings.push(`Command ${shown} was skipped: ${read.reason}.`);
+      warnings.push(`Command ${displayPath} was skipped: ${read.reason}.`);
       continue;
     }
-    if (read.isCut) warnings.push(cutWarning(`Command ${shown}`, read.size));
+    if (read.isCut) warnings.push(cutWarning(`Command ${displayPath}`, read.size));
     const body = parseFrontmatter(read.text).body.trim();
     return { text: withArguments(body, rest), path, warnings };
   }
@@ -48,11 +48,11 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
     const called = callable.call(name, rest);
     if (called) return { ...called, warnings: [...warnings, ...called.warnings] };
   }
-  const known = [
+  const knownNames = [
     ...listCommands(context).map((each) => each.name),
     ...(context.callable ?? []).flatMap((callable) => callable.names()),
   ];
-  const meant = name.includes("/") ? undefined : nearestName(name, known);
+  const meant = name.includes("/") ? undefined : nearestName(name, knownNames);
   if (meant) warnings.push(`Unknown command /${name} (did you mean /${meant}?). It was sent to the model as text.`);
   return { text: prompt, warnings };
 }
@@ -82,7 +82,7 @@ export function listCommands(context: CommandContext): { name: string; descripti
   const found = new Map<string, { name: string; description?: string }>();
   for (const { folder, within, plugin } of commandFolders(context)) {
     const endings = plugin === undefined ? [".md"] : pluginEndings;
-    for (const file of namesIn(folder)) {
+    for (const file of namesIn(folder).sort()) {
       const ending = endings.find((each) => file.endsWith(each));
       const name = file.slice(0, -(ending ?? "").length);
       if (ending === undefined || found.has(name)) continue;
@@ -116,16 +116,8 @@ type CommandFolder = { folder: string; within?: string[]; plugin?: string };
 /** Plugin commands may have other extensions, and `/plugin:name` names the plugin explicitly. */
 function filesOf({ folder, within, plugin }: CommandFolder, name: string): { path: string; within?: string[] }[] {
   if (plugin === undefined) return [{ path: join(folder, `${name}.md`), ...(within && { within }) }];
-  const own = name.startsWith(`${plugin}:`) ? name.slice(plugin.length + 1) : name;
-  return pluginEndings.map((ending) => ({ path: join(folder, `${own}${ending}`) }));
+  const localName = name.startsWith(`${plugin}:`) ? name.slice(plugin.length + 1) : name;
+  return pluginEndings.map((ending) => ({ path: join(folder, `${localName}${ending}`) }));
 }
 
 const pluginEndings = [".md", ".mdc", ".markdown", ".txt"];
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
-}

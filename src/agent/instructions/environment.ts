@@ -1,14 +1,13 @@
 // Builds the environment block of the system prompt, which stays the same for the whole run.
 import { dirname, join, relative, resolve } from "node:path";
+import type { PermissionMode } from "../../protocol/run.ts";
 import { oneLine, withoutMiddle } from "../../text/one-line.ts";
 import { readText, statOrNothing } from "./read-text.ts";
-
-export type PromptMode = "default" | "force" | "plan" | "ask";
 
 export type RunEnvironment = {
   workspace: string;
   roots: readonly string[];
-  mode: PromptMode;
+  mode: PermissionMode;
   platform: string;
   osRelease: string;
   shell: string;
@@ -16,7 +15,7 @@ export type RunEnvironment = {
   /** Uncommitted changes and recent commits, if known. */
   work?: { changedFiles: number; commits: readonly string[] } | undefined;
   /** Says what commands may do in this mode, if they are restricted. */
-  commands?: (mode: PromptMode) => string | undefined;
+  commands?: (mode: PermissionMode) => string | undefined;
 };
 
 export function environmentBlock(surroundings: RunEnvironment, git = findGit(surroundings.workspace)): string {
@@ -62,7 +61,7 @@ export function findGit(folder: string): GitCheckout | undefined {
   }
 }
 
-const modeWords: Record<PromptMode, string> = {
+const modeWords: Record<PermissionMode, string> = {
   default: "agent",
   force: "agent, every call is allowed unless a rule denies it",
   plan: "plan, read-only",

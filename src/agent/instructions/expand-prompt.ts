@@ -41,7 +41,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
   for (const mention of findMentions(command.text)) {
     // Text inside a resolved mention is not another mention.
     if (mention.start < reached) continue;
-    const understood = understand(mention, input);
+    const understood = resolveMention(mention, input);
     if (!understood) continue;
     const { found, rule } = understood;
     reached = understood.end;
@@ -53,9 +53,9 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
     if (!found || key === undefined || seen.has(key)) continue;
     seen.add(key);
     const refusal = refusalOf(found, input);
-    const shown = shownPath(found.path, input.workspace);
+    const displayPath = shownPath(found.path, input.workspace);
     if (refusal) {
-      result.warnings.push(`${shown} was not attached: ${refusal}.`);
+      result.warnings.push(`${displayPath} was not attached: ${refusal}.`);
       continue;
     }
     const attached = attach(found, input);
@@ -63,7 +63,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
     if (attached.parts.length === 0) continue;
     if (bytes + attached.bytes > maxAttachedBytes || (attached.type === "image" && images.length >= 2 * maxImages)) {
       result.warnings.push(
-        `${shown} was not attached: the mentions in one prompt may attach at most ${maxAttachedBytes} bytes and ${maxImages} images.`,
+        `${displayPath} was not attached: the mentions in one prompt may attach at most ${maxAttachedBytes} bytes and ${maxImages} images.`,
       );
       continue;
     }
@@ -84,7 +84,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
 type UnderstoodMention = { found: MentionTarget | undefined; rule: ReturnType<PathInstructions["rule"]>; end: number };
 
 /** Returns the longest reading that names a file, a folder or a rule. */
-function understand(mention: Mention, input: ExpandInput): UnderstoodMention | undefined {
+function resolveMention(mention: Mention, input: ExpandInput): UnderstoodMention | undefined {
   for (const { target, end } of mention.readings) {
     const found = findTarget(target, [input.workspace, ...input.roots]);
     const rule = input.instructions?.rule(target);

@@ -36,7 +36,7 @@ export function parseFrontmatter(source: string): Frontmatter {
 /** Returns the value as one line of text. */
 export function fieldText(value: FieldValue | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const text = typeof value === "string" ? unquoted(value) : value.map(unquoted).join(", ");
+  const text = typeof value === "string" ? unquote(value) : value.map(unquote).join(", ");
   return text.trim() === "" ? undefined : text.trim();
 }
 
@@ -45,22 +45,22 @@ export function listOf(value: FieldValue | undefined): string[] {
   if (value === undefined) return [];
   if (typeof value !== "string") return value.flatMap(listOf);
   const bare = withoutComment(value).trim();
-  const inner = bare.startsWith("[") && bare.endsWith("]") ? bare.slice(1, -1) : unquoted(bare);
+  const inner = bare.startsWith("[") && bare.endsWith("]") ? bare.slice(1, -1) : unquote(bare);
   return splitAtCommas(inner)
-    .map((item) => unquoted(item.trim()))
+    .map((item) => unquote(item.trim()))
     .filter((item) => item !== "");
 }
 
 /** Returns undefined when the value is not a boolean. */
 export function booleanOf(value: FieldValue | undefined): boolean | undefined {
   if (typeof value !== "string") return undefined;
-  const word = unquoted(withoutComment(value).trim()).toLowerCase();
+  const word = unquote(withoutComment(value).trim()).toLowerCase();
   if (word === "true" || word === "yes" || word === "on") return true;
   return word === "false" || word === "no" || word === "off" || word === "" ? false : undefined;
 }
 
 /** Warns about fields that look like a misspelt known one; others belong to other programs. */
-export function misspelt(fields: ReadonlyMap<string, FieldValue>, known: readonly string[]): string[] {
+export function misspeltFieldWarnings(fields: ReadonlyMap<string, FieldValue>, known: readonly string[]): string[] {
   const warnings: string[] = [];
   for (const name of fields.keys()) {
     if (known.some((other) => other.toLowerCase() === name)) continue;
@@ -91,7 +91,7 @@ function parseFields(lines: readonly string[], warnings: string[]): Map<string, 
       continue;
     }
     if (name !== undefined && typeof current === "string" && (/^\s/.test(line) || isOpenList(current))) {
-      fields.set(name, continued(current, line.trim()));
+      fields.set(name, appendLine(current, line.trim()));
       continue;
     }
     warnings.push(`a line of its frontmatter cannot be parsed: ${line.trim().slice(0, 60)}`);
@@ -100,7 +100,7 @@ function parseFields(lines: readonly string[], warnings: string[]): Map<string, 
 }
 
 /** Appends the next line to a value; `>` and `|` only announce a multi-line value. */
-function continued(value: string, more: string): string {
+function appendLine(value: string, more: string): string {
   if (/^[>|][+-]?$/.test(value) || value === "") return more;
   return value.startsWith("[") ? `${value} ${withoutComment(more).trim()}` : `${value} ${more}`;
 }
@@ -113,7 +113,7 @@ function isFence(line: string): boolean {
   return /^---\s*$/.test(line);
 }
 
-function unquoted(text: string): string {
+function unquote(text: string): string {
   const bare = text.trim();
   const quote = bare[0];
   const isQuoted = bare.length >= 2 && (quote === '"' || quote === "'") && bare.endsWith(quote);

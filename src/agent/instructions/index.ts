@@ -1,17 +1,12 @@
 // Builds the system prompt from the base prompt, project instructions and environment; re-exports the rest of the folder.
 import { environmentBlock, type RunEnvironment } from "./environment.ts";
-import {
-  type InstructionContext,
-  type InstructionSource,
-  type LoadedInstructions,
-  loadInstructions,
-} from "./project.ts";
+import { type InstructionContext, type LoadedInstructions, loadInstructions } from "./project.ts";
 import { basePrompt } from "./system-prompt.ts";
 
 export { type CommandSource, listCommands } from "./commands.ts";
 export { type ExpandedPrompt, expandPrompt } from "./expand-prompt.ts";
 export { createPathInstructions } from "./path-instructions.ts";
-export { createSkillBook, withSkills } from "./skill-registry.ts";
+export { createSkillRegistry, withSkills } from "./skill-registry.ts";
 
 export type SystemPromptInput = InstructionContext &
   RunEnvironment & {
@@ -26,7 +21,6 @@ export type SystemPromptInput = InstructionContext &
 type SystemPrompt = {
   system: string;
   warnings: string[];
-  sources: InstructionSource[];
   /** For createPathInstructions, so that nothing is read or sent twice. */
   loaded: LoadedInstructions;
 };
@@ -43,7 +37,6 @@ export function buildSystemPrompt(input: SystemPromptInput, loaded = loadInstruc
   return {
     system: system.filter((text) => text.trim() !== "").join("\n\n"),
     warnings: loaded.warnings,
-    sources: loaded.sources,
     loaded,
   };
 }

@@ -31,16 +31,16 @@ const foreignFolders = words(".git node_modules bower_components vendor third_pa
 /** `loaded` is what the system prompt already holds; without it, instructions are read on first use. */
 export function createPathInstructions(context: InstructionContext, loaded?: LoadedInstructions): PathInstructions {
   const rules: { rule: ProjectRule; matches: PathMatcher }[] = [];
-  const given = new Set<string>();
+  const includedPaths = new Set<string>();
   const visited = new Set<string>();
   let start: LoadedInstructions | undefined;
-  let warnings: string[] = [];
+  const warnings: string[] = [];
   let bytesLeft = maxInstructionBytes;
 
   const begin = (): LoadedInstructions => {
     if (start) return start;
     start = loaded ?? loadInstructions(context);
-    for (const real of start.given) given.add(real);
+    for (const real of start.given) includedPaths.add(real);
     bytesLeft -= start.bytes;
     addRules(start.rules);
     visited.add(context.workspace);
@@ -50,17 +50,17 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
     for (const rule of more) rules.push({ rule, matches: pathMatcher(rule.globs) });
   };
   const give = (instruction: Instruction): string[] => {
-    if (given.has(instruction.real)) return [];
-    given.add(instruction.real);
-    const text = instructionBlock(instruction, context, given);
+    if (includedPaths.has(instruction.real)) return [];
+    includedPaths.add(instruction.real);
+    const text = instructionBlock(instruction, context, includedPaths);
     const bytes = Buffer.byteLength(text);
     if (bytes <= bytesLeft) {
       bytesLeft -= bytes;
       return [text];
     }
-    const shown = shownPath(instruction.path, context.workspace);
-    warnings.push(`${shown} was skipped: all instructions together are limited to ${maxInstructionBytes} bytes.`);
-    return [`Instructions that apply here but are too long to include, Read when needed: ${shown}`];
+    const displayPath = shownPath(instruction.path, context.workspace);
+    warnings.push(`${displayPath} was skipped: all instructions together are limited to ${maxInstructionBytes} bytes.`);
+    return [`Instructions that apply here but are too long to include, Read when needed: ${displayPath}`];
   };
 
   /** Reads the instructions of a folder above a touched file, the first time it is visited. */
@@ -89,9 +89,12 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
       const texts: string[] = [];
       for (const folder of foldersTo(target, state.git !== undefined)) texts.push(...visit(folder, state));
       for (const { rule, matches } of rules) {
-        if (rule.how !== "files" || given.has(rule.real) || !isInside(target.path, rule.owner)) continue;
+        if (rule.how !== "files" || includedPaths.has(rule.real) || !isInside(target.path, rule.owner)) continue;
         // Patterns of nested rules may be relative to their folder or to the root.
-        if (matches(slashed(rule.owner, target.path)) || matches(slashed(target.root, target.path)))
+        if (
+          matches(relativeWithSlashes(rule.owner, target.path)) ||
+          matches(relativeWithSlashes(target.root, target.path))
+        )
           texts.push(...give(rule));
       }
       return texts.length > 0 ? texts.join("\n") : undefined;
@@ -105,11 +108,7 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
       const [text] = give(rule);
       return { path: rule.path, ...(text !== undefined && { text }) };
     },
-    takeWarnings() {
-      const taken = warnings;
-      warnings = [];
-      return taken;
-    },
+    takeWarnings: () => warnings.splice(0),
   };
 }
 
@@ -149,7 +148,7 @@ function isFolder(path: string): boolean {
   return statOrNothing(path)?.isDirectory() ?? false;
 }
 
-export function slashed(from: string, to: string): string {
+export function relativeWithSlashes(from: string, to: string): string {
   const way = relative(from, to);
   return sep === "/" ? way : way.replaceAll(sep, "/");
 }
@@ -167,10 +166,10 @@ export function pathMatcher(patterns: readonly string[]): PathMatcher {
 function testsOf(pattern: string): PathMatcher[] {
   // Braces with a single choice are valid too: `*.{ts}`.
   const alternatives = expandBraces(pattern.replace(/\{([^{},]*)\}/g, "$1")) ?? [];
-  return alternatives.map((each) => compilePath(whole(each), { brackets: true }));
+  return alternatives.map((each) => compilePath(normalizePattern(each), { brackets: true }));
 }
 
-function whole(pattern: string): string {
+function normalizePattern(pattern: string): string {
   const plain = pattern.replace(/^(?:\.?\/)+/, "").replace(/\/$/, "");
   const last = plain.slice(plain.lastIndexOf("/") + 1);
   return /[*?[]/.test(last) ? plain : `${plain}/**`;

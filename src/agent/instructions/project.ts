@@ -12,7 +12,7 @@ import { cutNote, cutWarning, largestInstruction, listRules, listRulesIn, type P
 /** Most bytes of all instructions of a session together. */
 export const maxInstructionBytes = 64 * 1024;
 const maxListedRules = 100;
-/** Read in the workspace and its parents; the last one wins. */
+/** Looked for in the workspace and its parent folders. Of the files in one folder, the last in this list takes precedence. */
 const folderFiles = ["GEMINI.md", "CLAUDE.md", "AGENTS.md"];
 
 export type InstructionContext = AttachContext & {
@@ -74,18 +74,18 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
   for (const rule of rules)
     if (rule.how === "always") found.push({ path: rule.path, real: rule.real, text: rule.text, how: "always" });
 
-  const kept = keepWhatFits(onlyOnce(found), context, warnings);
-  const given = new Set(kept.instructions.map((instruction) => instruction.real));
+  const fitting = keepWhatFits(onlyOnce(found), context, warnings);
+  const includedPaths = new Set(fitting.instructions.map((instruction) => instruction.real));
   const described = rules.filter((rule) => rule.description !== undefined && rule.how !== "always");
   return {
-    text: sectionOf(kept, described, workspace),
-    bytes: kept.bytes,
+    text: sectionOf(fitting, described, workspace),
+    bytes: fitting.bytes,
     rules,
-    given,
+    given: includedPaths,
     git,
     within,
     sources: [
-      ...kept.instructions.map(({ path, how }): InstructionSource => ({ path, how })),
+      ...fitting.instructions.map(({ path, how }): InstructionSource => ({ path, how })),
       ...described.map((rule): InstructionSource => ({ path: rule.path, how: rule.how })),
     ],
     warnings,
@@ -99,13 +99,13 @@ export function readInstruction(
 ): Instruction | undefined {
   const read = readText(path, { ...options, limit: largestInstruction });
   if (read.type === "missing") return undefined;
-  const shown = shownPath(path, options.workspace);
+  const displayPath = shownPath(path, options.workspace);
   if (read.type === "problem") {
-    options.warnings.push(`${shown} was skipped: ${read.reason}.`);
+    options.warnings.push(`${displayPath} was skipped: ${read.reason}.`);
     return undefined;
   }
-  if (read.isCut) options.warnings.push(cutWarning(shown, read.size));
-  const text = read.isCut ? `${read.text.trim()}\n${cutNote(shown, read.size)}` : read.text.trim();
+  if (read.isCut) options.warnings.push(cutWarning(displayPath, read.size));
+  const text = read.isCut ? `${read.text.trim()}\n${cutNote(displayPath, read.size)}` : read.text.trim();
   return text === "" ? undefined : { path, real: read.real, text, how: options.how };
 }
 
@@ -116,16 +116,20 @@ export function instructionBlock(
   given?: ReadonlySet<string>,
 ): string {
   const path = shownPath(instruction.path, context.workspace);
-  const own = block("instructions", { path }, instruction.text);
-  return [own, ...includedFiles(instruction, context, given ?? new Set())].join("\n");
+  const wholeBlock = block("instructions", { path }, instruction.text);
+  return [wholeBlock, ...includedFiles(instruction, context, given ?? new Set())].join("\n");
 }
 
 /** Rules and CLAUDE.md may include files, one level deep; AGENTS.md is plain Markdown. */
-function includedFiles(instruction: Instruction, context: AttachContext, given: ReadonlySet<string>): string[] {
+function includedFiles(
+  instruction: Instruction,
+  context: AttachContext,
+  includedBefore: ReadonlySet<string>,
+): string[] {
   if (!/(?:\.mdc|CLAUDE(?:\.local)?\.md)$/.test(instruction.path)) return [];
   const folder = dirname(instruction.path);
   const included: string[] = [];
-  const seen = new Set([instruction.real, ...given]);
+  const seen = new Set([instruction.real, ...includedBefore]);
   for (const mention of findMentions(instruction.text)) {
     for (const { target } of mention.readings) {
       const found = findTarget(target, [folder, context.workspace]);
@@ -173,24 +177,24 @@ type FittingInstructions = { instructions: Instruction[]; blocks: string[]; left
 
 /** Keeps the most specific ones first when space runs out; the order stays from general to specific. */
 function keepWhatFits(all: readonly Instruction[], context: AttachContext, warnings: string[]): FittingInstructions {
-  const kept: FittingInstructions = { instructions: [], blocks: [], leftOut: [], bytes: 0 };
-  const given = new Set(all.map((instruction) => instruction.real));
+  const fitting: FittingInstructions = { instructions: [], blocks: [], leftOut: [], bytes: 0 };
+  const includedPaths = new Set(all.map((instruction) => instruction.real));
   for (const instruction of all.toReversed()) {
-    const text = instructionBlock(instruction, context, given);
+    const text = instructionBlock(instruction, context, includedPaths);
     const bytes = Buffer.byteLength(text);
-    if (kept.bytes + bytes > maxInstructionBytes) {
-      const shown = shownPath(instruction.path, context.workspace);
-      kept.leftOut.unshift(shown);
+    if (fitting.bytes + bytes > maxInstructionBytes) {
+      const displayPath = shownPath(instruction.path, context.workspace);
+      fitting.leftOut.unshift(displayPath);
       warnings.push(
-        `${shown} was skipped: all instructions together are limited to ${maxInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
+        `${displayPath} was skipped: all instructions together are limited to ${maxInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
       );
       continue;
     }
-    kept.bytes += bytes;
-    kept.instructions.unshift(instruction);
-    kept.blocks.unshift(text);
+    fitting.bytes += bytes;
+    fitting.instructions.unshift(instruction);
+    fitting.blocks.unshift(text);
   }
-  return kept;
+  return fitting;
 }
 
 function sectionOf(kept: FittingInstructions, described: readonly ProjectRule[], workspace: string): string {

@@ -27,7 +27,6 @@ export type ReadLimits = {
   isIgnored?: ((path: string) => boolean) | undefined;
 };
 
-/** Reads at most `limit` bytes. */
 export function readBytes(path: string, options: ReadLimits & { limit: number }): BytesRead {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });

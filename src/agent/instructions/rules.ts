@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../../text/one-line.ts";
-import { booleanOf, fieldText, listOf, misspelt, parseFrontmatter } from "./frontmatter.ts";
+import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
 import { entriesIn, type ReadLimits, readText } from "./read-text.ts";
 
 /** Most bytes of one rule or instruction file sent to the model. */
@@ -41,14 +41,14 @@ export function listRulesIn(folder: string, owner: string, options: RuleLimits):
   const warnings: string[] = [];
   for (const { path, name } of ruleFiles(folder, options, warnings)) {
     const read = readText(path, { ...options, limit: largestInstruction });
-    const shown = shownPath(path, options.workspace);
-    if (read.type === "problem") warnings.push(`Rule ${shown} was skipped: ${read.reason}.`);
+    const displayPath = shownPath(path, options.workspace);
+    if (read.type === "problem") warnings.push(`Rule ${displayPath} was skipped: ${read.reason}.`);
     if (read.type !== "text") continue;
     const { rule, problems } = parseRule(read.text);
-    for (const problem of problems) warnings.push(`Rule ${shown}: ${problem}.`);
+    for (const problem of problems) warnings.push(`Rule ${displayPath}: ${problem}.`);
     if (rule.text === "") continue;
-    if (read.isCut) warnings.push(cutWarning(`Rule ${shown}`, read.size));
-    const text = read.isCut ? `${rule.text}\n${cutNote(shown, read.size)}` : rule.text;
+    if (read.isCut) warnings.push(cutWarning(`Rule ${displayPath}`, read.size));
+    const text = read.isCut ? `${rule.text}\n${cutNote(displayPath, read.size)}` : rule.text;
     rules.push({ ...rule, text, name, path, real: read.real, owner });
   }
   return { rules, warnings };
@@ -59,13 +59,13 @@ export function parseRule(source: string): {
   problems: string[];
 } {
   const { fields, body, warnings: problems } = parseFrontmatter(source);
-  problems.push(...misspelt(fields, ["description", "globs", "alwaysApply"]));
+  problems.push(...misspeltFieldWarnings(fields, ["description", "globs", "alwaysApply"]));
   const always = fields.has("alwaysapply") ? booleanOf(fields.get("alwaysapply")) : false;
   if (always === undefined) problems.push("alwaysApply must be true or false; it is treated as false");
   const written = fieldText(fields.get("description"));
   const description = written === undefined ? undefined : oneLine(written, 300);
   const globs = listOf(fields.get("globs"));
-  return { rule: { how: howOf({ always, globs, description }), description, globs, text: body.trim() }, problems };
+  return { rule: { how: kindOf({ always, globs, description }), description, globs, text: body.trim() }, problems };
 }
 
 export function cutNote(shown: string, size: number): string {
@@ -76,7 +76,7 @@ export function cutWarning(subject: string, size: number): string {
   return `${subject} has ${size} bytes; only the first ${largestInstruction} are included. Split it into smaller rules.`;
 }
 
-function howOf(rule: {
+function kindOf(rule: {
   always: boolean | undefined;
   globs: string[];
   description: string | undefined;

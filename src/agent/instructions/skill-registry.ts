@@ -6,13 +6,13 @@ import { block } from "./block.ts";
 import { type CommandSource, withArguments } from "./commands.ts";
 import { findGit } from "./environment.ts";
 import { parseFrontmatter } from "./frontmatter.ts";
-import { foldersTo, type PathInstructions, pathMatcher, rootedPath, slashed } from "./path-instructions.ts";
+import { foldersTo, type PathInstructions, pathMatcher, relativeWithSlashes, rootedPath } from "./path-instructions.ts";
 import { readText } from "./read-text.ts";
 import { cutNote, cutWarning, largestInstruction } from "./rules.ts";
 import { findNestedSkills, findSkills, type Skill, type SkillContext, skillLines } from "./skills.ts";
 
 /** `names` and `call` serve what the user types as `/name rest`. */
-export type SkillBook = CommandSource & {
+export type SkillRegistry = CommandSource & {
   /** Returns the skills that can be called, with their descriptions. */
   list(): { name: string; description?: string }[];
   /** The section of the system prompt; empty when there are no skills to list. */
@@ -25,20 +25,19 @@ export type SkillBook = CommandSource & {
   takeWarnings(): string[];
 };
 
-const advice = "Read a skill below before work that its description covers, and follow it:";
+export const skillAdvice = "Read a skill below before work that its description covers, and follow it:";
 
-export function createSkillBook(context: SkillContext): SkillBook {
-  const { skills, warnings: found } = findSkills(context);
-  let warnings = found;
-  const told = new Set<Skill>();
+export function createSkillRegistry(context: SkillContext): SkillRegistry {
+  const { skills, warnings } = findSkills(context);
+  const listed = new Set<Skill>();
   const visited = new Set([context.workspace, ...context.roots]);
-  const tell = (these: readonly Skill[]): string[] => {
-    const fresh = these.filter((skill) => skill.isListed && !told.has(skill));
-    for (const skill of fresh) told.add(skill);
-    return fresh.length > 0 ? [advice, ...skillLines(fresh, context.workspace)] : [];
+  const describeOnce = (these: readonly Skill[]): string[] => {
+    const fresh = these.filter((skill) => skill.isListed && !listed.has(skill));
+    for (const skill of fresh) listed.add(skill);
+    return fresh.length > 0 ? [skillAdvice, ...skillLines(fresh, context.workspace)] : [];
   };
   let isInRepository: boolean | undefined;
-  const atStart = tell(skills.filter((skill) => skill.globs.length === 0));
+  const atStart = describeOnce(skills.filter((skill) => skill.globs.length === 0));
   return {
     section: atStart.length > 0 ? ["# Skills", ...atStart].join("\n") : "",
     forPath(path) {
@@ -57,9 +56,9 @@ export function createSkillBook(context: SkillContext): SkillBook {
         if (owner !== undefined && !isInside(target.path, owner)) return false;
         if (globs.length === 0) return true;
         const matches = pathMatcher(globs);
-        return [owner ?? target.root, target.root].some((base) => matches(slashed(base, target.path)));
+        return [owner ?? target.root, target.root].some((base) => matches(relativeWithSlashes(base, target.path)));
       });
-      const lines = tell(fits);
+      const lines = describeOnce(fits);
       return lines.length > 0 ? lines.join("\n") : undefined;
     },
     names: () => [...new Set(skills.filter((skill) => skill.isInvocable).map((skill) => skill.name))],
@@ -74,32 +73,32 @@ export function createSkillBook(context: SkillContext): SkillBook {
       const within = skill.scope === "project" ? [context.workspace, ...context.roots].map(realOrSame) : undefined;
       const read = readText(skill.path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
       if (read.type !== "text") return undefined;
-      told.add(skill);
-      const shown = shownPath(skill.path, context.workspace);
+      listed.add(skill);
+      const displayPath = shownPath(skill.path, context.workspace);
       const body = withArguments(parseFrontmatter(read.text).body.trim(), rest);
       const text = [
         `Follow this skill. Paths in it start at ${skill.folder}`,
-        block("skill", { name: skill.name, path: shown }, read.isCut ? `${body}\n${cutNote(shown, read.size)}` : body),
+        block(
+          "skill",
+          { name: skill.name, path: displayPath },
+          read.isCut ? `${body}\n${cutNote(displayPath, read.size)}` : body,
+        ),
       ];
       return {
         text: text.join("\n"),
         path: skill.path,
-        warnings: read.isCut ? [cutWarning(`Skill ${shown}`, read.size)] : [],
+        warnings: read.isCut ? [cutWarning(`Skill ${displayPath}`, read.size)] : [],
       };
     },
     readRules: () => skills.filter((skill) => skill.scope === "user").flatMap((skill) => readRulesOf(skill, context)),
-    takeWarnings() {
-      const taken = warnings;
-      warnings = [];
-      return taken;
-    },
+    takeWarnings: () => warnings.splice(0),
   };
 }
 
 /** Allows the skill's file and folder. If a link leads to a folder that also holds the home or workspace, only the file. */
 function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillContext): Rule[] {
   const holdsMore = [home, workspace].some((context) => isInside(realOrSame(context), folder));
-  // A path with glob characters would allow more than was meant: it gets no rule, so reading it is asked about.
+  // As a rule, a path with glob characters would match other folders too. It gets none, so the user is asked before it is read.
   const patterns = [real, ...(holdsMore ? [] : [`${folder}/**`])].filter(
     (pattern) => !/[*?[\]{}!]/.test(pattern.replace(/\/\*\*$/, "")),
   );
@@ -114,7 +113,7 @@ function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillCo
 }
 
 /** Adds skills to the instructions that a touched path triggers. */
-export function withSkills(instructions: PathInstructions, skills: SkillBook): PathInstructions {
+export function withSkills(instructions: PathInstructions, skills: SkillRegistry): PathInstructions {
   return {
     ...instructions,
     forPath(path) {

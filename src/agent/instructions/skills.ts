@@ -4,7 +4,7 @@ import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { list } from "../../text/words.ts";
-import { booleanOf, fieldText, listOf, misspelt, parseFrontmatter } from "./frontmatter.ts";
+import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
 import { entriesIn, readText } from "./read-text.ts";
 import { largestInstruction } from "./rules.ts";
 
@@ -109,18 +109,18 @@ function readSkill(
   warnings: string[],
 ): Skill | undefined {
   const path = join(folder, "SKILL.md");
-  const shown = shownPath(path, context.workspace);
+  const displayPath = shownPath(path, context.workspace);
   if (context.isIgnored?.(path)) return undefined;
   const read = readText(path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
-  if (read.type === "problem") warnings.push(`Skill ${shown} was skipped: ${read.reason}.`);
+  if (read.type === "problem") warnings.push(`Skill ${displayPath} was skipped: ${read.reason}.`);
   if (read.type !== "text") return undefined;
   const { fields, warnings: problems } = parseFrontmatter(read.text);
-  problems.push(...misspelt(fields, fieldNames));
-  const given = fieldText(fields.get("name"));
-  const name = given !== undefined && /^[\w.:-]{1,64}$/.test(given) ? given : basename(folder);
-  if (given === undefined) problems.push(`it has no name; its directory's name ${name} is used`);
-  else if (given !== name)
-    problems.push(`${JSON.stringify(given.slice(0, 80))} is not a valid skill name; it is called ${name}`);
+  problems.push(...misspeltFieldWarnings(fields, fieldNames));
+  const declaredName = fieldText(fields.get("name"));
+  const name = declaredName !== undefined && /^[\w.:-]{1,64}$/.test(declaredName) ? declaredName : basename(folder);
+  if (declaredName === undefined) problems.push(`it has no name; its directory's name ${name} is used`);
+  else if (declaredName !== name)
+    problems.push(`${JSON.stringify(declaredName.slice(0, 80))} is not a valid skill name; it is called ${name}`);
   else if (name !== basename(folder))
     problems.push(
       `its name is ${name}, but its directory is called ${basename(folder)}: other programs require them to match`,
@@ -128,7 +128,7 @@ function readSkill(
   const description = fieldText(fields.get("description"));
   if (description === undefined) problems.push("it has no description, so the model does not see it");
   const isManual = booleanOf(fields.get("disable-model-invocation")) ?? false;
-  for (const problem of problems) warnings.push(`Skill ${shown}: ${problem}.`);
+  for (const problem of problems) warnings.push(`Skill ${displayPath}: ${problem}.`);
   return {
     name,
     description: description === undefined ? undefined : oneLine(description, longestDescription),

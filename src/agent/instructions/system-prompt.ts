@@ -1,7 +1,7 @@
 // The base system prompt. Each sentence has its reason in docs/decisions/system-prompt.md, and a test enforces that.
-import type { PromptMode } from "./environment.ts";
+import type { PermissionMode } from "../../protocol/run.ts";
 
-export function basePrompt(options: { mode: PromptMode; headless: boolean }): string {
+export function basePrompt(options: { mode: PermissionMode; headless: boolean }): string {
   const isReadOnly = options.mode === "plan" || options.mode === "ask";
   return [
     isReadOnly ? readOnlyRole : role,
@@ -21,11 +21,11 @@ const retry = "When a call fails, read the error and change something before you
 const together = "Send independent tool calls together.";
 
 const work = [
-  "Act; do not describe what you would do. Stop only when the task is done or you are truly blocked.",
+  "Act; do not describe what you would do.",
   `Look before you edit: Read the file, find its callers, tests and conventions. ${look}`,
   "Make the smallest exact edit that solves the whole task, in the style around it. Leave other code, files, formatting and the user's uncommitted changes alone.",
   "Reproduce a bug before you fix it, and fix its cause. Never weaken a test, hide an error or special-case an input to look finished.",
-  "After changes run the project's own checks (tests, types, lint, build) that cover them, and repair what you broke. Before you end, check the result against every part of the request.",
+  "After changes run the project's own checks (tests, types, lint, build) that cover them, and repair what you broke.",
   "Use Read, Grep, Glob and Edit rather than cat, grep, find and sed in a Shell (one command is fine for the same change in many files). Commands get no input: choose options that ask nothing, and run servers in the background.",
   retry,
   `${together} Commands of one reply run in order, also after one that failed. Keep a TodoWrite list for work of three or more steps.`,
@@ -55,7 +55,7 @@ const done = [
   "End with a short answer: what changed and where, what you verified and how. A question gets its answer first, and a requested format is followed to the letter.",
 ];
 
-const answers: Record<PromptMode, string[]> = {
+const answers: Record<PermissionMode, string[]> = {
   default: done,
   force: done,
   plan: [

@@ -13,7 +13,7 @@ export type ChildOptions = {
 };
 
 const longestLine = 16 * 1024 * 1024;
-/** A program that prints more than this that is not messages is not an MCP server. */
+/** A program that prints more bytes than this of anything but messages is not an MCP server. */
 const maxNoise = 16 * 1024 * 1024;
 
 const notMessage = new Error("not a message");
@@ -53,13 +53,13 @@ export class ChildTransport implements Transport {
       keepBytes: 16 * 1024,
       graceMs: 1000,
       onOutput: (stream, chunk) => {
-        if (stream === "stdout") this.#take(chunk.toString("utf8"));
+        if (stream === "stdout") this.#receive(chunk.toString("utf8"));
         else this.#said = (this.#said + chunk.toString("utf8")).slice(-16 * 1024);
       },
     });
     this.#child.ended.then(
-      (end) => this.#over(endingOf(end, command[0]!)),
-      (error: Error) => this.#over(error.message.replace(/\.$/, "")),
+      (end) => this.#endTransport(endingOf(end, command[0]!)),
+      (error: Error) => this.#endTransport(error.message.replace(/\.$/, "")),
     );
     if (this.#child.pid === 0) await this.#child.ended; // rejects with the reason
   }
@@ -78,11 +78,11 @@ export class ChildTransport implements Transport {
 
   async close(): Promise<void> {
     this.#child?.stop();
-    this.#over(undefined);
+    this.#endTransport(undefined);
     await this.#child?.ended.catch(() => {});
   }
 
-  #over(problem: string | undefined): void {
+  #endTransport(problem: string | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.problem = problem;
@@ -92,11 +92,11 @@ export class ChildTransport implements Transport {
 
   /** Ends the connection with a server that violates the protocol; nothing more is read from it. */
   #refuse(problem: string): void {
-    this.#over(problem);
+    this.#endTransport(problem);
     this.#child?.stop();
   }
 
-  #take(text: string): void {
+  #receive(text: string): void {
     if (this.#isOver) return;
     let from = 0;
     for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", from)) {

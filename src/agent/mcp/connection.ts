@@ -18,6 +18,8 @@ import { orAborted } from "../../net/or-aborted.ts";
 import { settlesWithin } from "../../process/clock.ts";
 import { unlessStopped } from "../../protocol/unless-stopped.ts";
 import { redactedStart } from "../../redact/shorten.ts";
+import { watchFlood } from "./flood.ts";
+import { withReadableTools } from "./readable-tools.ts";
 import { answerRequests, capabilities, type ServerRequests } from "./requests.ts";
 
 export type ConnectionStatus = "connecting" | "connected" | "failed" | "needs-login";
@@ -111,6 +113,7 @@ export class Connection {
   async #connect(): Promise<void> {
     const { version, open, requests, limits } = this.#options;
     this.status = "connecting";
+    const isOpen = () => this.status === "connected";
     const client = new Client(
       { name: "courser", version },
       {
@@ -121,19 +124,33 @@ export class Connection {
           getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
         },
         listChanged: {
-          tools: whenChanged(async () => this.#takeTools((await client.listTools(undefined, refreshed)).tools)),
-          prompts: whenChanged(async () => this.#takePrompts((await client.listPrompts(undefined, refreshed)).prompts)),
+          tools: whenChanged(isOpen, async () => this.#takeTools((await client.listTools(undefined, refreshed)).tools)),
+          prompts: whenChanged(isOpen, async () =>
+            this.#takePrompts((await client.listPrompts(undefined, refreshed)).prompts),
+          ),
         },
       },
     );
     client.onerror = () => {}; // errors that matter also fail a request
     answerRequests(client, this.name, requests);
     let transport: ServerTransport | undefined;
+    let flood: string | undefined;
+    const flooded = watchFlood();
     const late = setTimeout(() => void client.close(), limits.startMs);
     try {
       transport = await open();
       const way = transport;
+      way.onmessage = (message) => {
+        const problem = flooded(message);
+        if (flood !== undefined || problem === undefined) return;
+        flood = problem;
+        this.#restarts = maxRestarts;
+        requests.refused(`The MCP server ${this.name} was cut off: ${flood}.`);
+        void client.close();
+      };
       await client.connect(way, { timeout: limits.startMs });
+      const take = way.onmessage;
+      way.onmessage = (message, extra) => take?.(withReadableTools(message), extra);
       this.#client = client;
       const can = client.getServerCapabilities();
       const asked = { timeout: limits.startMs };
@@ -146,12 +163,12 @@ export class Connection {
       this.#takeTools(tools);
       this.status = "connected";
       this.problem = undefined;
-      client.onclose = () => this.#fail(way.problem ?? "the connection was closed");
+      client.onclose = () => this.#fail(flood ?? way.problem ?? "the connection was closed");
     } catch (error) {
       const { status, problem } = problemOf(error, limits.startMs);
       await client.close().catch(() => {});
       this.status = status;
-      this.problem = transport?.problem ?? [problem, transport?.lastWords].filter(Boolean).join("; it said: ");
+      this.problem = flood ?? transport?.problem ?? [problem, transport?.lastWords].filter(Boolean).join("; it said: ");
     } finally {
       clearTimeout(late);
     }
@@ -239,7 +256,7 @@ function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs
 const refreshed = { cacheMode: "refresh" } as const;
 
 /** Re-reads a list after it changed, with exponential back-off for a server that changes it constantly. */
-function whenChanged(read: () => Promise<void>) {
+function whenChanged(isOpen: () => boolean, read: () => Promise<void>) {
   let changes = 0;
   let isWaiting = false;
   return {
@@ -250,7 +267,8 @@ function whenChanged(read: () => Promise<void>) {
       isWaiting = true;
       const readAgain = () => {
         isWaiting = false;
-        read().catch(() => {}); // the list stays as it was
+        // Of a client that is closed, the library would say on stdout that it offers no lists.
+        if (isOpen()) read().catch(() => {}); // the list stays as it was
       };
       setTimeout(readAgain, Math.min(50 * 2 ** changes++, 60_000)).unref();
     },

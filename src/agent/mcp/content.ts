@@ -16,14 +16,14 @@ export function shownResult({ content, structuredContent }: CallToolResult, limi
     (content?.length ?? 0) === 0 && structuredContent !== undefined
       ? [{ type: "text", text: JSON.stringify(structuredContent) }]
       : (content ?? []);
-  return shown(
+  return renderWithinLimit(
     blocks.map((block) => shownBlock(block)),
     limit,
   );
 }
 
 export function shownResource({ contents }: ReadResourceResult, limit: number): RenderedContent {
-  return shown(
+  return renderWithinLimit(
     contents.map((resource) => shownBlock({ type: "resource", resource })),
     limit,
   );
@@ -31,10 +31,10 @@ export function shownResource({ contents }: ReadResourceResult, limit: number): 
 
 type RenderedBlock = { wire: McpContent; text?: string; image?: McpImage };
 
-function shown(blocks: readonly RenderedBlock[], limit: number): RenderedContent {
+function renderWithinLimit(blocks: readonly RenderedBlock[], limit: number): RenderedContent {
   const images = blocks.flatMap((block) => (block.image ? [block.image] : [])).slice(0, maxImages);
   const text = blocks.flatMap((block) => block.text ?? []).join("\n");
-  return { wire: blocks.map((block) => block.wire), text: cut(text, limit), images };
+  return { wire: blocks.map((block) => block.wire), text: keepBothEnds(text, limit), images };
 }
 
 function shownBlock(block: ContentBlock): RenderedBlock {
@@ -44,7 +44,7 @@ function shownBlock(block: ContentBlock): RenderedBlock {
     case "image":
       return shownImage(block.data, block.mimeType);
     case "audio":
-      return note(`[audio (${block.mimeType}), which cannot be played here]`);
+      return noteBlock(`[audio (${block.mimeType}), which cannot be played here]`);
     case "resource_link": {
       const about = block.description === undefined ? block.name : `${block.name}: ${block.description}`;
       return { wire: { resource: { uri: block.uri } }, text: `[resource ${block.uri} (${about})]` };
@@ -65,7 +65,7 @@ function shownBlock(block: ContentBlock): RenderedBlock {
 /** Detects the image type from its bytes, since a server's MIME type cannot be trusted. */
 function shownImage(data: string, mimeType: string): RenderedBlock {
   const image = imageOf(data);
-  if (!image) return note(`[image (${mimeType}), which cannot be shown: it is too large or not an image]`);
+  if (!image) return noteBlock(`[image (${mimeType}), which cannot be shown: it is too large or not an image]`);
   return { wire: { image: { data, mimeType } }, image };
 }
 
@@ -75,12 +75,12 @@ function imageOf(base64: string): McpImage | undefined {
   return mime === undefined ? undefined : { mime, base64 };
 }
 
-function note(text: string): RenderedBlock {
+function noteBlock(text: string): RenderedBlock {
   return { wire: { text: { text } }, text };
 }
 
 /** Keeps the beginning and the end, which are the most informative. */
-function cut(text: string, limit: number): string {
+function keepBothEnds(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);
   const left = text.length - 2 * half;

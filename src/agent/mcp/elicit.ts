@@ -16,8 +16,8 @@ export function elicitFrom(person: Person): NonNullable<ServerRequests["elicit"]
   };
 }
 
-function isForm(asked: ElicitRequest["params"]): asked is ElicitRequestFormParams {
-  return asked.mode !== "url";
+function isForm(params: ElicitRequest["params"]): params is ElicitRequestFormParams {
+  return params.mode !== "url";
 }
 
 async function fillForm(
@@ -30,7 +30,7 @@ async function fillForm(
     fieldOf(name, schema as JsonObject),
   );
   const required = new Set(requestedSchema.required ?? []);
-  if (fields.length === 0) return agree(title, message, person, signal);
+  if (fields.length === 0) return askForConsent(title, message, person, signal);
   const content: Record<string, FormValue> = {};
   let open = fields;
   // Invalid answers are asked again, at most twice.
@@ -62,10 +62,15 @@ async function openAddress(
 ): Promise<ElicitResult> {
   const address = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
   if (!address || !isSafeToOpen(address)) return { action: "decline" };
-  return agree(title, `${message}\n\nOpen in your browser, if you agree:\n${address.href}`, person, signal);
+  return askForConsent(title, `${message}\n\nOpen in your browser, if you agree:\n${address.href}`, person, signal);
 }
 
-async function agree(title: string, prompt: string, person: Person, signal: AbortSignal): Promise<ElicitResult> {
+async function askForConsent(
+  title: string,
+  prompt: string,
+  person: Person,
+  signal: AbortSignal,
+): Promise<ElicitResult> {
   const answers = await person.choose(title, [{ id: "agree", prompt, options: yesOrNo, allowMultiple: false }], signal);
   if (!answers) return { action: "cancel" };
   return answers[0]?.selectedOptionIds[0] === "yes" ? { action: "accept", content: {} } : { action: "decline" };

@@ -8,7 +8,7 @@ import type { RemoteContext } from "./remote.ts";
 
 export type LoginOptions = RemoteContext & {
   version: string;
-  way: LoginInteraction;
+  interaction: LoginInteraction;
   /** Resolves to the parameters that the browser brings back. */
   answer(): Promise<URLSearchParams>;
 };
@@ -17,16 +17,16 @@ export type LoginOptions = RemoteContext & {
 export async function logIn(
   { transport }: McpServer,
   { url, headers, auth }: Extract<ResolvedServer, { kind: "url" }>,
-  { env, configDir, version, way, answer }: LoginOptions,
+  { env, configDir, version, interaction, answer }: LoginOptions,
 ): Promise<"known" | "new"> {
   let isShown = false;
   const open = async (address: URL) => {
-    await way.open(address);
+    await interaction.open(address);
     isShown = true;
   };
-  const authProvider = loginProvider({ configDir, url, ...(auth && { auth }) }, { ...way, open });
-  const Way = transport === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
-  const connection = () => new Way(url, { fetch: createServerFetch(url, { env, headers }), authProvider });
+  const authProvider = loginProvider({ configDir, url, ...(auth && { auth }) }, { ...interaction, open });
+  const TransportClass = transport === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
+  const connection = () => new TransportClass(url, { fetch: createServerFetch(url, { env, headers }), authProvider });
   const first = connection();
   try {
     await connectOnce(first, version);

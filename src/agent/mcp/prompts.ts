@@ -13,8 +13,8 @@ export async function expandServerPrompt(
 ): Promise<Part[] | undefined> {
   const [whole, server, name] = /^\s*\/([\w.-]+):([\w.-]+)(?=\s|$)/.exec(text) ?? [];
   if (whole === undefined) return undefined;
-  const connection = connections.find((each) => wordOf(each.name) === server);
-  const prompt = connection?.prompts.find((each) => wordOf(each.name) === name);
+  const connection = connections.find((each) => typedName(each.name) === server);
+  const prompt = connection?.prompts.find((each) => typedName(each.name) === name);
   if (!connection || !prompt) return undefined;
   const words = text.slice(whole.length).trim();
   const args = argumentsOf(words, prompt.arguments?.map((argument) => argument.name) ?? []);
@@ -26,14 +26,14 @@ export async function expandServerPrompt(
 export function serverPrompts(connections: readonly Connection[]): { name: string; description?: string }[] {
   return connections.flatMap(({ name: server, prompts }) =>
     prompts.map(({ name, description }) => ({
-      name: `${wordOf(server)}:${wordOf(name)}`,
+      name: `${typedName(server)}:${typedName(name)}`,
       ...(description !== undefined && { description: oneLine(description, 200) }),
     })),
   );
 }
 
 /** Converts a name to the form that the user types, since names may contain blanks. */
-export function wordOf(name: string): string {
+export function typedName(name: string): string {
   return name.replace(/[^\w.-]+/g, "_");
 }
 
@@ -43,8 +43,8 @@ function argumentsOf(text: string, names: readonly string[]): Record<string, str
   const plain: string[] = [];
   for (const [word] of text.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)) {
     const [, name, value] = /^([\w.-]+)=(.*)$/s.exec(word) ?? [];
-    if (name !== undefined && names.includes(name)) args[name] = unquoted(value!);
-    else plain.push(unquoted(word));
+    if (name !== undefined && names.includes(name)) args[name] = unquote(value!);
+    else plain.push(unquote(word));
   }
   const open = names.filter((name) => !(name in args));
   for (const [index, name] of open.entries()) {
@@ -54,16 +54,16 @@ function argumentsOf(text: string, names: readonly string[]): Record<string, str
   return args;
 }
 
-function unquoted(word: string): string {
+function unquote(word: string): string {
   return word.replace(/^(["'])(.*)\1$/s, "$2");
 }
 
 /** Quotes assistant messages as text, since the model does not start a conversation. */
 function partsOf({ role, content }: PromptMessage): Part[] {
   const { text, images } = shownResult({ content: [content] }, 100_000);
-  const said = role === "assistant" ? `You said before: ${text}` : text;
+  const promptText = role === "assistant" ? `You said before: ${text}` : text;
   return [
-    ...(text === "" ? [] : [{ type: "text" as const, text: said }]),
+    ...(text === "" ? [] : [{ type: "text" as const, text: promptText }]),
     ...images.map((image) => ({ type: "image" as const, ...image })),
   ];
 }

@@ -47,8 +47,8 @@ export function resourceTools(connections: () => readonly Connection[], consents
     async run({ server, uri }, { signal, resultLimit }) {
       const [connection] = named(server);
       try {
-        const shown = shownResource(await connection!.readResource(uri, { signal }), resultLimit);
-        return toolResult({ kind: "success", value: { uri, content: shown.wire } }, shown);
+        const rendered = shownResource(await connection!.readResource(uri, { signal }), resultLimit);
+        return toolResult({ kind: "success", value: { uri, content: rendered.wire } }, rendered);
       } catch (error) {
         const { message } = serverFailure(error);
         throw new ToolFailure("error", { uri, error: message }, message);

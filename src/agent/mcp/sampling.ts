@@ -17,10 +17,13 @@ export function sampleWith({ person, model: opened }: SamplerParts): NonNullable
   return async (server, asked, signal) => {
     const { provider, model } = await opened;
     const messages = messagesOf(asked);
-    const shown = [asked.systemPrompt, ...messages.map(messageText)].filter(Boolean).join("\n\n").slice(0, 2000);
+    const promptPreview = [asked.systemPrompt, ...messages.map(messageText)]
+      .filter(Boolean)
+      .join("\n\n")
+      .slice(0, 2000);
     const question = {
       id: "ask",
-      prompt: `May it ask ${model.displayName} this, at your expense?\n\n${shown}`,
+      prompt: `May it ask ${model.displayName} this, at your expense?\n\n${promptPreview}`,
       options: yesOrNo,
       allowMultiple: false,
     };

@@ -26,7 +26,7 @@ const longestDescription = 4000;
 /** `name` is what the model calls. It differs from every built-in tool, and rules for those do not apply to it. */
 export function serverTool(offered: Offered, name: string, context: ServerToolContext): Tool<JsonObject> {
   const { connection, server, reached, pins, consented } = context;
-  const facts = factsOf(offered);
+  const described = approvedParts(offered);
   const target = `${server}:${offered.name}`;
   return {
     name,
@@ -42,20 +42,22 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
       {
         kind: "Mcp",
         target,
-        ...(pins?.status(facts) === "changed" && { changed: true }),
+        ...(pins?.status(described) === "changed" && { changed: true }),
         ...(consented && { consented }),
       },
     ],
     async run(args, { signal, print, resultLimit }) {
       // The user who permitted the changed tool has seen its current version.
-      if (pins?.status(facts) === "changed") approveNow(pins, facts);
+      if (pins?.status(described) === "changed") approveNow(pins, described);
       try {
         const onProgress = (message: string) => print(`${message}\n`);
         const result = await connection.callTool(offered.name, args, { signal, onProgress });
-        const shown = shownResult(result, resultLimit);
+        const rendered = shownResult(result, resultLimit);
         const isError = result.isError === true;
-        const words = isError ? { ...shown, text: shown.text || "The tool failed and did not say why." } : shown;
-        return toolResult(mcpOutcome(shown.wire, isError), words);
+        const words = isError
+          ? { ...rendered, text: rendered.text || "The tool failed and did not say why." }
+          : rendered;
+        return toolResult(mcpOutcome(rendered.wire, isError), words);
       } catch (error) {
         throw serverFailure(error);
       }
@@ -64,16 +66,16 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
 }
 
 /** An approval that cannot be saved is valid for this run. */
-function approveNow(pins: ToolPins, facts: ReturnType<typeof factsOf>): void {
+function approveNow(pins: ToolPins, described: ReturnType<typeof approvedParts>): void {
   try {
-    pins.approve(facts);
+    pins.approve(described);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
   }
 }
 
-/** Returns the facts that an approval of a tool is bound to. */
-export function factsOf({ name, description, inputSchema }: Offered) {
+/** Returns the parts of a tool that its approval is bound to. */
+export function approvedParts({ name, description, inputSchema }: Offered) {
   return { name, description, schema: inputSchema };
 }
 

@@ -11,7 +11,7 @@ import { Connection, type ConnectionLimits, type ConnectionStatus, type ServerTr
 import { expandServerPrompt } from "./prompts.ts";
 import type { ServerRequests } from "./requests.ts";
 import { resourceTools } from "./resources.ts";
-import { callableName, factsOf, serverTool } from "./server-tool.ts";
+import { approvedParts, callableName, serverTool } from "./server-tool.ts";
 
 export type McpOptions = VariableContext & {
   configDir: string;
@@ -49,7 +49,7 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
   const consents = options.consents ?? (() => false);
   const consented = new Set(servers.filter((server) => consents(server)).map(({ name }) => name));
   const resources = resourceTools(withResources, (server) => consented.has(server));
-  let made: { lists: readonly unknown[]; tools: readonly Tool[] } = { lists: [], tools: [] };
+  let cached: { lists: readonly unknown[]; tools: readonly Tool[] } = { lists: [], tools: [] };
   return {
     async ready(signal) {
       const all = Promise.all(running.map((each) => each.connected));
@@ -58,12 +58,12 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
     get tools() {
       const lists = connections.map(({ tools }) => tools);
       // Return the same objects until a server's tools change, so that callers can compare them.
-      if (lists.every((list, index) => list === made.lists[index])) return made.tools;
+      if (lists.every((list, index) => list === cached.lists[index])) return cached.tools;
       const taken = new Set<string>();
       // A server that died keeps its tools: a call restarts it or reports why not.
-      const own = running.flatMap((each) => each.tools(taken));
-      made = { lists, tools: withResources().length > 0 ? [...own, ...resources] : own };
-      return made.tools;
+      const serverTools = running.flatMap((each) => each.tools(taken));
+      cached = { lists, tools: withResources().length > 0 ? [...serverTools, ...resources] : serverTools };
+      return cached.tools;
     },
     connections,
     status: () =>
@@ -92,7 +92,7 @@ function startServer(server: McpServer, limits: ConnectionLimits, options: McpOp
     open: () => openTransport(server, options),
     onTools(tools) {
       try {
-        pins?.remember(tools.map(factsOf));
+        pins?.remember(tools.map(approvedParts));
       } catch (error) {
         options.warn(`The tools of ${server.name} could not be saved: ${(error as Error).message}`);
       }

@@ -44,7 +44,6 @@ const isolation = list(`
   --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try --new-session
   --die-with-parent --cap-drop ALL`);
 
-/** A pure function of its arguments. */
 export function bubblewrapCommand(
   parts: BubblewrapParts,
   { layout, cwd, limits, checks, complainTo, relay }: BubblewrapRequest,
@@ -96,16 +95,16 @@ function outerStage(
   { groups }: BubblewrapParts,
   { checks, complainTo }: Pick<BubblewrapRequest, "checks" | "complainTo">,
 ): string {
-  const joins = groups.map((group) => `echo 0 > ${quoted(`${group}/cgroup.procs`)} || exit 125; `);
+  const joins = groups.map((group) => `echo 0 > ${quotePath(`${group}/cgroup.procs`)} || exit 125; `);
   const files = [
     '9<"$0" 8>&2',
-    ...(checks === undefined ? [] : [`7<${quoted(checks)}`]),
-    ...(complainTo === undefined ? [] : [`2>${quoted(complainTo)}`]),
+    ...(checks === undefined ? [] : [`7<${quotePath(checks)}`]),
+    ...(complainTo === undefined ? [] : [`2>${quotePath(complainTo)}`]),
   ];
   return `${joins.join("")}exec "$@" ${files.join(" ")}`;
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return `'${path.replaceAll("'", "'\\''")}'`;
 }
 
@@ -170,11 +169,11 @@ function isTheSystems(path: string): boolean {
 
 /** Turns the error of a failed trial into a sentence with advice. */
 export function bubblewrapProblem(stderr: string): string {
-  const said = /bwrap: (.+)/.exec(stderr)?.[1]?.trim() ?? stderr.trim().split("\n")[0] ?? "";
+  const reason = /bwrap: (.+)/.exec(stderr)?.[1]?.trim() ?? stderr.trim().split("\n")[0] ?? "";
   const advice =
-    advices.find(([pattern]) => pattern.test(said))?.[1] ??
+    advices.find(([pattern]) => pattern.test(reason))?.[1] ??
     "See whether `bwrap --unshare-all --ro-bind / / true` works here";
-  return `bubblewrap does not work here (${said || "it gave no reason"}). ${advice}`;
+  return `bubblewrap does not work here (${reason || "it gave no reason"}). ${advice}`;
 }
 
 const advices: readonly [RegExp, string][] = [

@@ -17,18 +17,18 @@ const base = "/sys/fs/cgroup";
 export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined {
   const name = `courser-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
   for (const parents of candidates()) {
-    const made: string[] = [];
+    const createdGroups: string[] = [];
     try {
       for (const { folder, files } of parents) {
-        const own = join(folder, name);
-        mkdirSync(own);
-        made.push(own);
-        if (files.memory) writeFileSync(join(own, files.memory), String(limits.memoryMb * 1024 * 1024));
-        if (files.processes) writeFileSync(join(own, files.processes), String(limits.processes));
+        const groupFolder = join(folder, name);
+        mkdirSync(groupFolder);
+        createdGroups.push(groupFolder);
+        if (files.memory) writeFileSync(join(groupFolder, files.memory), String(limits.memoryMb * 1024 * 1024));
+        if (files.processes) writeFileSync(join(groupFolder, files.processes), String(limits.processes));
       }
-      return { folders: made, remove: () => removeSoon(made) };
+      return { folders: createdGroups, remove: () => removeSoon(createdGroups) };
     } catch {
-      for (const folder of made) tryToRemove(folder);
+      for (const folder of createdGroups) tryToRemove(folder);
     }
   }
   return undefined;

@@ -4,7 +4,7 @@ import { words } from "../../text/words.ts";
 /** Variables for the user, the language, the terminal, compilers and tools. */
 const names = words(`
   PATH PWD HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM COLORTERM COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CI EDITOR
-  VISUAL PAGER CURSOR_AGENT HOSTNAME MAKEFLAGS CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH RUSTFLAGS
+  VISUAL PAGER CURSOR_AGENT CURSOR_CONVERSATION_ID HOSTNAME MAKEFLAGS CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH RUSTFLAGS
   VIRTUAL_ENV PIPENV_VENV_IN_PROJECT POETRY_HOME PNPM_HOME BUN_INSTALL DENO_DIR VOLTA_HOME FNM_DIR FNM_MULTISHELL_PATH
   ASDF_DIR ASDF_DATA_DIR SDKMAN_DIR DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT NIX_PROFILES NIX_SSL_CERT_FILE
   SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_DATA_DIRS
@@ -24,11 +24,12 @@ export function confinedEnvironment(
   env: Readonly<Record<string, string>>,
   more: readonly string[],
 ): Record<string, string> {
-  const kept: Record<string, string> = {};
+  const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (names.has(name) || more.includes(name) || patterns.some((pattern) => pattern.test(name))) kept[name] = value;
+    if (names.has(name) || more.includes(name) || patterns.some((pattern) => pattern.test(name)))
+      variables[name] = value;
   }
-  return kept;
+  return variables;
 }
 
 /**

@@ -2,7 +2,7 @@
 // appears under such a name is moved aside at once, and named in the result.
 import { type FSWatcher, lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type HeldFolder, holdFolder } from "./held-folder.ts";
+import { type FolderHandle, openFolder } from "../folder-handle.ts";
 
 export type GuardRequest = {
   /** Paths in their present state: the target of a link, or undefined where nothing exists. */
@@ -26,7 +26,7 @@ export class GuardedNames {
   readonly #expected = new Set<string>();
   /** Guarded names by folder. */
   readonly #names = new Map<string, Set<string>>();
-  readonly #held = new Map<string, HeldFolder>();
+  readonly #held = new Map<string, FolderHandle>();
   readonly #watchers: FSWatcher[] = [];
   readonly #notes: string[] = [];
   readonly #aside = new Set<string>();
@@ -75,7 +75,7 @@ export class GuardedNames {
     if (!held) return; // the folder does not exist; it is checked when the command has ended
     this.#held.set(folder, held);
     try {
-      const watcher = watch(held.at, { persistent: false }, (_, name) => this.#see(folder, name));
+      const watcher = watch(held.at("."), { persistent: false }, (_, name) => this.#onNameChanged(folder, name));
       watcher.on("error", () => {});
       this.#watchers.push(watcher);
     } catch {
@@ -83,7 +83,7 @@ export class GuardedNames {
     }
   }
 
-  #see(folder: string, name: string | null): void {
+  #onNameChanged(folder: string, name: string | null): void {
     if (this.#aside.size > maxMoved) return;
     for (const each of name === null ? [...(this.#names.get(folder) ?? [])] : [name]) this.#look(folder, each);
     if (this.#aside.size > maxMoved) this.#request.onFlood();
@@ -114,7 +114,7 @@ export class GuardedNames {
     const held = this.#held.get(folder);
     if (!held) return; // the path is a file, not a folder
     this.#folders.add(folder);
-    for (const name of readdirSync(held.at)) this.#look(folder, name);
+    for (const name of readdirSync(held.at("."))) this.#look(folder, name);
   }
 
   /** Restores the previous state; what is there instead is moved aside. */
@@ -124,13 +124,13 @@ export class GuardedNames {
     const held = this.#held.get(folder) ?? holdFolder(folder);
     if (!held) return; // the folder was never created
     try {
-      const entry = join(held.at, name);
+      const entry = held.at(name);
       const now = stateOf(entry);
       if (now === before) return;
       if (now === undefined) this.#notes.push(`${path} is protected and was put back`);
       else {
-        const aside = freeName(held.at, `${name}.blocked`);
-        renameSync(entry, join(held.at, aside));
+        const aside = freeName(held, `${name}.blocked`);
+        renameSync(entry, held.at(aside));
         this.#aside.add(join(folder, aside));
         this.#notes.push(
           `${path} is protected: what appeared there while the command ran is now ${join(folder, aside)}`,
@@ -150,6 +150,14 @@ export class GuardedNames {
 
 const maxNotes = 20;
 
+function holdFolder(path: string): FolderHandle | undefined {
+  try {
+    return openFolder(path);
+  } catch {
+    return undefined; // missing, not a folder, or behind a link
+  }
+}
+
 /** Returns the target of a link, or undefined if nothing exists. Anything else returns a value that no link has. */
 function stateOf(path: string): string | undefined {
   try {
@@ -159,9 +167,9 @@ function stateOf(path: string): string | undefined {
   }
 }
 
-function freeName(folder: string, wanted: string): string {
+function freeName(folder: FolderHandle, wanted: string): string {
   for (let number = 1; ; number++) {
     const name = number === 1 ? wanted : `${wanted}-${number}`;
-    if (stateOf(join(folder, name)) === undefined) return name;
+    if (stateOf(folder.at(name)) === undefined) return name;
   }
 }

@@ -16,8 +16,8 @@ export function judgeByPolicy(network: NetworkSettings): HostJudge {
 export function nameProblem({ host, port }: Target, network: NetworkSettings): string | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return "it has no port";
   if (!/^[a-z0-9._:-]+$/i.test(host) || host.length > 253) return "it is not a host name";
-  if (network.deny.some((pattern) => covers(pattern, host, port, "any"))) return "networkPolicy.deny names it";
-  if (network.default === "allow" || network.allow.some((pattern) => covers(pattern, host, port, "usual")))
+  if (network.deny.some((pattern) => matchesHost(pattern, host, port, "any"))) return "networkPolicy.deny names it";
+  if (network.default === "allow" || network.allow.some((pattern) => matchesHost(pattern, host, port, "usual")))
     return undefined;
   // A block of addresses may still cover it.
   return network.allow.some(isBlock) ? undefined : notListed;
@@ -35,12 +35,12 @@ export function addressProblem(
   for (const address of addresses) {
     const verdict = judgeAddress(address);
     if (verdict.kind !== "public") return `${verdict.why}, which is closed`;
-    const spelt = plain(plainAddress(address) ?? address);
+    const spelt = normalizeHost(plainAddress(address) ?? address);
     const denies = (pattern: string) =>
-      isBlock(pattern) ? inBlock(pattern, spelt) : covers(pattern, spelt, port, "any");
+      isBlock(pattern) ? inBlock(pattern, spelt) : matchesHost(pattern, spelt, port, "any");
     if (network.deny.some(denies)) return `networkPolicy.deny names ${address}, where it leads`;
   }
-  if (network.default === "allow" || network.allow.some((pattern) => covers(pattern, host, port, "usual")))
+  if (network.default === "allow" || network.allow.some((pattern) => matchesHost(pattern, host, port, "usual")))
     return undefined;
   const isCovered = (address: string) => network.allow.some((pattern) => isBlock(pattern) && inBlock(pattern, address));
   return addresses.length > 0 && addresses.every(isCovered) && usualPorts.has(port) ? undefined : notListed;
@@ -52,17 +52,17 @@ const usualPorts = new Set([80, 443]);
  * Matches `host`, `*.host` (including the host itself) and `*`. With
  * `:port` only that port matches; otherwise any, or only the usual ones.
  */
-function covers(pattern: string, host: string, port: number, ports: "usual" | "any"): boolean {
+function matchesHost(pattern: string, host: string, port: number, ports: "usual" | "any"): boolean {
   if (isBlock(pattern)) return false;
   const [, name = "", wantedPort] = /^(.*?)(?::(\d+))?$/.exec(isIP(pattern) === 6 ? `[${pattern}]` : pattern)!;
   if (wantedPort === undefined ? ports === "usual" && !usualPorts.has(port) : Number(wantedPort) !== port) return false;
-  const wanted = plain(name);
-  const given = plain(host);
-  if (wanted === "*" || wanted === given) return true;
-  return wanted.startsWith("*.") && (given === wanted.slice(2) || given.endsWith(wanted.slice(1)));
+  const wanted = normalizeHost(name);
+  const normalizedHost = normalizeHost(host);
+  if (wanted === "*" || wanted === normalizedHost) return true;
+  return wanted.startsWith("*.") && (normalizedHost === wanted.slice(2) || normalizedHost.endsWith(wanted.slice(1)));
 }
 
-function plain(host: string): string {
+function normalizeHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/^\[(.*)\]$/, "$1")

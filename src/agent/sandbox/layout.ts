@@ -19,7 +19,7 @@ export type Layout = readonly Mount[];
 const order = list("covered private visible pinned writable readOnly closed hidden") as readonly Mount["as"][];
 
 /** Sorts mounts into the order in which they must be applied, and drops those that change nothing. */
-export function arrange(mounts: readonly Mount[]): Layout {
+export function arrangeMounts(mounts: readonly Mount[]): Layout {
   const strictest = new Map<string, Mount>();
   for (const mount of mounts) {
     const other = strictest.get(mount.at);
@@ -30,7 +30,7 @@ export function arrange(mounts: readonly Mount[]): Layout {
   const above: Mount[] = [];
   for (const mount of sorted) {
     while (above.length > 0 && !isInside(mount.at, above.at(-1)!.at)) above.pop();
-    if (!matters(mount, above.at(-1))) continue;
+    if (!changesAccess(mount, above.at(-1))) continue;
     laid.push(mount);
     above.push(mount);
   }
@@ -42,7 +42,7 @@ function keyOf(path: string): string {
   return path.replaceAll("/", "\0");
 }
 
-function matters(mount: Mount, holder: Mount | undefined): boolean {
+function changesAccess(mount: Mount, holder: Mount | undefined): boolean {
   const outer = holder?.as ?? "readOnly"; // the root
   if (outer === "hidden") return false;
   const isUnseen = outer === "covered" || outer === "private" || outer === "closed";

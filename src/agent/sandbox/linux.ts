@@ -60,7 +60,7 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     bash,
     stat,
     kernelPaths: kernelPaths.filter((path) => existsSync(path)),
-    ...furnish(folder),
+    ...createHelperFiles(folder),
   };
   const tried = async (groups: readonly string[]) =>
     processes.run({ command: trialCommand({ ...parts, groups }), cwd: "/", env: {}, timeoutMs: 10_000 });
@@ -88,8 +88,8 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     const guards = new Set<GuardedNames>();
     const [temporary, kept] = [temporaryMounts(folder, plan), keptFolders(plan)];
     const space = new TemporarySpace([...temporary.values()], plan.limits.temporaryMb);
-    const made = { folder, hiding, special, temporary, space, kept, canGroup, guards, removals };
-    const sandbox: LinuxSandbox = { plan, parts, way, ...made };
+    const state = { folder, hiding, special, temporary, space, kept, canGroup, guards, removals };
+    const sandbox: LinuxSandbox = { plan, parts, way, ...state };
     const expect = (path: string) => {
       for (const guard of guards) guard.expect(path);
     };
@@ -115,7 +115,6 @@ type LinuxSandbox = {
   /** Folders of the agent that commands must not see. */
   kept: readonly string[];
   canGroup: boolean;
-  /** The guards of running commands. */
   guards: Set<GuardedNames>;
   /** Pending removals of control groups whose processes are ending. */
   removals: Promise<void>[];
@@ -274,7 +273,7 @@ function temporaryBases({ writable }: SandboxPlan): string[] {
   return [...new Set(bases)].filter((path) => !writable.some((root) => isInside(path, root)));
 }
 
-function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFolder" | "filter"> {
+function createHelperFiles(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFolder" | "filter"> {
   const emptyFile = join(folder, "nothing");
   const emptyFolder = join(folder, "none");
   const filter = join(folder, "filter");
@@ -293,10 +292,12 @@ function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFold
  */
 function temporaryMounts(folder: string, plan: SandboxPlan): Map<string, string> {
   if (!plan.temporary) return new Map();
-  const own = realOrSame(tmpdir());
+  const temporaryFolder = realOrSame(tmpdir());
   const places = [plan.workspace, ...plan.roots, ...plan.writable, plan.home];
-  const isApart = !places.some((place) => isInside(place, own)) && !plan.writable.some((root) => isInside(own, root));
-  const wanted = ["/tmp", "/var/tmp", ...(isApart ? [own] : [])];
+  const isApart =
+    !places.some((place) => isInside(place, temporaryFolder)) &&
+    !plan.writable.some((root) => isInside(temporaryFolder, root));
+  const wanted = ["/tmp", "/var/tmp", ...(isApart ? [temporaryFolder] : [])];
   const folders = [...new Set(wanted.filter((path) => existsSync(path)).map(realOrSame))];
   return new Map(folders.map((at, index) => [at, mkdirAt(join(folder, `tmp-${index}`))]));
 }

@@ -26,10 +26,10 @@ export function readMountNames(table = "/proc/self/mountinfo"): OtherNames {
   return (path) => {
     const holder = holderOf(path);
     if (!holder) return [];
-    const inside = joined(holder.root, below(path, holder.at));
+    const inside = joinRest(holder.root, restBelow(path, holder.at));
     const others = mounts.filter(({ device, root }) => device === holder.device && isInside(inside, root));
     const names = others.flatMap((mount) => {
-      const name = joined(mount.at, below(inside, mount.root));
+      const name = joinRest(mount.at, restBelow(inside, mount.root));
       return name !== path && holderOf(name) === mount ? [name] : [];
     });
     return [...new Set(names)];
@@ -37,20 +37,20 @@ export function readMountNames(table = "/proc/self/mountinfo"): OtherNames {
 }
 
 function mountOf(line: string): SystemMount[] {
-  const [, , device, root, at] = line.split(" ").map(unescaped);
+  const [, , device, root, at] = line.split(" ").map(decodeOctal);
   return device !== undefined && root !== undefined && at !== undefined ? [{ device, root, at }] : [];
 }
 
 /** Decodes blanks and the like, which are written as octal numbers. */
-function unescaped(word: string): string {
+function decodeOctal(word: string): string {
   return word.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
 /** Returns the rest of the path with its leading slash; empty for the folder itself. */
-function below(path: string, folder: string): string {
+function restBelow(path: string, folder: string): string {
   return folder === "/" ? (path === "/" ? "" : path) : path.slice(folder.length);
 }
 
-function joined(folder: string, rest: string): string {
+function joinRest(folder: string, rest: string): string {
   return folder === "/" ? rest || "/" : folder + rest;
 }

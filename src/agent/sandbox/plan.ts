@@ -64,7 +64,7 @@ export function planSandbox(settings: SandboxSettings, context: PlanContext): Sa
   };
 }
 
-/** Where users keep keys, below their home folder. */
+/** Folders and files below the home folder in which users keep keys. */
 const keyPlaces = list(`
   .ssh .gnupg .aws .azure .kube .docker .config/gcloud .config/gh .config/hub .netrc .npmrc .pypirc .git-credentials
   .config/git/credentials .vault-token .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml`);

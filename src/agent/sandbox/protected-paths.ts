@@ -1,7 +1,8 @@
 // Protects paths in a folder that commands may write: existing ones are read-only, missing ones are guarded.
-import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
+import { entriesIn } from "../../policy/hard-links.ts";
+import { floorOf, isInside, longestText, readTextUpTo, realOrSame } from "../../policy/paths.ts";
 import {
   gitFolders,
   homeSettings,
@@ -12,6 +13,7 @@ import {
 } from "../../policy/protected-names.ts";
 import { absolutePattern, namesPath } from "../../policy/rules.ts";
 import { hasWildcard } from "../../text/glob.ts";
+import { statOf } from "../folder-handle.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
 
@@ -42,7 +44,7 @@ export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
 
 /** Existing protected names, in any spelling. */
 function protectedAtTop(root: string, plan: SandboxPlan): string[] {
-  const paths = entriesOf(root).flatMap(({ name }) => (mayBeProtected(name) ? [join(root, name)] : []));
+  const paths = entriesIn(root).flatMap(({ name }) => (mayBeProtected(name) ? [join(root, name)] : []));
   return paths.filter((path) => isGuarded(path, plan));
 }
 
@@ -55,16 +57,18 @@ function mayBeProtected(name: string): boolean {
   return /^\.|[^ -~]|~|\.code-workspace/i.test(name);
 }
 
-/** Parts of protected folders that may be written: those made for it, and those that a rule of the user names. */
+/** Returns writable parts of protected folders: those meant for agents, and those that a rule of the user names. */
 function openPaths(root: string, plan: SandboxPlan): string[] {
   const cursor = join(root, ".cursor");
   const isOwn = cursor === plan.configDir || cursor === join(plan.home, ".cursor");
-  const made = isOwn ? [] : openInCursor.map((name) => join(cursor, name)).filter((at) => statOf(at)?.isDirectory());
+  const openFolders = isOwn
+    ? []
+    : openInCursor.map((name) => join(cursor, name)).filter((at) => statOf(at)?.isDirectory());
   const named = plan.rules
     .filter((rule) => rule.verdict === "allow" && !hasWildcard(rule.pattern))
     .map((rule) => absolutePattern(rule.pattern, plan))
     .filter((at) => isInside(at, root) && isLifted(at, plan) && statOf(at)?.isFile());
-  return [...made, ...named].filter((at) => !plan.readOnly.some((closed) => isInside(at, closed)));
+  return [...openFolders, ...named].filter((at) => !plan.readOnly.some((closed) => isInside(at, closed)));
 }
 
 /** Guards a protected path that was found below the top of the folder. */
@@ -135,21 +139,22 @@ function linkAt(path: string): string | undefined {
 
 /** A `.git` file names the folder that replaces it, and that may name another; commands may be able to write either. */
 function guardPointer(pointer: string, plan: SandboxPlan, guarded: GuardedPaths): void {
-  const own = pointedTo(pointer);
-  if (own === undefined) return;
-  const up = readOrEmpty(join(own, "commondir")).trim();
-  for (const git of new Set([own, up === "" ? own : realOrSame(resolve(own, up))])) {
+  const gitFolder = pointedTo(pointer);
+  if (gitFolder === undefined) return;
+  const up = readTextUpTo(join(gitFolder, "commondir"), longestText).trim();
+  for (const git of new Set([gitFolder, up === "" ? gitFolder : realOrSame(resolve(gitFolder, up))])) {
     const root = plan.writable.find((folder) => git !== folder && isInside(git, folder));
     if (root === undefined) continue;
     // Git's folder for worktrees is otherwise closed.
-    if (git === own && worktreeOf(pointer)) guarded.mounts.push({ at: own, as: "writable" });
+    if (git === gitFolder && worktreeOf(pointer)) guarded.mounts.push({ at: gitFolder, as: "writable" });
     if (statOf(git)?.isDirectory()) guardGit(git, plan, guarded);
     else if (!statOf(git)) guarded.watched.set(git, undefined);
   }
 }
 
 function pointedTo(pointer: string): string | undefined {
-  const [, target] = /^gitdir: (.+?)\s*$/.exec(statOf(pointer)?.isFile() ? readOrEmpty(pointer) : "") ?? [];
+  const [, target] =
+    /^gitdir: (.+?)\s*$/.exec(statOf(pointer)?.isFile() ? readTextUpTo(pointer, longestText) : "") ?? [];
   return target === undefined ? undefined : realOrSame(resolve(dirname(pointer), target));
 }
 
@@ -158,7 +163,7 @@ function pointedTo(pointer: string): string | undefined {
  */
 function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   guarded.mounts.push({ at: git, as: "pinned" });
-  const there = entriesOf(git).map((entry) => entry.name);
+  const there = entriesIn(git).map((entry) => entry.name);
   for (const name of new Set([...there, ...gitFolders]))
     if (isGitSetting(name)) guardPath(join(git, name), plan, guarded);
   guardPath(join(git, "objects/info/alternates"), plan, guarded);
@@ -172,7 +177,7 @@ function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
 
 /** Folders that git keeps as repositories; their names may contain slashes. */
 function repositoriesIn(folder: string, depth = 4): string[] {
-  const folders = entriesOf(folder).filter((entry) => entry.isDirectory());
+  const folders = entriesIn(folder).filter((entry) => entry.isDirectory());
   return folders.flatMap(({ name }) => {
     const path = join(folder, name);
     if (statOf(join(path, "HEAD"))) return [path];
@@ -182,14 +187,6 @@ function repositoriesIn(folder: string, depth = 4): string[] {
 
 function watchAbsent(git: string, guarded: GuardedPaths): void {
   for (const path of readByGit.map((name) => join(git, name))) if (!statOf(path)) guarded.watched.set(path, undefined);
-}
-
-function readOrEmpty(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 /** A literal rule of the user lifts one path of the project, but nothing in the agent's own configuration. */
@@ -220,12 +217,17 @@ export function linkedGit(workspace: string): GuardedPaths {
 
 /** `own` is git's folder for this worktree, `common` the repository. Returns undefined if the repository does not list the worktree. */
 function worktreeOf(pointer: string): { own: string; common: string } | undefined {
-  const own = pointedTo(pointer);
-  if (own === undefined) return undefined;
-  const [back, up] = [readOrEmpty(join(own, "gitdir")).trim(), readOrEmpty(join(own, "commondir")).trim()];
-  const common = realOrSame(resolve(own, up));
-  const isKnown = back !== "" && realOrSame(resolve(own, back)) === realOrSame(pointer);
-  return isKnown && up !== "" && dirname(own) === join(common, "worktrees") ? { own, common } : undefined;
+  const gitFolder = pointedTo(pointer);
+  if (gitFolder === undefined) return undefined;
+  const [back, up] = [
+    readTextUpTo(join(gitFolder, "gitdir"), longestText).trim(),
+    readTextUpTo(join(gitFolder, "commondir"), longestText).trim(),
+  ];
+  const common = realOrSame(resolve(gitFolder, up));
+  const isKnown = back !== "" && realOrSame(resolve(gitFolder, back)) === realOrSame(pointer);
+  return isKnown && up !== "" && dirname(gitFolder) === join(common, "worktrees")
+    ? { own: gitFolder, common }
+    : undefined;
 }
 
 /**
@@ -237,7 +239,7 @@ function isRepository(folder: string): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
-/** By folder: the existing protected names, and whether git takes the folder itself for a repository. */
+/** Maps each folder to its existing protected names, and to whether git takes the folder itself for a repository. */
 export type TopLevelNames = ReadonlyMap<string, { names: ReadonlySet<string>; isRepository: boolean }>;
 
 export function topLevelNames(plan: SandboxPlan): TopLevelNames {
@@ -263,7 +265,6 @@ export function newTopLevelPaths(plan: SandboxPlan, before: TopLevelNames): stri
   });
 }
 
-/** The most folders to search. */
 const maxFolders = 2000;
 /** Large generated folders, full of other people's settings that no program reads. */
 const skipped = new Set(["node_modules", "__pycache__", ".venv", "venv", ".git"]);
@@ -275,7 +276,7 @@ export function nestedIn(root: string, plan: SandboxPlan): { guarded: string[]; 
   const open = [root];
   for (let next = 0; next < Math.min(open.length, maxFolders); next++) {
     const folder = open[next]!;
-    for (const entry of entriesOf(folder)) {
+    for (const entry of entriesIn(folder)) {
       const path = join(folder, entry.name);
       if (folder !== root && mayBeProtected(entry.name) && floorOf({ given: path, real: path }, plan))
         guarded.push(path);
@@ -284,20 +285,4 @@ export function nestedIn(root: string, plan: SandboxPlan): { guarded: string[]; 
     }
   }
   return { guarded, special };
-}
-
-export function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined; // a file on the path, or a folder that may not be searched: nothing can be created there either
-  }
-}
-
-export function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

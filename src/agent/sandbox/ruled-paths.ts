@@ -1,14 +1,15 @@
 // Finds the existing files that deny rules and ignore files name: hidden if reading is denied, read-only if writing is.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { entriesIn } from "../../policy/hard-links.ts";
 import { ignoreFiles, loadHidden } from "../../policy/hidden.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import { absolutePattern, coversPath } from "../../policy/rules.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
 import { hasWildcard } from "../../text/glob.ts";
+import { statOf } from "../folder-handle.ts";
 import type { Layout, Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
-import { entriesOf, statOf } from "./protected-paths.ts";
 
 export type HiddenFiles = {
   /** Considers deny rules and ignore files together. */
@@ -85,7 +86,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
     else if (kind === "Write" && !statOf(path)) absent.push(path);
     else judge(path);
   }
-  for (const walk of widest(walks)) look(walk);
+  for (const walk of dropCoveredWalks(walks)) look(walk);
   return { mounts, named, absent, notes };
 
   /** Returns true if nothing below the path needs checking. */
@@ -112,7 +113,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
     for (let level = 0; level < depth && folders.length > 0; level++) {
       const deeper: string[] = [];
       for (const folder of folders) {
-        for (const { name } of entriesOf(folder)) {
+        for (const { name } of entriesIn(folder)) {
           if (left-- <= 0) {
             notes.push(
               `${from} contains too many files to check each: deny rules with wildcards may not hide all of them`,
@@ -140,8 +141,7 @@ function walkOf(pattern: string): PatternWalk {
   return { from, depth: whole.slice(from.length).includes("**") ? Number.POSITIVE_INFINITY : depth };
 }
 
-/** Drops walks that another one covers. */
-function widest(walks: readonly PatternWalk[]): PatternWalk[] {
+function dropCoveredWalks(walks: readonly PatternWalk[]): PatternWalk[] {
   const deepest = new Map<string, number>();
   for (const { from, depth } of walks) deepest.set(from, Math.max(deepest.get(from) ?? 0, depth));
   const all = [...deepest].map(([from, depth]) => ({ from, depth }));

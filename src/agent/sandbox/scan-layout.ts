@@ -1,17 +1,17 @@
 // Scans the disk for what a plan names, and builds the layout for one command.
 import { dirname, join } from "node:path";
+import { entriesIn } from "../../policy/hard-links.ts";
 import { floorOf, isInside } from "../../policy/paths.ts";
-import { arrange, type Layout, type Mount } from "./layout.ts";
+import { statOf } from "../folder-handle.ts";
+import { arrangeMounts, type Layout, type Mount } from "./layout.ts";
 import { readMountNames } from "./mount-names.ts";
 import type { SandboxPlan } from "./plan.ts";
 import {
-  entriesOf,
   type GuardedPaths,
   guardFolder,
   guardNested,
   linkedGit,
   nestedIn,
-  statOf,
   type TopLevelNames,
   topLevelNames,
 } from "./protected-paths.ts";
@@ -24,7 +24,7 @@ export type ScanLayoutRequest = {
   special: SpecialFiles;
   /** Maps each temporary folder of the system to the run's own folder that replaces it. */
   temporary: ReadonlyMap<string, string>;
-  /** Folders and files that the command cannot do without: programs, the outputs of the session. */
+  /** Folders and files that the command needs, such as programs and the outputs of the session. */
   needed: readonly string[];
   /** Folders of the agent that commands must not see. */
   kept: readonly string[];
@@ -49,8 +49,8 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
     for (const [path, state] of guarded.watched) watched.set(path, state);
   };
 
-  const veils = [...covers(plan), ...temporary.keys()];
-  for (const at of covers(plan)) mounts.push({ at, as: "covered" });
+  const hiddenFolders = [...coveredFolders(plan), ...temporary.keys()];
+  for (const at of coveredFolders(plan)) mounts.push({ at, as: "covered" });
   for (const [at, from] of temporary) mounts.push({ at, as: "private", from });
   const closed = kept.filter((path) => statOf(path)?.isDirectory());
   for (const at of closed) mounts.push({ at, as: "closed" });
@@ -58,10 +58,10 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   // Settings cannot open the agent's own folders.
   const readable = plan.readable.filter((path) => roots.includes(path) || !kept.some((each) => isInside(path, each)));
   // Never a covered folder itself, nor a parent of one: a PATH that names /tmp does not open it.
-  const shown = [...needed, ...readable, ...homeInSight(plan)].filter(
-    (path) => statOf(path) && !veils.some((veil) => isInside(veil, path)),
+  const visiblePaths = [...needed, ...readable, ...homeInSight(plan)].filter(
+    (path) => statOf(path) && !hiddenFolders.some((folder) => isInside(folder, path)),
   );
-  for (const at of shown) mounts.push({ at, as: "visible" });
+  for (const at of visiblePaths) mounts.push({ at, as: "visible" });
 
   const writable = plan.writable.filter((path) => statOf(path) && (roots.includes(path) || !isProtected(path, plan)));
   const inside: string[] = [];
@@ -79,17 +79,17 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   for (const path of ruled.absent) if (writable.some((root) => isInside(path, root))) watched.set(path, undefined);
 
   const isInSight = (path: string) =>
-    !veils.some((veil) => isInside(path, veil)) || shown.some((at) => isInside(path, at));
+    !hiddenFolders.some((folder) => isInside(path, folder)) || visiblePaths.some((at) => isInside(path, at));
   const around = [...roots.map(dirname), plan.home, ...sharedFolders].filter(isInSight);
-  const found = special.find({ around, except: [...writable, ...veils, ...closed], isInSight });
+  const found = special.find({ around, except: [...writable, ...hiddenFolders, ...closed], isInSight });
   const others = [...found, ...special.foreign(inside)].filter((path) => path !== socket);
-  mounts.push(...special.hidden(others, { needed: [...shown, ...writable, plan.home], own: writable }));
+  mounts.push(...special.hidden(others, { needed: [...visiblePaths, ...writable, plan.home], own: writable }));
   mounts.push(...hardLinksTo(mounts, writable), ...otherNamesOf(mounts));
   mounts.push(...waysTo([...mounts.filter(isFixed).map(({ at }) => at), ...watched.keys()], writable));
-  return { layout: checkLength(arrange(mounts)), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
+  return { layout: checkLength(arrangeMounts(mounts)), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
 }
 
-/** Where system services keep their sockets and pipes. */
+/** Folders in which system services keep sockets and pipes. */
 const sharedFolders = ["/var/lib", "/var/spool", "/srv", "/opt"];
 
 /** Reports whether the path must keep its contents under its name. */
@@ -136,7 +136,7 @@ function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mou
   const open = [...writable];
   let left = maxEntries;
   for (let next = 0; next < open.length; next++) {
-    for (const entry of entriesOf(open[next]!)) {
+    for (const entry of entriesIn(open[next]!)) {
       if (left-- <= 0) return found;
       const at = join(open[next]!, entry.name);
       if (isClosed.has(at)) continue;
@@ -155,7 +155,7 @@ function filesOf(path: string): string[] {
   const found = [path];
   for (let next = 0; next < Math.min(found.length, maxHeld); next++)
     if (statOf(found[next]!)?.isDirectory())
-      for (const { name } of entriesOf(found[next]!)) found.push(join(found[next]!, name));
+      for (const { name } of entriesIn(found[next]!)) found.push(join(found[next]!, name));
   return found;
 }
 
@@ -167,10 +167,9 @@ function linkedFile(path: string): string | undefined {
 
 /** Sockets and secrets of running programs. */
 const runFolders = ["/run", "/var/run"];
-/** Where users keep their own files. */
 const homeFolders = ["/home", "/root", "/mnt", "/media", "/srv"];
 
-function covers({ readBoundary, home, temporary }: SandboxPlan): string[] {
+function coveredFolders({ readBoundary, home, temporary }: SandboxPlan): string[] {
   const wanted = [...runFolders, ...(readBoundary === "workspace" ? [...homeFolders, home] : [])];
   if (!temporary) wanted.push("/tmp", "/var/tmp");
   return wanted.filter((path) => statOf(path)?.isDirectory());

@@ -12,7 +12,6 @@ import type { Mount } from "./layout.ts";
 import { type SandboxPlan, skillNames } from "./plan.ts";
 
 export type SeatbeltParts = {
-  /** The private temporary folder. */
   temporary: string;
   /** Paths that rules hide or make read-only. */
   ruled: readonly Mount[];
@@ -22,7 +21,6 @@ export type SeatbeltParts = {
   proxyPort?: number;
 };
 
-/** A pure function of its arguments. */
 export function seatbeltProfile(plan: SandboxPlan, { temporary, ruled, needed, proxyPort }: SeatbeltParts): string {
   const writable = [...plan.writable, ...(plan.temporary ? [temporary] : [])];
   const lines = [
@@ -43,12 +41,12 @@ export function seatbeltProfile(plan: SandboxPlan, { temporary, ruled, needed, p
     ...readRules(plan, [...needed, temporary]),
     ...keptRules(plan, needed),
     "; writing",
-    rule("allow", "file-write*", writable.map(subpath)),
-    rule("allow", "file-write-data file-ioctl", devices.map(literal)),
+    rule("allow", "file-write*", writable.map(subpathFilter)),
+    rule("allow", "file-write-data file-ioctl", devices.map(literalFilter)),
     ...plan.writable.flatMap((root) => protectedRules(root)),
-    rule("deny", "file-write*", ownPaths(plan).map(subpath)),
-    rule("deny", "file-write*", [...plan.readOnly, ...pathsOf(ruled, "readOnly")].map(subpath)),
-    rule("deny", "file-read* file-write*", pathsOf(ruled, "hidden").map(subpath)),
+    rule("deny", "file-write*", ownPaths(plan).map(subpathFilter)),
+    rule("deny", "file-write*", [...plan.readOnly, ...pathsOf(ruled, "readOnly")].map(subpathFilter)),
+    rule("deny", "file-read* file-write*", pathsOf(ruled, "hidden").map(subpathFilter)),
     "; the network stays shut",
     ...(proxyPort === undefined ? [] : [`(allow network-outbound (remote ip "localhost:${proxyPort}"))`]),
   ];
@@ -65,30 +63,29 @@ const services = [
   "com.apple.bsd.dirhelper",
 ];
 const devices = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper", "/dev/stdout", "/dev/stderr"];
-/** Where users keep their own files. */
 const homeFolders = ["/Users", "/Volumes", "/Network"];
 
 function readRules({ readBoundary, readable, writable, home }: SandboxPlan, needed: readonly string[]): string[] {
   if (readBoundary === "system") return ["(allow file-read*)"];
-  const shown = [...writable, ...readable, ...needed, join(home, ".ssh", "known_hosts")];
+  const visiblePaths = [...writable, ...readable, ...needed, join(home, ".ssh", "known_hosts")];
   return [
     "(allow file-read*)",
-    rule("deny", "file-read*", [...homeFolders, home].map(subpath)),
-    rule("allow", "file-read*", shown.map(subpath)),
+    rule("deny", "file-read*", [...homeFolders, home].map(subpathFilter)),
+    rule("allow", "file-read*", visiblePaths.map(subpathFilter)),
     // Folders on the path may be traversed, not listed.
-    rule("allow", "file-read-metadata", [...homeFolders, home].map(subpath)),
+    rule("allow", "file-read-metadata", [...homeFolders, home].map(subpathFilter)),
   ];
 }
 
 /** Hides the agent's own folders, except what commands run from them and a workspace that lies inside. */
 function keptRules({ configDir, home, workspace, roots }: SandboxPlan, needed: readonly string[]): string[] {
-  const kept = [...new Set([configDir, join(home, ".cursor")])];
-  const skills = kept.flatMap((folder) => skillNames.map((name) => join(folder, name)));
-  const isKept = (path: string) => kept.some((folder) => path !== folder && isInside(path, folder));
+  const ownFolders = [...new Set([configDir, join(home, ".cursor")])];
+  const skills = ownFolders.flatMap((folder) => skillNames.map((name) => join(folder, name)));
+  const isKept = (path: string) => ownFolders.some((folder) => path !== folder && isInside(path, folder));
   return [
-    rule("deny", "file-read*", kept.map(subpath)),
-    rule("allow", "file-read*", [...skills, ...[workspace, ...roots, ...needed].filter(isKept)].map(subpath)),
-    rule("allow", "file-read-metadata", kept.map(literal)),
+    rule("deny", "file-read*", ownFolders.map(subpathFilter)),
+    rule("allow", "file-read*", [...skills, ...[workspace, ...roots, ...needed].filter(isKept)].map(subpathFilter)),
+    rule("allow", "file-read-metadata", ownFolders.map(literalFilter)),
   ];
 }
 
@@ -96,25 +93,29 @@ function keptRules({ configDir, home, workspace, roots }: SandboxPlan, needed: r
 function protectedRules(root: string): string[] {
   const below = `^${pattern(root)}/(.*/)?`;
   const regex = (end: string) => `(regex #"${below}${end}")`;
-  const git = `${name(".git")}/(${[...gitFolders, "commondir"].map(name).join("|")}|${name("config")}[^/]*)`;
+  const git = `${namePattern(".git")}/(${[...gitFolders, "commondir"].map(namePattern).join("|")}|${namePattern("config")}[^/]*)`;
   return [
-    rule("deny", "file-write*", [regex(`${name(".cursor")}(/.*)?$`)]),
-    rule("allow", "file-write*", [regex(`${name(".cursor")}/(${openInCursor.map(name).join("|")})(/.*)?$`)]),
+    rule("deny", "file-write*", [regex(`${namePattern(".cursor")}(/.*)?$`)]),
+    rule("allow", "file-write*", [
+      regex(`${namePattern(".cursor")}/(${openInCursor.map(namePattern).join("|")})(/.*)?$`),
+    ]),
     rule("deny", "file-write*", [
-      regex(`(${protectedFolders.map(name).join("|")})(/.*)?$`),
-      regex(`(${protectedFiles.map(name).join("|")})$`),
-      regex(`[^/]*${name(".code-workspace")}$`),
+      regex(`(${protectedFolders.map(namePattern).join("|")})(/.*)?$`),
+      regex(`(${protectedFiles.map(namePattern).join("|")})$`),
+      regex(`[^/]*${namePattern(".code-workspace")}$`),
     ]),
     rule("allow", "file-write*", [regex("node_modules/.*$")]),
     // Hooks are protected at any depth. The `.git` folder itself can be neither moved nor created.
-    rule("deny", "file-write*", [regex(`${name(".git")}$`), regex(`${git}(/.*)?$`)]),
+    rule("deny", "file-write*", [regex(`${namePattern(".git")}$`), regex(`${git}(/.*)?$`)]),
   ];
 }
 
 /** The user's start-up files and settings, if they lie in a writable folder. */
 function ownPaths({ writable, workspace, home, configDir }: SandboxPlan): string[] {
-  const own = [configDir, ...[...homeSettings, "Library/LaunchAgents"].map((each) => join(home, each))];
-  return own.filter((path) => !isInside(workspace, path) && writable.some((root) => isInside(path, root)));
+  const protectedSettings = [configDir, ...[...homeSettings, "Library/LaunchAgents"].map((each) => join(home, each))];
+  return protectedSettings.filter(
+    (path) => !isInside(workspace, path) && writable.some((root) => isInside(path, root)),
+  );
 }
 
 function pathsOf(ruled: readonly Mount[], kind: Mount["as"]): string[] {
@@ -126,11 +127,11 @@ function rule(verdict: "allow" | "deny", operations: string, filters: readonly s
   return filters.length === 0 ? "" : `(${verdict} ${operations}\n  ${filters.join("\n  ")})`;
 }
 
-function subpath(path: string): string {
+function subpathFilter(path: string): string {
   return `(subpath ${quote(path)})`;
 }
 
-function literal(path: string): string {
+function literalFilter(path: string): string {
   return `(literal ${quote(path)})`;
 }
 
@@ -144,6 +145,6 @@ function pattern(path: string): string {
 }
 
 /** Matches either case, as the file system does. */
-function name(text: string): string {
+function namePattern(text: string): string {
   return pattern(text).replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }

@@ -13,7 +13,7 @@ const families = [1, 2, 10, 16];
 /** The pid of bubblewrap as commands see it: it ends them with their parent and reaps their zombies. */
 const keeper = [1];
 
-/** `x64` and `arm64` are the call's numbers there. With an `argument`, only some of its values are refused. */
+/** `x64` and `arm64` are the system call's numbers on these machines. With an `argument`, only some of its values are refused. */
 type RefusedCall = {
   x64: number;
   arm64: number;
@@ -24,7 +24,7 @@ type RefusedCall = {
   notAmong?: number[];
 };
 
-/** Calls that no build needs, and that reach beyond namespaces or into kernel internals. */
+/** System calls that no build needs, and that reach beyond namespaces or into kernel internals. */
 const calls: Record<string, RefusedCall> = {
   add_key: { x64: 248, arm64: 217, error: EPERM },
   request_key: { x64: 249, arm64: 218, error: EPERM },
@@ -85,7 +85,7 @@ export function seccompFilter(machine: string): Buffer | undefined {
   if (machine === "x64")
     instructions.push({ code: AT_LEAST, value: secondTable, ifFalse: 1 }, { code: RETURN, value: fail(ENOSYS) });
   for (const call of Object.values(calls)) {
-    const body = judgement(call);
+    const body = instructionsFor(call);
     instructions.push({ code: EQUAL, value: call[machine], ifFalse: body.length }, ...body);
   }
   instructions.push({ code: RETURN, value: allow });
@@ -93,7 +93,7 @@ export function seccompFilter(machine: string): Buffer | undefined {
 }
 
 /** The instructions always end in a return, whatever the argument is. */
-function judgement(rule: RefusedCall): FilterInstruction[] {
+function instructionsFor(rule: RefusedCall): FilterInstruction[] {
   const refuse: FilterInstruction = { code: RETURN, value: fail(rule.error) };
   const pass: FilterInstruction = { code: RETURN, value: allow };
   if (rule.argument === undefined) return [refuse];

@@ -1,9 +1,10 @@
 // Finds sockets and named pipes in the file system. A read-only mount does not close them, so each one found is hidden.
 import { type Dirent, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { entriesIn } from "../../policy/hard-links.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
+import { statOf } from "../folder-handle.ts";
 import type { Layout, Mount } from "./layout.ts";
-import { entriesOf, statOf } from "./protected-paths.ts";
 
 /** The most folders to search, nearest first. */
 const maxFolders = 600;
@@ -23,7 +24,7 @@ export type SpecialFilesRequest = {
 export class SpecialFiles {
   readonly #listings = new Map<string, Listing>();
   /** Folders in which files to be hidden came and went, so that a command could not start. */
-  readonly #restless = new Set<string>();
+  readonly #unstable = new Set<string>();
   #foreign: ReadonlySet<string> | undefined;
 
   /**
@@ -31,15 +32,15 @@ export class SpecialFiles {
    * is then hidden as a whole until a command has started.
    */
   learn(layout: Layout, { hasBegun }: { hasBegun: boolean }): void {
-    if (hasBegun) this.#restless.clear();
+    if (hasBegun) this.#unstable.clear();
     else
       for (const { at, as } of layout)
-        if (as === "hidden" && !statOf(at)) this.#restless.add(existingFolder(dirname(at)));
+        if (as === "hidden" && !statOf(at)) this.#unstable.add(existingFolder(dirname(at)));
   }
 
   /** `needed` must stay visible; `own` are the folders that the command may write. */
   hidden(found: readonly string[], { needed, own }: { needed: readonly string[]; own: readonly string[] }): Mount[] {
-    const folders = [...this.#restless].filter(
+    const folders = [...this.#unstable].filter(
       (folder) => !needed.some((path) => isInside(path, folder)) && !own.some((root) => isInside(folder, root)),
     );
     const files = found.filter((path) => !folders.some((folder) => isInside(path, folder)));
@@ -77,11 +78,14 @@ export class SpecialFiles {
       if (found.length === 0) near.push(...paths.map((path) => existingFolder(dirname(path))));
     }
     const renamed = [...new Set(near)].filter((folder) => folder !== "/" && isInSight(folder));
-    const listed = [...this.#below(renamed, renamed.length + maxNear, []), ...this.#below(around, maxFolders, except)];
+    const listed = [
+      ...this.#foldersBelow(renamed, renamed.length + maxNear, []),
+      ...this.#foldersBelow(around, maxFolders, except),
+    ];
     return [...new Set([...sockets.map(realOrSame), ...listed])];
   }
 
-  #below(tops: readonly string[], most: number, except: readonly string[]): string[] {
+  #foldersBelow(tops: readonly string[], most: number, except: readonly string[]): string[] {
     const open = new Set(tops.map(realOrSame));
     const closed = new Set(except);
     const found: string[] = [];
@@ -99,10 +103,10 @@ export class SpecialFiles {
 
   #list(folder: string): Listing {
     const changedAt = statOf(folder)?.mtimeMs ?? 0;
-    const known = this.#listings.get(folder);
+    const existing = this.#listings.get(folder);
     // A change within the same clock tick would not be noticed.
-    if (known && known.changedAt === changedAt && Date.now() - changedAt > 50) return known;
-    const entries = entriesOf(folder);
+    if (existing && existing.changedAt === changedAt && Date.now() - changedAt > 50) return existing;
+    const entries = entriesIn(folder);
     const paths = (which: (entry: Dirent) => boolean) => entries.filter(which).map(({ name }) => join(folder, name));
     const listing = {
       changedAt,

@@ -19,7 +19,7 @@ export class TemporarySpace {
   constructor(folders: readonly string[], maxMb: number) {
     this.#folders = folders;
     this.#maxBytes = maxMb * megabyte;
-    this.#freeBefore = this.#free();
+    this.#freeBefore = this.#freeBytes();
   }
 
   /** Watches until `stop` is called. `onFull` is called once for every running command, since they share the folders. */
@@ -40,7 +40,7 @@ export class TemporarySpace {
   }
 
   async #look(): Promise<void> {
-    const free = this.#free();
+    const free = this.#freeBytes();
     if (this.#isFull || this.#freeBefore - free < this.#maxBytes / 4) return;
     this.#isFull = (await this.#count()) > this.#maxBytes;
     this.#freeBefore = Math.min(free, this.#freeBefore);
@@ -51,11 +51,11 @@ export class TemporarySpace {
     if (!this.#isFull) return;
     for (const folder of this.#folders)
       for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
-    this.#freeBefore = this.#free();
+    this.#freeBefore = this.#freeBytes();
     this.#isFull = false;
   }
 
-  #free(): number {
+  #freeBytes(): number {
     const [folder] = this.#folders;
     if (folder === undefined) return 0;
     const { bavail, bsize } = statfsSync(folder);

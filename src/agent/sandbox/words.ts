@@ -27,6 +27,6 @@ export function refusalNote(plan: Limits, output: string, succeeded: boolean, ru
   if (rules.length === 0) return [`it ran in the sandbox: ${limits}`];
   const line = `"permissions": {"unconfined": ${JSON.stringify(rules)}}`;
   return [
-    `it ran in the sandbox, because this chat has changed the workspace: ${limits}, and keys are hidden. If it must run outside, the user adds to cli-config.json: ${line}`,
+    `it ran in the sandbox, because this chat changes the workspace: ${limits}, and keys are hidden. If it must run outside, the user adds to cli-config.json: ${line}`,
   ];
 }

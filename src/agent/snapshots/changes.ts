@@ -11,7 +11,7 @@ import { readRecords } from "./records.ts";
 import type { RewindContext } from "./rewind.ts";
 import { Pauses } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
-import { composeTarget, type RestoreTarget, speaksOf } from "./target.ts";
+import { composeTarget, isKnownPath, type RestoreTarget } from "./target.ts";
 
 /** Null: no file was there. Without text: the file is too large, binary, or its name suggests a secret. */
 export type FileState = { text?: string } | null;
@@ -44,13 +44,13 @@ export function heldFiles({ configDir, workspace, chat }: Reading): (path: strin
   const store = new SnapshotStore({ configDir, workspace });
   const targets = new Map<number, RestoreTarget>();
   const targetOf = (turn: number) => {
-    const known = targets.get(turn) ?? composeTarget(snapshotsOf(store, chat, turn), store.objects);
-    targets.set(turn, known);
-    return known;
+    const existing = targets.get(turn) ?? composeTarget(snapshotsOf(store, chat, turn), store.objects);
+    targets.set(turn, existing);
+    return existing;
   };
   return (path, turn) => {
     try {
-      return store.exists && speaksOf(targetOf(turn), path);
+      return store.exists && isKnownPath(targetOf(turn), path);
     } catch {
       return false; // the list of a folder is gone
     }
@@ -82,17 +82,18 @@ function snapshotsOf(store: SnapshotStore, chat: Reading["chat"], from: number):
 }
 
 type Entries = ReadonlyMap<string, SnapshotEntry>;
-type Tell = (path: string, before: FileState, after: FileState) => void;
+type ReportChange = (path: string, before: FileState, after: FileState) => void;
 
 /** Skips folders with equal object ids, since their whole contents are equal. */
-function compare(reader: Reader, before: Entries, after: Entries, tell: Tell, above?: string): void {
+function compare(reader: Reader, before: Entries, after: Entries, report: ReportChange, above?: string): void {
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(name), after.get(name)];
     if (was?.kind === "unsaved" || is?.kind === "unsaved" || objectOf(was) === objectOf(is)) continue;
     const path = above === undefined ? name : inFolder(above, name);
     if (was?.kind === "folder" || is?.kind === "folder")
-      compare(reader, childrenOf(reader.store, was), childrenOf(reader.store, is), tell, path);
-    if (was?.kind === "file" || is?.kind === "file") tell(path, stateOf(reader, path, was), stateOf(reader, path, is));
+      compare(reader, childrenOf(reader.store, was), childrenOf(reader.store, is), report, path);
+    if (was?.kind === "file" || is?.kind === "file")
+      report(path, stateOf(reader, path, was), stateOf(reader, path, is));
   }
 }
 

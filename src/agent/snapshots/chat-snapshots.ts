@@ -65,7 +65,7 @@ export function openChatSnapshots({
   };
 }
 
-/** In seconds: the longest that an early snapshot, which no call waits for yet, may block other work. */
+/** How many seconds an early snapshot, which no call waits for yet, may block other work. */
 const shortSlice = 0.004;
 
 /** The agent's own folders: they hold the snapshots themselves, and nothing that a call may change. */

@@ -51,13 +51,13 @@ export class GitIndex {
   readonly #bytes: Buffer;
   readonly #entries: IndexEntries;
   readonly #writtenAt: number;
-  /** Where the entries of files start, by name, for the folders requested last. */
+  /** Caches where the entries of a folder's files start, for the folders requested last. */
   readonly #folders = new Map<string, Map<string, number>>();
   /** Set if an attributes file makes git convert contents: the stored content may differ from the file. */
   isDoubtful = false;
 
   constructor(top: string, bytes: Buffer, writtenAt: number) {
-    this.#top = inside(top);
+    this.#top = folderPrefix(top);
     this.#bytes = bytes;
     this.#entries = new IndexEntries(bytes);
     this.#writtenAt = writtenAt;
@@ -86,8 +86,8 @@ export class GitIndex {
 
   /** Caches some folders, since parents are requested again on the way back up. */
   #filesIn(folder: string): Map<string, number> {
-    const known = this.#folders.get(folder);
-    if (known) return known;
+    const existing = this.#folders.get(folder);
+    if (existing) return existing;
     const files = this.#entries.filesIn(folder);
     const [oldest] = this.#folders.keys();
     if (oldest !== undefined && this.#folders.size >= maxFolders) this.#folders.delete(oldest);
@@ -109,9 +109,9 @@ export function gitIndexOf(repository: GitRepository): GitIndex | undefined {
   try {
     if (mayConvert(repository)) return undefined;
     const file = join(repository.folder, "index");
-    const { mtimeMs } = statSync(file);
-    const bytes = readFileSync(file);
-    const index = new GitIndex(repository.top, bytes, mtimeMs);
+    const stat = statSync(file);
+    if (!stat.isFile()) return undefined;
+    const index = new GitIndex(repository.top, readFileSync(file), stat.mtimeMs);
     return index.isDoubtful ? undefined : index;
   } catch {
     return undefined;
@@ -133,7 +133,7 @@ const regular = 0o100000;
  */
 class IndexEntries {
   readonly #index: Buffer;
-  /** Where each entry starts in the index, and where its path lies in `#paths`. */
+  /** These hold where each entry starts in the index, and where its path lies in `#paths`. */
   readonly #starts: Uint32Array;
   readonly #pathStarts: Uint32Array;
   readonly #pathEnds: Uint32Array;
@@ -210,11 +210,11 @@ class IndexEntries {
     const before = this.#pathAt(number - 1);
     const dropped = readOffset(this.#index, at);
     const end = this.#index.indexOf(0, dropped.end);
-    const kept = before.end - before.start - dropped.value;
-    const length = kept + end - dropped.end;
+    const keptLength = before.end - before.start - dropped.value;
+    const length = keptLength + end - dropped.end;
     if (before.end + length > this.#paths.length) this.#paths = Buffer.concat([this.#paths], (before.end + length) * 2);
-    this.#paths.copyWithin(before.end, before.start, before.start + kept);
-    this.#index.copy(this.#paths, before.end + kept, dropped.end, end);
+    this.#paths.copyWithin(before.end, before.start, before.start + keptLength);
+    this.#index.copy(this.#paths, before.end + keptLength, dropped.end, end);
     this.#pathStarts[number] = before.end;
     this.#pathEnds[number] = before.end + length;
     return end + 1;
@@ -289,8 +289,10 @@ const systemFolders = ["/etc", "/usr/local/etc", "/opt/homebrew/etc"];
 /** Matches an attribute after a pattern that makes git convert the content. */
 const converting = /^[^#\n]*\s(text|crlf|eol|ident|filter|working-tree-encoding)(=|\s|$)/m;
 
+/** Throws for what is no regular file: a pipe would never end. */
 function read(file: string): string | undefined {
   try {
+    if (!statSync(file).isFile()) throw new Error(`${file} is not a regular file`);
     return readFileSync(file, "utf8");
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
@@ -298,6 +300,6 @@ function read(file: string): string | undefined {
   }
 }
 
-function inside(folder: string): string {
+function folderPrefix(folder: string): string {
   return folder.endsWith(sep) ? folder : folder + sep;
 }

@@ -1,6 +1,6 @@
 // Decides whether a command may remove contents from a repository. Before such a command nothing is borrowed: everything is saved.
 import { resolve } from "node:path";
-import { removed } from "../../policy/files/copies.ts";
+import { removedPaths } from "../../policy/files/copies.ts";
 import type { ShellWord } from "../../policy/parse/shell.ts";
 import { isInside } from "../../policy/paths.ts";
 import { type ProgramStart, startedPrograms } from "../../policy/starts/wrappers.ts";
@@ -22,7 +22,7 @@ export function harmsRepository(command: string, cwd: string, roots: readonly st
     const path = resolve(cwd, value);
     return (movesElsewhere && /^\.{1,2}(\/|$)/.test(value)) || roots.some((root) => isInside(root, path));
   };
-  return runs.some((run) => isCleaner(run) || removed(run).some(holdsRepository));
+  return runs.some((run) => isCleaner(run) || removedPaths(run).some(holdsRepository));
 }
 
 function isCleaner({ name, args }: ProgramStart): boolean {

@@ -4,6 +4,7 @@ import { type Need, onlyLooks } from "../../policy/need.ts";
 import { absolutePath, isInside, realTarget, shownPath } from "../../policy/paths.ts";
 import type { ChatWriter } from "../../store/chats/chat.ts";
 import { homeDir } from "../../store/config-dir.ts";
+import { firstOf } from "../../text/first-of.ts";
 import { reasons, type UnsavedPath } from "./reasons.ts";
 import { readRecords, type SnapshotRecord, saveRecords } from "./records.ts";
 import type { SnapshotLimits } from "./scan.ts";
@@ -41,7 +42,6 @@ export interface Snapshots {
   tidy(): Promise<void>;
 }
 
-/** What was saved in the current turn. */
 type SavedInTurn = {
   turn: number;
   records: SnapshotRecord[];
@@ -51,7 +51,7 @@ type SavedInTurn = {
 };
 
 export function createSnapshots(context: SnapshotContext): Snapshots {
-  const roots = outermost([context.workspace, ...context.roots]);
+  const roots = dropNestedFolders([context.workspace, ...context.roots]);
   const reported = new Set<string>();
   let saved: SavedInTurn = { turn: 0, records: [], paths: new Set() };
   let early: { turn: number; taken: ReturnType<typeof takeEarly> } | undefined;
@@ -90,7 +90,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     return taken && Date.now() - taken.at < longestEarlyMs ? taken : undefined;
   }
 
-  async function holds(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean> {
+  async function hasSaved(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean> {
     enter(turn);
     const deleted = needs.filter(({ kind }) => kind === "Delete");
     const { inside } = pathsOf(deleted, context.workspace, roots);
@@ -106,7 +106,11 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     }
   }
 
-  async function take(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined> {
+  async function takeSnapshot(
+    turn: number,
+    needs: readonly Need[],
+    signal?: AbortSignal,
+  ): Promise<SnapshotNote | undefined> {
     enter(turn);
     const { inside, outside, whole } = pathsOf(needs, context.workspace, roots);
     const records: SnapshotRecord[] = [];
@@ -134,13 +138,13 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
       saved.records.push(...records);
       saveRecords(context.chat, turn, saved.records);
     }
-    return noteOf(records, unsaved, { reported: reported, workspace: context.workspace });
+    return noteOf(records, unsaved, { reported, workspace: context.workspace });
   }
 
   return {
     async before(turn, needs, signal) {
       if (needs.every(onlyLooks)) return undefined;
-      return inTurn(() => take(turn, needs, signal));
+      return inTurn(() => takeSnapshot(turn, needs, signal));
     },
     prepare() {
       const ending = new AbortController();
@@ -148,7 +152,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
       const begin = setTimeout(() => {
         const { turn } = context.chat;
         const isSaved = () => saved.turn === turn && saved.allBut !== undefined;
-        // In the same queue as the calls, since two snapshots cannot be taken at once.
+        // This waits in the same queue as the calls, since two snapshots cannot be taken at once.
         if (!isSaved()) early = { turn, taken: inTurn(async () => (isSaved() ? undefined : takeEarly(ending.signal))) };
       }, patienceMs).unref();
       return () => {
@@ -156,7 +160,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
         ending.abort();
       };
     },
-    holdsDeleted: (turn, needs, signal) => inTurn(() => holds(turn, needs, signal)),
+    holdsDeleted: (turn, needs, signal) => inTurn(() => hasSaved(turn, needs, signal)),
     async tidy() {
       if (!loading) return;
       const { sweepSnapshots } = await import("./sweep.ts");
@@ -171,7 +175,7 @@ const patienceMs = 250;
 const longestEarlyMs = 30_000;
 
 /** Drops folders that lie inside another one. */
-function outermost(folders: readonly string[]): string[] {
+function dropNestedFolders(folders: readonly string[]): string[] {
   const distinct = [...new Set(folders)];
   return distinct.filter((path) => !distinct.some((other) => other !== path && isInside(path, other)));
 }
@@ -212,10 +216,13 @@ function pathsOf(needs: readonly Need[], workspace: string, roots: readonly stri
   let whole = false;
   for (const { kind, target, cwd } of needs) {
     if (kind !== "Write" && kind !== "Delete") continue;
-    const given = absolutePath(target, { workspace, home: homeDir(process.env) }, cwd);
+    const absoluteTarget = absolutePath(target, { workspace, home: homeDir(process.env) }, cwd);
     let path: string;
     try {
-      path = kind === "Write" ? realTarget(given) : join(realTarget(dirname(given)), basename(given));
+      path =
+        kind === "Write"
+          ? realTarget(absoluteTarget)
+          : join(realTarget(dirname(absoluteTarget)), basename(absoluteTarget));
     } catch {
       continue; // The links form a loop: the call itself will fail.
     }
@@ -245,9 +252,8 @@ function noteOf(
     (why) => `The files were not saved before this call: ${why}. A rewind cannot restore them.`,
   );
   if (unsaved.length > 0) {
-    const shown = unsaved.slice(0, maxShown).map(({ path, why }) => `${shownPath(path, workspace)} (${reasons[why]})`);
-    const more = unsaved.length > maxShown ? ` and ${unsaved.length - maxShown} more` : "";
-    sentences.push(`Not saved, so a rewind will not change it: ${shown.join(", ")}${more}.`);
+    const unsavedNames = unsaved.map(({ path, why }) => `${shownPath(path, workspace)} (${reasons[why]})`);
+    sentences.push(`Not saved, so a rewind will not change it: ${firstOf(unsavedNames, maxShown)}.`);
   }
   return sentences.length > 0 ? { message: sentences.join(" "), unsaved } : undefined;
 }

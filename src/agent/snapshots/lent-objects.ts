@@ -1,8 +1,10 @@
 // Reads contents that need not be saved because a git repository holds them. Never writes to the repository.
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { inflateSync } from "node:zlib";
+import { namesIn } from "../../store/folder-names.ts";
 import { Packs } from "./packs.ts";
+import { tickMs } from "./stat-cache.ts";
 
 /** The file that lists which other object folders this one borrows from. */
 export function alternatesFile(objects: string): string {
@@ -12,7 +14,9 @@ export function alternatesFile(objects: string): string {
 /** Returns the object folders that this one borrows from, directly or indirectly. */
 export function alternatesOf(objects: string, depth = 0): string[] {
   try {
-    const lines = readFileSync(alternatesFile(objects), "utf8").split("\n");
+    const file = alternatesFile(objects);
+    if (!statSync(file).isFile()) return [];
+    const lines = readFileSync(file, "utf8").split("\n");
     const named = lines.filter((line) => line !== "" && !line.startsWith("#")).map((line) => resolve(objects, line));
     return depth > 4 ? named : named.flatMap((each) => [each, ...alternatesOf(each, depth + 1)]);
   } catch {
@@ -30,6 +34,20 @@ export class LentObjects {
     for (const { packs } of this.#folders) packs.refresh();
   }
 
+  /** A text that stays equal as long as no content is added to or removed from one of the folders. */
+  get state(): string {
+    const names = ["pack", ...Array.from({ length: 256 }, (_, index) => index.toString(16).padStart(2, "0"))];
+    const states = this.#folders.map(({ path }) => {
+      const stats = names.map((name) => statSync(`${path}/${name}`, { throwIfNoEntry: false }));
+      // What changes in the same tick of the clock would not show.
+      const isNew = stats.some((stat) => stat !== undefined && stat.mtimeMs > Date.now() - tickMs);
+      return [path, isNew ? Math.random() : "", ...stats.map((stat) => stat && `${stat.ino} ${stat.mtimeMs}`)].join(
+        "\n",
+      );
+    });
+    return states.join("\n");
+  }
+
   has(id: string): boolean {
     return this.#folders.some(({ packs }) => packs.has(id)) || this.#singleFile(id) !== undefined;
   }
@@ -41,7 +59,7 @@ export class LentObjects {
       if (packed) return packed;
     }
     const file = this.#singleFile(id);
-    if (file === undefined) return undefined;
+    if (file === undefined || !statSync(file).isFile()) return undefined;
     const bytes = inflateSync(readFileSync(file));
     return bytes.subarray(bytes.indexOf(0) + 1);
   }
@@ -51,19 +69,11 @@ export class LentObjects {
       const folder = `${path}/${id.slice(0, 2)}`;
       let names = this.#single.get(folder);
       if (!names) {
-        names = namesIn(folder);
+        names = new Set(namesIn(folder));
         this.#single.set(folder, names);
       }
       if (names.has(id.slice(2))) return join(folder, id.slice(2));
     }
     return undefined;
-  }
-}
-
-function namesIn(folder: string): Set<string> {
-  try {
-    return new Set(readdirSync(folder));
-  } catch {
-    return new Set();
   }
 }

@@ -26,15 +26,20 @@ const surelyWrittenMs = 2 * 60 * 1000;
 
 type SavedContent = { object: string; size: number };
 
+/** "lent": in a repository that the store borrows from. */
+export type ObjectPlace = "own" | "lent";
+
 export type ObjectStore = {
   /** Returns the id of a content. It is on disk, and may be referred to, after the next `settle`. */
   put(content: Buffer | string): string;
-  /** The same for an open file of any size, from its start. `borrow`: do not save what a repository holds. */
+  /** Saves the content of an open file of any size, from its start. `borrow`: do not save what a repository holds. */
   putFile(handle: number, size: number, options?: { borrow?: boolean }): Promise<SavedContent>;
-  /** Reports whether a content exists, without reading it. `borrow`: contents of a repository count. */
-  has(id: string, options: { borrow: boolean }): boolean;
+  /** Returns undefined for a content that does not exist. It is not read. `borrow`: contents of a repository count. */
+  placeOf(id: string, options: { borrow: boolean }): ObjectPlace | undefined;
   /** From now on, contents in this object folder of a repository count as saved. */
   borrowFrom(objects: string): void;
+  /** Names the repositories that objects are borrowed from; changes when one of those objects may be gone. */
+  lenders(): string;
   /** Syncs everything that was put to disk. */
   settle(): Promise<void>;
   /** Throws if the content is missing or does not match its id. */
@@ -63,7 +68,7 @@ export function openObjects(folder: string): ObjectStore {
   const sound = new Set<string>();
   const newFile = () => join(folder, `new-${process.pid}-${Math.random().toString(36).slice(2)}`);
 
-  function put(given: Buffer | string): string {
+  function storeObject(given: Buffer | string): string {
     const id = idOf(given);
     if (packs.has(id) || together?.has(id)) return id;
     if (isWhole(id)) return id;
@@ -115,7 +120,7 @@ export function openObjects(folder: string): ObjectStore {
     if (size <= largestAtOnce) {
       const content = readFileSync(handle);
       const isLent = borrow && lent.has(idOf(content));
-      return { object: isLent ? idOf(content) : put(content), size: content.length };
+      return { object: isLent ? idOf(content) : storeObject(content), size: content.length };
     }
     const { pipeline: whole } = await import("node:stream/promises");
     const hash = createHash("sha1");
@@ -142,7 +147,7 @@ export function openObjects(folder: string): ObjectStore {
 
   function get(id: string): Buffer {
     const content = packs.get(id) ?? (sizeOf(id) > 0 ? undefined : lent.get(id)) ?? single(id);
-    if (idOf(content) !== id) throw damaged(id);
+    if (idOf(content) !== id) throw damagedObjectError(id);
     return content;
   }
 
@@ -162,13 +167,16 @@ export function openObjects(folder: string): ObjectStore {
       yield begun ? piece : withoutHeader(piece);
       begun = true;
     }
-    if (hash.digest("hex") !== id) throw damaged(id);
+    if (hash.digest("hex") !== id) throw damagedObjectError(id);
   }
 
   return {
-    put,
+    put: storeObject,
     putFile,
-    has: (id, { borrow }) => sound.has(id) || packs.has(id) || (borrow && lent.has(id)) || sizeOf(id) > 0,
+    placeOf(id, { borrow }) {
+      if (borrow && lent.has(id)) return "lent";
+      return sound.has(id) || packs.has(id) || sizeOf(id) > 0 ? "own" : undefined;
+    },
     borrowFrom(objects) {
       const known = alternatesOf(folder);
       if (!known.includes(objects)) {
@@ -177,6 +185,7 @@ export function openObjects(folder: string): ObjectStore {
         lent = new LentObjects(alternatesOf(folder));
       }
     },
+    lenders: () => lent.state,
     async settle() {
       const paths = [...unsettled];
       await syncAll(paths);
@@ -248,6 +257,6 @@ function withoutHeader(bytes: Buffer): Buffer {
   return bytes.subarray(bytes.indexOf(0) + 1);
 }
 
-function damaged(id: string): Error {
+function damagedObjectError(id: string): Error {
   return new Error(`the saved content ${id} is damaged`);
 }

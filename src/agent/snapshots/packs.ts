@@ -105,8 +105,8 @@ export class PackIndex {
     const handle = openSync(`${this.path}.pack`, "r");
     try {
       return contentAt(handle, this.#offsetOf(index), (id) => {
-        const own = this.find(id);
-        return own === undefined ? others(id) : this.#offsetOf(own);
+        const packedEntry = this.find(id);
+        return packedEntry === undefined ? others(id) : this.#offsetOf(packedEntry);
       });
     } finally {
       closeSync(handle);
@@ -134,10 +134,12 @@ export class PackIndex {
   /** Returns undefined if either file was partly lost in a crash of the machine; nothing is then found in it. */
   #open(): IndexFile | undefined {
     const size = statSync(`${this.path}.idx`).size;
+    // A pipe or a device has no size, and reading it may never end.
+    if (size < namesAt + 40) return undefined;
     const whole = size <= largestInMemory ? readFileSync(`${this.path}.idx`) : undefined;
     const at = (start: number, length: number) =>
       whole ? whole.subarray(start, start + length) : partOf(`${this.path}.idx`, start, length);
-    if (size < namesAt + 40 || at(0, 8).toString("hex") !== "ff744f6300000002") return undefined;
+    if (at(0, 8).toString("hex") !== "ff744f6300000002") return undefined;
     const number = (start: number) => (whole ?? at(start, 4)).readUInt32BE(whole ? start : 0);
     const nameAt = (index: number) => {
       const start = namesAt + index * 20;
@@ -152,7 +154,8 @@ export class PackIndex {
   #endsWith(sum: Buffer): boolean {
     try {
       const file = `${this.path}.pack`;
-      return partOf(file, statSync(file).size - sum.length, sum.length).equals(sum);
+      const { size } = statSync(file);
+      return size > sum.length && partOf(file, size - sum.length, sum.length).equals(sum);
     } catch {
       return false;
     }
@@ -312,7 +315,7 @@ export class PackWriter {
     try {
       if (this.#entries.size === 0) return;
       writeSync(this.#handle, packHeader(this.#entries.size), 0, undefined, 0);
-      const sum = this.#sum();
+      const sum = this.#checksum();
       this.#append(sum);
       const sorted = [...this.#entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
       const path = join(this.#folder, `pack-${sum.toString("hex")}`);
@@ -327,7 +330,6 @@ export class PackWriter {
     }
   }
 
-  /** Deletes what is not finished. */
   abandon(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -341,7 +343,7 @@ export class PackWriter {
   }
 
   /** Hashes the whole file, whose header is written last. */
-  #sum(): Buffer {
+  #checksum(): Buffer {
     const hash = createHash("sha1");
     const piece = Buffer.allocUnsafe(1024 * 1024);
     for (let at = 0; at < this.#offset; ) {

@@ -65,8 +65,8 @@ function findKnown(store: SnapshotStore, path: string, node: TreeNode): string |
 }
 
 /** Keeps a folder if something in it is kept. */
-function withoutKept({ steps, left }: RestorePlan, kept: readonly string[]): RestorePlan {
-  const folders = foldersAbove(kept);
+function withoutKept({ steps, left }: RestorePlan, keptPaths: readonly string[]): RestorePlan {
+  const folders = foldersAbove(keptPaths);
   return { steps: steps.filter(({ change, path }) => change !== "remove" || !folders.has(path)), left };
 }
 
@@ -160,8 +160,8 @@ function changeOf(
 
 /** A file that cannot be read counts as different: it is rewritten, or that fails with a message. */
 function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
-  const known = planning.store.cache.find(path, node);
-  if (known !== undefined) return known;
+  const existing = planning.store.cache.find(path, node);
+  if (existing !== undefined) return existing;
   const names = namesFrom(root, path);
   let handle: number | undefined;
   try {

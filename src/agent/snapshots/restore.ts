@@ -90,7 +90,7 @@ async function write(restoring: Restoring, entry: SnapshotEntry, folder: FolderH
     if (entry.kind === "link") symlinkSync(restoring.objects.get(entry.object), temporary);
     else if (entry.kind === "file") {
       const handle = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600);
-      await fill(restoring, entry, handle, folder.at(name));
+      await writeContent(restoring, entry, handle, folder.at(name));
     }
     renameSync(temporary, folder.at(name));
   } catch (error) {
@@ -98,14 +98,14 @@ async function write(restoring: Restoring, entry: SnapshotEntry, folder: FolderH
     // A file that is a mount point cannot be replaced, but it can be overwritten.
     if (entry.kind !== "file" || (error as NodeJS.ErrnoException).code !== "EBUSY") throw error;
     const handle = openSync(folder.at(name), constants.O_WRONLY | constants.O_TRUNC | noFollow);
-    await fill(restoring, entry, handle);
+    await writeContent(restoring, entry, handle);
   }
 }
 
 type FileEntry = Extract<SnapshotEntry, { kind: "file" }>;
 
 /** `old` is the file that is being replaced. */
-async function fill({ objects }: Restoring, entry: FileEntry, handle: number, old?: string): Promise<void> {
+async function writeContent({ objects }: Restoring, entry: FileEntry, handle: number, old?: string): Promise<void> {
   try {
     for await (const piece of objects.pieces(entry.object)) writeFileSync(handle, piece);
     if (old !== undefined) keepOwner(handle, old);
@@ -153,8 +153,8 @@ function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFold
       // Missing or not permitted: the step itself reports it.
     }
   }
-  const own = new Set(steps.filter((step) => step.change !== "write").map((step) => step.path));
-  return locked.filter(({ root, names }) => !own.has(join(root, ...names)));
+  const plannedPaths = new Set(steps.filter((step) => step.change !== "write").map((step) => step.path));
+  return locked.filter(({ root, names }) => !plannedPaths.has(join(root, ...names)));
 }
 
 function lock(restoring: Restoring, locked: readonly LockedFolder[]): void {

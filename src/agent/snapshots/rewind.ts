@@ -2,6 +2,7 @@
 import { isInside } from "../../policy/paths.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { ChatWriter } from "../../store/chats/chat.ts";
+import { firstOf } from "../../text/first-of.ts";
 import { openFolder } from "../folder-handle.ts";
 import { ownFolders } from "./chat-snapshots.ts";
 import { decodeSnapshot, type Snapshot } from "./manifest.ts";
@@ -44,7 +45,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
     snapshots: readonly Snapshot[],
     { dryRun = false, file }: { dryRun?: boolean; file?: string } = {},
   ): Promise<RestoreResult> {
-    const target = composed(snapshots);
+    const target = composeOrExplain(snapshots);
     checkRoots(target.roots);
     const pauses = new Pauses();
     const plan = await planRestore(store, target, { closed, pauses });
@@ -66,15 +67,15 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
       store.objects.refresh();
       return decodeSnapshot(store.objects.get(object));
     } catch {
-      throw lost(`The snapshot ${of} is`);
+      throw lostContentError(`The snapshot ${of} is`);
     }
   }
 
-  function composed(snapshots: readonly Snapshot[]): RestoreTarget {
+  function composeOrExplain(snapshots: readonly Snapshot[]): RestoreTarget {
     try {
       return composeTarget(snapshots, store.objects);
     } catch {
-      throw lost("The list of a directory is");
+      throw lostContentError("The list of a directory is");
     }
   }
 
@@ -86,8 +87,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
       await store.objects.check(entry.object).catch(() => missing.push(path));
     }
     if (missing.length === 0) return;
-    const more = missing.length > 5 ? ` and ${missing.length - 5} more` : "";
-    throw lost(`What was saved of ${missing.slice(0, 5).join(", ")}${more} is`);
+    throw lostContentError(`What was saved of ${firstOf(missing, 5)} is`);
   }
 
   const turnsFrom = (first: number) =>
@@ -127,7 +127,7 @@ function planOf({ steps, left }: RestorePlan, file: string): RestorePlan {
   };
 }
 
-function lost(what: string): UserError {
+function lostContentError(what: string): UserError {
   return new UserError(
     "STORE_CORRUPT",
     `${what} gone or damaged: the files cannot be restored, and nothing was changed. For the conversation alone: --conversation-only.`,

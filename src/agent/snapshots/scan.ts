@@ -14,7 +14,7 @@ import {
 import { dirname, join, relative, sep } from "node:path";
 import { compileIgnoreList } from "../../text/ignore-patterns.ts";
 import { words } from "../../text/words.ts";
-import { type FolderHandle, inFolder, openFolder } from "../folder-handle.ts";
+import { type FolderHandle, inFolder, openFolder, statOf } from "../folder-handle.ts";
 import type { UnsavedReason } from "./reasons.ts";
 
 /** Stat data that stays equal as long as the file is not changed. */
@@ -22,7 +22,7 @@ export type FileStat = { size: number; mtimeMs: number; ctimeMs: number; ino: nu
 /** `object` is the content's id, if known without reading it. */
 export type FileNode = FileStat & { kind: "file"; mode: number; object?: string | undefined };
 export type LinkNode = { kind: "link"; target: Buffer };
-/** `object` is the id of the folder's manifest, if already written; the children are then dropped. */
+/** `object` is the id of the folder's manifest, if it is already stored; `children` is then empty. */
 export type FolderNode = { kind: "folder"; mode: number; children: Map<string, TreeNode>; object?: string | undefined };
 export type UnsavedNode = { kind: "unsaved"; why: UnsavedReason; stamp: string };
 export type TreeNode = FileNode | LinkNode | FolderNode | UnsavedNode;
@@ -58,6 +58,8 @@ export type ScanOptions = {
   /** Saves memory with large trees: what is known without reading is written folder by folder. */
   known?: {
     file(path: string, stat: FileStat): string | undefined;
+    /** Returns the object of a folder whose entries all have the stat data with which it was saved. */
+    unchanged(path: string, children: ReadonlyMap<string, TreeNode>): string | undefined;
     /** Returns undefined if something in the folder must be read first. */
     folder(children: ReadonlyMap<string, TreeNode>): string | undefined;
   };
@@ -132,7 +134,7 @@ async function scanFolder(
   counts.push({ path, files: 0, bytes: 0, judged: counts.length === 0 });
   let stats: (Stats | undefined)[] = [];
   for (const [index, name] of names.entries()) {
-    if (pauses.due) await pauses.take();
+    if (index % 16 === 0 && pauses.due) await pauses.take();
     if (index % statsAtOnce === 0) stats = statsOf(held, path, names.slice(index, index + statsAtOnce));
     const found = lookAt(scan, held, { path: inFolder(path, name), name, stat: stats[index % statsAtOnce] });
     if (!found) continue;
@@ -144,25 +146,30 @@ async function scanFolder(
   }
   counts.pop();
   if (scan.dropped) return undefined;
-  const object = scan.known?.folder(children);
+  const object = await knownObject(scan, path, children);
   return { kind: "folder", mode: stat.mode & 0o7777, children: object === undefined ? children : new Map(), object };
+}
+
+async function knownObject(
+  { known, pauses }: TreeScan,
+  path: string,
+  children: ReadonlyMap<string, TreeNode>,
+): Promise<string | undefined> {
+  const unchanged = known?.unchanged(path, children);
+  if (!known || unchanged !== undefined) return unchanged;
+  for (const [name, node] of children) {
+    if (pauses.due) await pauses.take();
+    if (node.kind === "file") node.object = known.file(inFolder(path, name), node);
+  }
+  return known.folder(children);
 }
 
 const statsAtOnce = 256;
 
 /** Uses paths, which takes half the time of going through the handle, unless the path leads elsewhere by now. */
 function statsOf(held: FolderHandle, path: string, names: readonly string[]): (Stats | undefined)[] {
-  const stats = names.map((name) => statAt(inFolder(path, name)));
-  return held.isAt(path) ? stats : names.map((name) => statAt(held.at(name)));
-}
-
-/** Returns undefined if nothing is there, or if it cannot be read. */
-function statAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  const stats = names.map((name) => statOf(inFolder(path, name)));
+  return held.isAt(path) ? stats : names.map((name) => statOf(held.at(name)));
 }
 
 type ScannedEntry = { node: TreeNode; folder?: { path: string; stat: Stats } };
@@ -173,15 +180,15 @@ function lookAt(
   held: FolderHandle,
   { path, name, stat }: { path: string; name: string; stat: Stats | undefined },
 ): ScannedEntry | undefined {
-  if (name.length === 4 && name.toLowerCase() === ".git") return { node: unsaved("repository") };
-  if (!stat) return isReadable(held) ? undefined : { node: unsaved("unreadable") };
-  if (scan.closed.has(path)) return { node: unsaved("own", stampOf(stat)) };
+  if (name.length === 4 && name.toLowerCase() === ".git") return { node: unsavedNode("repository") };
+  if (!stat) return isReadable(held) ? undefined : { node: unsavedNode("unreadable") };
+  if (scan.closed.has(path)) return { node: unsavedNode("own", stampOf(stat)) };
   const node = nodeOf(held.at(name), stat);
   if (!node) return undefined;
   if (node.kind === "folder") return { node, folder: { path, stat } };
   if (node.kind !== "file") return { node };
-  if (scan.limits !== undefined && node.size > scan.limits.fileBytes) return { node: unsaved("large", stampOf(stat)) };
-  if (scan.known) node.object = scan.known.file(path, node);
+  if (scan.limits !== undefined && node.size > scan.limits.fileBytes)
+    return { node: unsavedNode("large", stampOf(stat)) };
   return { node };
 }
 
@@ -205,22 +212,18 @@ async function scanBelow(
   try {
     below = held.child(name);
     const node = await scanFolder(scan, below, path, stat);
-    if (node || !isDropped(scan, path)) return node;
+    if (node || scan.dropped?.path !== path) return node;
     delete scan.dropped;
-    return unsaved("many");
+    return unsavedNode("many");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // It is gone, or no longer a folder.
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
     if (code !== "EACCES" && code !== "EPERM" && code !== "EMFILE") throw error;
-    return unsaved("unreadable", stampOf(stat));
+    return unsavedNode("unreadable", stampOf(stat));
   } finally {
     below?.close();
   }
-}
-
-function isDropped({ dropped }: TreeScan, path: string): boolean {
-  return dropped?.path === path;
 }
 
 /** Counts an entry for every folder above it. Returns a folder that exceeded the limits and was not checked yet. */
@@ -254,7 +257,7 @@ function nodeOf(path: string, stat: Stats): TreeNode | undefined {
   const { size, mtimeMs, ctimeMs, ino } = stat;
   if (stat.isFile()) return { kind: "file", mode, size, mtimeMs, ctimeMs, ino };
   if (stat.isDirectory()) return { kind: "folder", mode, children: new Map() };
-  if (!stat.isSymbolicLink()) return unsaved("special", stampOf(stat));
+  if (!stat.isSymbolicLink()) return unsavedNode("special", stampOf(stat));
   try {
     return { kind: "link", target: readlinkSync(path, { encoding: "buffer" }) };
   } catch {
@@ -270,13 +273,13 @@ function namesIn(held: FolderHandle, children: Map<string, TreeNode>): string[] 
     .flatMap((bytes) => {
       const name = bytes.toString("utf8");
       if (Buffer.from(name).equals(bytes)) return [name];
-      children.set(name, unsaved("name"));
+      children.set(name, unsavedNode("name"));
       return [];
     })
     .sort();
 }
 
-function unsaved(why: UnsavedReason, stamp = ""): UnsavedNode {
+function unsavedNode(why: UnsavedReason, stamp = ""): UnsavedNode {
   return { kind: "unsaved", why, stamp };
 }
 
@@ -304,7 +307,8 @@ function isIgnoredFolder(path: string, root: string): boolean {
 }
 
 function judged(list: string, names: readonly string[], before: boolean): boolean {
-  return compileIgnoreList(read(list) ?? "")(names.join("/"), () => true) ?? before;
+  const ignored = compileIgnoreList(read(list) ?? "")(names.join("/"), () => true);
+  return ignored === "unknown" ? before : (ignored ?? before);
 }
 
 /** The folder, here or above, that contains `.git`. */

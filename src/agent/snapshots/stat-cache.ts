@@ -1,13 +1,16 @@
 // Remembers the content of every file with its stat data, so that unchanged files are not read again.
+import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
-import type { GitIndex } from "./git-index.ts";
-import { type FileStat, stampOf } from "./scan.ts";
+import { inFolder } from "../folder-handle.ts";
+import { attributesName, type GitIndex } from "./git-index.ts";
+import type { ObjectPlace } from "./objects.ts";
+import { type FileStat, stampOf, type TreeNode } from "./scan.ts";
 
 /**
  * A file that changed this shortly before it was read may change again without its
  * times showing it: file systems have coarse clocks, the coarsest of two seconds.
  */
-const tickMs = 2500;
+export const tickMs = 2500;
 const heading = "courser stat cache 1";
 
 /** `text` is the object's id and the file's stat data; `round` is when it was last seen. */
@@ -15,26 +18,41 @@ type CachedFile = { text: string; round: number };
 
 export class StatCache {
   readonly #file: string;
-  readonly #isThere: (object: string) => boolean;
+  readonly #isThere: (object: string) => ObjectPlace | undefined;
   #known = new Map<string, CachedFile>();
+  /**
+   * The objects of whole folders, by a hash of the names and stat data of what is in them. `text` is the object's id, then those of
+   * files that are not borrowed.
+   */
+  readonly #folders = new Map<string, CachedFile>();
+  /** Names the repositories that objects are borrowed from; when it changes, borrowed objects may be gone. */
+  #lenders = "";
+  /** The objects of files that were found in this round and are not borrowed. */
+  readonly #own = new Set<string>();
   #loaded: string | undefined;
   #round = 0;
   #indexes: readonly GitIndex[] = [];
   #changed = false;
 
-  /** `isThere` reports whether an object still exists; the file of a lost one is read and saved again. */
-  constructor(file: string, isThere: (object: string) => boolean) {
+  /** `isThere` returns where an object is stored; if it is nowhere, its file is read and saved again. */
+  constructor(file: string, isThere: (object: string) => ObjectPlace | undefined) {
     this.#file = file;
     this.#isThere = isThere;
   }
 
-  /** Begins a round, reloading the file if another process has written it. `indexes` are the git indexes to consult. */
-  begin(indexes: readonly GitIndex[] = []): void {
+  /**
+   * Begins a round, reloading the file if another process has written it. `indexes` are the git indexes to consult, `lenders` is what
+   * was seen of the repositories whose objects are borrowed.
+   */
+  begin(indexes: readonly GitIndex[] = [], lenders = ""): void {
     this.#round++;
     this.#indexes = indexes;
+    this.#lenders = lenders;
+    this.#own.clear();
     this.#changed = false;
     const identity = identityOf(statSync(this.#file, { throwIfNoEntry: false }));
     if (identity === this.#loaded) return;
+    this.#folders.clear();
     this.#known = this.#read();
     this.#loaded = identity;
   }
@@ -43,16 +61,47 @@ export class StatCache {
   find(path: string, stat: FileStat): string | undefined {
     for (const index of this.#indexes) {
       const object = index.find(path, stat);
-      if (object !== undefined && this.#isThere(object)) return object;
+      if (object !== undefined && this.#find(object)) return object;
     }
     const known = this.#known.get(path);
     if (known === undefined) return undefined;
     const stamp = stampOf(stat);
     if (known.text.length !== stamp.length + 41 || !known.text.endsWith(stamp)) return undefined;
     const object = known.text.slice(0, 40);
-    if (known.round !== this.#round && !this.#isThere(object)) return undefined;
+    if (known.round !== this.#round && !this.#find(object)) return undefined;
     known.round = this.#round;
     return object;
+  }
+
+  #find(object: string): boolean {
+    const place = this.#isThere(object);
+    if (place === "own") this.#own.add(object);
+    return place !== undefined;
+  }
+
+  /** Returns the saved object of a folder if its files and folders are the same as when it was saved. */
+  findFolder(path: string, children: ReadonlyMap<string, TreeNode>): string | undefined {
+    const known = this.#folders.get(hashOf(children, this.#lenders) ?? "");
+    if (!known?.text.split(" ").every((object) => this.#find(object))) return undefined;
+    known.round = this.#round;
+    if (this.#known.size > 0)
+      for (const name of children.keys()) {
+        const file = this.#known.get(inFolder(path, name));
+        if (file) file.round = this.#round;
+      }
+    return known.text.slice(0, 40);
+  }
+
+  /** Everything in the folder was found unchanged in this round. */
+  noteFolder(children: ReadonlyMap<string, TreeNode>, object: string): void {
+    const hash = hashOf(children, this.#lenders);
+    if (hash === undefined) return;
+    const own = [...children.values()].flatMap((node) => (node.kind === "file" && node.object) || []);
+    this.#folders.set(hash, {
+      text: [object, ...own.filter((each) => this.#own.has(each))].join(" "),
+      round: this.#round,
+    });
+    this.#changed = true;
   }
 
   /** Drops unreliable git indexes. Returns true if there were any: then everything found in this round is in doubt. */
@@ -60,6 +109,7 @@ export class StatCache {
     const reliable = this.#indexes.filter((index) => !index.isDoubtful);
     const isDoubtful = reliable.length < this.#indexes.length;
     this.#indexes = reliable;
+    if (isDoubtful) this.#folders.clear();
     return isDoubtful;
   }
 
@@ -72,22 +122,24 @@ export class StatCache {
 
   /** Ends a round over the whole tree: drops files that were neither found nor noted in it. */
   save(): void {
-    this.#keep(({ round }) => round === this.#round);
+    this.#keepOnly(({ round }) => round === this.#round);
   }
 
   /** Call this after these objects were removed. */
   drop(objects: ReadonlySet<string>): void {
-    this.#keep(({ text }) => !objects.has(text.slice(0, 40)));
+    this.#keepOnly(({ text }) => !objects.has(text.slice(0, 40)));
   }
 
-  #keep(isKept: (file: CachedFile) => boolean): void {
-    for (const [path, file] of this.#known) if (!isKept(file)) this.#changed = this.#known.delete(path);
+  #keepOnly(isKept: (file: CachedFile) => boolean): void {
+    for (const cached of [this.#known, this.#folders])
+      for (const [key, file] of cached) if (!isKept(file)) this.#changed = cached.delete(key);
     if (this.#changed) this.#write();
   }
 
   #write(): void {
     let text = heading;
     for (const [path, known] of this.#known) text += `\0${known.text} ${path}`;
+    for (const [hash, known] of this.#folders) text += `\0folder ${hash} ${known.text}`;
     const temporary = `${this.#file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
     try {
       writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
@@ -96,6 +148,7 @@ export class StatCache {
       // The cache only saves time: without it everything is read again.
       rmSync(temporary, { force: true });
       this.#known = new Map();
+      this.#folders.clear();
     }
     this.#loaded = identityOf(statSync(this.#file, { throwIfNoEntry: false }));
   }
@@ -115,9 +168,35 @@ export class StatCache {
     for (const line of lines) {
       const match = form.exec(line);
       if (match) known.set(match[2]!, { text: match[1]!, round: 0 });
+      const folder = /^folder ([0-9a-f]{40}) ([0-9a-f ]{40,})$/.exec(line);
+      if (folder) this.#folders.set(folder[1]!, { text: folder[2]!, round: 0 });
     }
     return known;
   }
+}
+
+/**
+ * Undefined unless there are only files, and folders whose content is known; or if there are attributes for git, which must be looked
+ * at. If all of this is the same, the contents are, for the same reason as with a single file.
+ */
+function hashOf(children: ReadonlyMap<string, TreeNode>, lenders: string): string | undefined {
+  if (children.size === 0 || children.has(attributesName)) return undefined;
+  const numbers = new Float64Array(children.size * 5);
+  let text = lenders;
+  let at = 0;
+  for (const [name, node] of children) {
+    if (node.kind === "file") {
+      text += `\0${name}\0`;
+      numbers[at + 1] = node.size;
+      numbers[at + 2] = node.mtimeMs;
+      numbers[at + 3] = node.ctimeMs;
+      numbers[at + 4] = node.ino;
+    } else if (node.kind === "folder" && node.object !== undefined) text += `\0${name}\0${node.object}`;
+    else return undefined;
+    numbers[at] = node.mode;
+    at += 5;
+  }
+  return createHash("sha1").update(text).update(new Uint8Array(numbers.buffer)).digest("hex");
 }
 
 function identityOf(stat: Stats | undefined): string {

@@ -39,7 +39,7 @@ export class SnapshotStore {
     this.folder = join(configDir, "courser", "snapshots", projectId(workspace));
     this.chats = join(chatsDir(configDir), projectId(workspace));
     this.objects = openObjects(join(this.folder, "objects"));
-    this.cache = new StatCache(join(this.folder, "cache"), (object) => this.objects.has(object, this.#lending));
+    this.cache = new StatCache(join(this.folder, "cache"), (object) => this.objects.placeOf(object, this.#lending));
   }
 
   /** Whether a snapshot was ever taken. */
@@ -70,7 +70,8 @@ export class SnapshotStore {
     this.#lending = { borrow };
     const repositories = borrow ? roots.flatMap((root) => gitRepositoryOf(root) ?? []) : [];
     for (const { objects } of repositories) this.objects.borrowFrom(objects);
-    this.cache.begin(repositories.flatMap((repository) => gitIndexOf(repository) ?? []));
+    const indexes = repositories.flatMap((repository) => gitIndexOf(repository) ?? []);
+    this.cache.begin(indexes, borrow ? this.objects.lenders() : "none");
   }
 
   /** Keeps objects as long as the chat exists. Written to disk before the chat may refer to them. */

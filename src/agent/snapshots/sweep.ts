@@ -69,7 +69,7 @@ function neededObjects(store: SnapshotStore, until: number): Set<string> | undef
     for (const object of store.keptBy(name)) {
       if (needed.has(object)) continue;
       needed.add(object);
-      const entries = readable(() => decodeSnapshot(store.objects.get(object)).entries) ?? new Map();
+      const entries = readOrUndefined(() => decodeSnapshot(store.objects.get(object)).entries) ?? new Map();
       for (const below of objectsIn(entries)) follow(below);
     }
   }
@@ -79,7 +79,7 @@ function neededObjects(store: SnapshotStore, until: number): Set<string> | undef
   }
   for (let object = folders.pop(); object !== undefined; object = folders.pop()) {
     if (Date.now() > until) return undefined;
-    const entries = readable(() => decodeFolder(store.objects.get(object!))) ?? new Map();
+    const entries = readOrUndefined(() => decodeFolder(store.objects.get(object!))) ?? new Map();
     for (const below of objectsIn(entries)) follow(below);
   }
   return needed;
@@ -116,12 +116,12 @@ function thinPacks({ folder, objects }: SnapshotStore, needed: ReadonlySet<strin
   const removed: string[] = [];
   for (const pack of objects.packs.list) {
     const { ids } = pack;
-    const kept = ids.filter((id) => needed.has(id));
-    if (kept.length * 2 > ids.length || Date.now() > until) continue;
-    if (kept.length > 0) {
+    const neededIds = ids.filter((id) => needed.has(id));
+    if (neededIds.length * 2 > ids.length || Date.now() > until) continue;
+    if (neededIds.length > 0) {
       const writer = new PackWriter(join(folder, "objects", "pack"));
       try {
-        for (const id of kept) writer.add(id, pack.read(pack.find(id)!));
+        for (const id of neededIds) writer.add(id, pack.read(pack.find(id)!));
         writer.finish();
       } catch {
         writer.abandon();
@@ -134,7 +134,7 @@ function thinPacks({ folder, objects }: SnapshotStore, needed: ReadonlySet<strin
   return removed;
 }
 
-function readable<Value>(read: () => Value): Value | undefined {
+function readOrUndefined<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch {

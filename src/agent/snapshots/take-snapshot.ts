@@ -39,9 +39,12 @@ export async function takeTrees(
     const saving: Saving = { store, options, unsaved: [], cache: store.cache, borrow };
     const known = {
       file: (path: string, stat: FileStat) => store.cache.find(path, stat),
+      unchanged: (path: string, children: ReadonlyMap<string, TreeNode>) => store.cache.findFolder(path, children),
       folder: (children: ReadonlyMap<string, TreeNode>) => {
         const entries = knownEntries(store, children);
-        return entries && store.objects.put(encodeFolder(entries));
+        const object = entries && store.objects.put(encodeFolder(entries));
+        if (object !== undefined) store.cache.noteFolder(children, object);
+        return object;
       },
     };
     const nodes: [string, FolderNode][] = [];
@@ -49,7 +52,7 @@ export async function takeTrees(
     if (store.cache.forgetDoubtful()) return take();
     const entries = new Map<string, SnapshotEntry>();
     for (const [root, node] of nodes) {
-      const folder = lazily(() => openFolder(root));
+      const folder = openLazily(() => openFolder(root));
       try {
         entries.set(root, await saveFolder(saving, { node, path: root, folder: folder.get }));
       } finally {
@@ -73,7 +76,7 @@ function knownEntries(
   const entries = new Map<string, SnapshotEntry>();
   for (const [name, node] of children) {
     if (node.kind === "unsaved") {
-      if (isTold(node.why)) return undefined;
+      if (isReported(node.why)) return undefined;
       entries.set(name, { kind: "unsaved", why: node.why, stamp: node.stamp });
     } else if (node.kind === "link") entries.set(name, { kind: "link", object: store.objects.put(node.target) });
     else if (node.object === undefined) return undefined;
@@ -164,7 +167,7 @@ async function saveChild(
     case "link":
       return { kind: "link", object: saving.store.objects.put(node.target) };
     case "folder": {
-      const inside = lazily(() => folder().child(name));
+      const inside = openLazily(() => folder().child(name));
       try {
         return await saveFolder(saving, { node, path, folder: inside.get });
       } finally {
@@ -202,12 +205,12 @@ async function saveFile(saving: Saving, name: string, { node, path, folder }: No
 }
 
 function leaveOut(saving: Saving, path: string, { why, stamp }: { why: UnsavedReason; stamp: string }): SnapshotEntry {
-  if (isTold(why)) saving.unsaved.push({ path, why });
+  if (isReported(why)) saving.unsaved.push({ path, why });
   return { kind: "unsaved", why, stamp };
 }
 
-/** The other reasons are expected and not reported. */
-function isTold(why: UnsavedReason): boolean {
+/** Returns whether the user is told why something was not saved; the other reasons are expected. */
+function isReported(why: UnsavedReason): boolean {
   return why !== "repository" && why !== "own";
 }
 
@@ -257,7 +260,7 @@ async function saveAll(
   entries: Map<string, SnapshotEntry>,
 ) {
   entries.set(path, { kind: "folder", mode: node.mode });
-  const held = lazily(folder);
+  const held = openLazily(folder);
   try {
     for (const [name, child] of node.children) {
       if (saving.options.pauses.due) await saving.options.pauses.take();
@@ -275,7 +278,7 @@ async function saveAll(
 }
 
 /** Opens the folder when first needed: most folders contain nothing that must be read. */
-function lazily(open: () => FolderHandle): { get: () => FolderHandle; close: () => void } {
+function openLazily(open: () => FolderHandle): { get: () => FolderHandle; close: () => void } {
   let held: FolderHandle | undefined;
   return {
     get: () => {

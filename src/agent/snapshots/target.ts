@@ -22,7 +22,7 @@ export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectSto
     if (kind === "tree") addTrees(target, entries, { objects, folders });
     else
       for (const [path, entry] of entries)
-        if (!speaksOf(target, path)) target.entries.set(path, entry);
+        if (!isKnownPath(target, path)) target.entries.set(path, entry);
         else if (entry.kind === "folder") folders.set(path, entry);
   }
   settleUnmade(target, folders);
@@ -30,9 +30,9 @@ export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectSto
 }
 
 /** Reports whether it is known what was at a path. What a tree left out is not known. */
-export function speaksOf({ trees, entries }: RestoreTarget, path: string): boolean {
-  const own = entries.get(path);
-  if (own) return own.kind !== "unsaved";
+export function isKnownPath({ trees, entries }: RestoreTarget, path: string): boolean {
+  const ownEntry = entries.get(path);
+  if (ownEntry) return ownEntry.kind !== "unsaved";
   if (!trees.some((root) => isInside(path, root))) return false;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if (entries.get(folder)?.kind === "unsaved") return false;

@@ -4,7 +4,7 @@ import { realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { CommandSource } from "../instructions/commands.ts";
-import { booleanOf, fieldText, listOf, misspelt, parseFrontmatter } from "../instructions/frontmatter.ts";
+import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "../instructions/frontmatter.ts";
 import { entriesIn, readText } from "../instructions/read-text.ts";
 import { cutWarning, largestInstruction } from "../instructions/rules.ts";
 import type { SkillContext } from "../instructions/skills.ts";
@@ -60,7 +60,7 @@ const fieldNames = ["name", "description", "model", "readonly", "is_background",
 const folderNames = [".cursor", ".claude", ".codex"];
 const maxFiles = 200;
 
-/** Lists those given for this run first, the project's before the user's, `.cursor` first; built-in ones last, so that a file can replace them. */
+/** Lists subagents in the order of precedence: given for this run, the project's, the user's (`.cursor` first), built-in, so that a file can replace one. */
 export function findSubagents(place: SkillContext): { subagents: Subagent[]; warnings: string[] } {
   const { workspace, roots, configDir, home, trusted, plugins = [] } = place;
   const within = [workspace, ...roots].map(realOrSame);
@@ -96,18 +96,18 @@ function readSubagent(
   { place, within, warnings }: { place: SkillContext; within?: string[]; warnings: string[] },
 ): Subagent | undefined {
   if (place.isIgnored?.(path)) return undefined;
-  const shown = shownPath(path, place.workspace);
+  const displayPath = shownPath(path, place.workspace);
   const read = readText(path, { limit: largestInstruction, within, isIgnored: within && place.isIgnored });
-  if (read.type === "problem") warnings.push(`Subagent ${shown} was skipped: ${read.reason}.`);
+  if (read.type === "problem") warnings.push(`Subagent ${displayPath} was skipped: ${read.reason}.`);
   if (read.type !== "text") return undefined;
-  if (read.isCut) warnings.push(cutWarning(`Subagent ${shown}`, read.size));
+  if (read.isCut) warnings.push(cutWarning(`Subagent ${displayPath}`, read.size));
   const { fields, body, warnings: problems } = parseFrontmatter(read.text);
-  problems.push(...misspelt(fields, fieldNames));
+  problems.push(...misspeltFieldWarnings(fields, fieldNames));
   const file = basename(path, ".md");
-  const given = fieldText(fields.get("name")) ?? file;
-  const name = /^[\w.:-]{1,64}$/.test(given) ? given : file;
-  if (name !== given)
-    problems.push(`${JSON.stringify(given.slice(0, 80))} is not a valid subagent name; it is called ${name}`);
+  const declaredName = fieldText(fields.get("name")) ?? file;
+  const name = /^[\w.:-]{1,64}$/.test(declaredName) ? declaredName : file;
+  if (name !== declaredName)
+    problems.push(`${JSON.stringify(declaredName.slice(0, 80))} is not a valid subagent name; it is called ${name}`);
   const yes = (field: string) => {
     const value = booleanOf(fields.get(field) ?? "false");
     if (value === undefined) problems.push(`${field} must be true or false; it is treated as true`);
@@ -127,7 +127,7 @@ function readSubagent(
     ...(tools.length > 0 && !tools.includes("*") && { tools }),
     path,
   };
-  for (const problem of problems) warnings.push(`Subagent ${shown}: ${problem}.`);
+  for (const problem of problems) warnings.push(`Subagent ${displayPath}: ${problem}.`);
   return subagent;
 }
 

@@ -124,10 +124,10 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
       task.isTold = true;
       const { id, title } = task;
       const { answer, failure, denials } = task.end!;
-      const said = failure ? `It failed: ${failure.message}` : answer;
-      const text = `The background subagent "${title}" (${id}) has ended.\n${said}`;
+      const resultText = failure ? `It failed: ${failure.message}` : answer;
+      const text = `The background subagent "${title}" (${id}) has ended.\n${resultText}`;
       const status = failure ? "error" : "success";
-      return { notice: taskNotice({ agentId: id, status, title, detail: said }), text, denials };
+      return { notice: taskNotice({ agentId: id, status, title, detail: resultText }), text, denials };
     });
 
   return {
@@ -151,7 +151,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
         startedAt: Date.now(),
         stop,
         ended: work({ ...request, emit }, stop)
-          .catch((error: Error) => ended(id, error))
+          .catch((error: Error) => endedByError(id, error))
           .then((end) => {
             output.write(`\n${end.failure ? `Failed: ${end.failure.message}` : end.answer}\n`);
             output.close();
@@ -166,7 +166,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
       const task = background.get(id);
       if (!task) return undefined;
       if (stop) task.stop.abort(new UserError("INTERRUPTED", "Stopped by the agent that started it."));
-      await settled(task.ended, stop ? stopMs : ms, signal);
+      await waitForEnd(task.ended, stop ? stopMs : ms, signal);
       const { end, outputFile, startedAt } = task;
       if (end) task.isTold = true;
       return {
@@ -179,7 +179,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
     },
     takeEnded,
     async waitForAll(signal) {
-      await settled(Promise.all([...background.values()].map((task) => task.ended)), undefined, signal);
+      await waitForEnd(Promise.all([...background.values()].map((task) => task.ended)), undefined, signal);
       signal.throwIfAborted();
       return takeEnded();
     },
@@ -192,7 +192,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
 }
 
 /** Turns an error into a result: the subagent was stopped before it began, or has a bug, which must not end the run. */
-function ended(id: string, error: Error): SubagentEnd {
+function endedByError(id: string, error: Error): SubagentEnd {
   const message = error instanceof NotRun ? error.message : `Unexpected failure, please report it: ${error.message}`;
   const failure = { message, isRefused: false };
   return { id, answer: "", failure, steps: [], durationMs: 0, denials: [] };
@@ -202,14 +202,14 @@ function ended(id: string, error: Error): SubagentEnd {
 const stopMs = 5000;
 
 /** Without a time, waits until the work has ended or the signal aborts. */
-async function settled(work: Promise<unknown>, ms: number | undefined, signal: AbortSignal): Promise<void> {
+async function waitForEnd(work: Promise<unknown>, ms: number | undefined, signal: AbortSignal): Promise<void> {
   const over = orAborted(work, signal).catch(() => {});
   if (ms === undefined) await over;
   else await settlesWithin(over, ms);
 }
 
-/** Limits concurrency to `most`; the others wait in order. */
-function createTurns(most: number): { next(): Promise<() => void> } {
+/** Limits concurrency; the others wait in order. */
+function createTurns(limit: number): { next(): Promise<() => void> } {
   let taken = 0;
   const waiting: (() => void)[] = [];
   const free = () => {
@@ -218,7 +218,7 @@ function createTurns(most: number): { next(): Promise<() => void> } {
   };
   return {
     async next() {
-      if (taken >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+      if (taken >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
       taken++;
       return free;
     },

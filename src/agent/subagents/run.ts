@@ -29,15 +29,14 @@ export type SubagentContext = {
   instructionsFor(): (path: string) => string | undefined;
   /** Shows an event of a subagent to those watching the run; waits while they cannot keep up. */
   watch?(agentId: string, event: AgentEvent, number: number | undefined): Promise<void> | undefined;
-  /** Creates the subagents of a subagent. */
   nested(agent: Agent, place: SubagentContext): NonNullable<Agent["subagents"]>;
 };
 
-/** Where conversations of subagents are stored. */
+/** Stores the conversations of subagents. */
 export type SubagentChats = {
   /** Returns the type of the subagent with this id; undefined if there is none. */
   typeOf(id: string): string | undefined;
-  open(id: string, facts: { type: string; model: AgentModel; title: string; parentId: string }): SubagentChat;
+  open(id: string, info: { type: string; model: AgentModel; title: string; parentId: string }): SubagentChat;
   openOutput(id: string): SubagentOutput;
 };
 
@@ -64,21 +63,22 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
   };
   try {
     const chosen = await chooseModel(request, work);
-    const facts = startOf(request, work, chosen.model);
-    const { refusal } = (await parent.hooks?.subagentStart(facts, request.signal)) ?? {};
+    const startInfo = startOf(request, work, chosen.model);
+    const { refusal } = (await parent.hooks?.subagentStart(startInfo, request.signal)) ?? {};
     if (refusal !== undefined && !request.signal.aborted) {
       denials.push({ tool: "Task", callId: request.callId, reason: refusal });
       refuse(refusal, true);
     } else {
-      const { type, description: title, parentId } = facts;
+      const { type, description: title, parentId } = startInfo;
       const place = { type, model: chosen.model, title, parentId };
       chat = unlessStopped(request.signal, () => work.place.chats.open(id, place));
-      const kept = keeping(chat, request.signal);
+      const recording = recordOrStop(chat, request.signal);
       const child = createChild(request, work, { ...chosen, chat });
-      if (parent.hooks) child.hooks = hooksOf(parent.hooks, facts, { chat, collected, startedAt, now });
+      if (!work.subagent.readOnly) await parent.decide([], { readOnly: false, changes: true });
+      if (parent.hooks) child.hooks = hooksOf(parent.hooks, startInfo, { chat, collected, startedAt, now });
       const parts = [{ type: "text" as const, text: request.prompt }];
-      for await (const event of runTurn(child, { text: request.prompt, parts, requestId: id }, kept.signal)) {
-        await work.place.watch?.(id, event, kept.record(event));
+      for await (const event of runTurn(child, { text: request.prompt, parts, requestId: id }, recording.signal)) {
+        await work.place.watch?.(id, event, recording.record(event));
         collected.add(event);
         passOn(event, request);
         if (event.type === "done" || event.type === "fail") denials.push(...(event.denials ?? []));
@@ -103,7 +103,7 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
 }
 
 /** Stops the subagent if its chat can no longer be written; its running calls then end. */
-function keeping(chat: SubagentChat, outer: AbortSignal): { signal: AbortSignal; record: SubagentChat["record"] } {
+function recordOrStop(chat: SubagentChat, outer: AbortSignal): { signal: AbortSignal; record: SubagentChat["record"] } {
   const broken = new AbortController();
   return {
     signal: AbortSignal.any([outer, broken.signal]),
@@ -123,10 +123,10 @@ async function chooseModel(
   { model, emit }: SubagentRequest,
   { subagent, parent, place }: Work,
 ): Promise<Pick<Agent, "provider" | "model">> {
-  const own = { provider: parent.provider, model: parent.model };
+  const parentModel = { provider: parent.provider, model: parent.model };
   // Scripted replies are only for the author of a definition: a model may not choose them.
   const name = model !== undefined && !/^(script|replay):/i.test(model) ? model : subagent.model;
-  if (name === undefined || name.toLowerCase() === "inherit") return own;
+  if (name === undefined || name.toLowerCase() === "inherit") return parentModel;
   try {
     return await place.openModel(name);
   } catch (error) {
@@ -134,7 +134,7 @@ async function chooseModel(
     const { displayName } = parent.model;
     const reason = `The subagent ${subagent.name} wants the model ${name}, but uses ${displayName}: ${error.message}`;
     emit(modelChange({ model: displayName, reason }, parent.seams.now()));
-    return own;
+    return parentModel;
   }
 }
 
@@ -165,7 +165,8 @@ function createChild(
     get tools() {
       return toolsOf(subagent, parent, place.levels);
     },
-    decide: (needs, options) => parent.decide(needs, { readOnly: subagent.readOnly || options?.readOnly === true }),
+    decide: (needs, options) =>
+      parent.decide(needs, { ...options, readOnly: subagent.readOnly || options?.readOnly === true }),
     spending,
     toolContext: {
       ...parent.toolContext,
@@ -216,7 +217,7 @@ function startOf(
 /** Its calls trigger the usual hooks; its start and end have hooks of their own. */
 function hooksOf(
   hooks: AgentHooks,
-  facts: SubagentStartInfo,
+  startInfo: SubagentStartInfo,
   work: { chat: SubagentChat; collected: ReturnType<typeof collectSteps>; startedAt: number; now(): number },
 ): AgentHooks {
   let rounds = 0;
@@ -236,7 +237,7 @@ function hooksOf(
         changed: [...collected.changed],
         transcriptPath: chat.transcriptPath,
       };
-      const followup = await hooks.subagentStop(facts, end, signal);
+      const followup = await hooks.subagentStop(startInfo, end, signal);
       if (followup !== undefined) rounds++;
       return followup;
     },

@@ -1,6 +1,6 @@
 // AskQuestion: asks the user. Where no user can be asked, the questions are skipped and never answered for them.
 import * as v from "valibot";
-import type { AskQuestionToolCallResult, Question } from "../../protocol/tool-shapes.ts";
+import type { AskQuestionToolCallResult, ChoiceItem } from "../../protocol/tool-shapes.ts";
 import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
 
@@ -28,7 +28,7 @@ export const askQuestion = tool({
   }),
   reshape(input) {
     const { questions } = input;
-    return Array.isArray(questions) ? { ...input, questions: questions.map(reshaped) } : input;
+    return Array.isArray(questions) ? { ...input, questions: questions.map(normalizeQuestions) } : input;
   },
   wireArgs: (args) => ({
     title: args.title ?? "",
@@ -54,15 +54,15 @@ export const askQuestion = tool({
     const lines = asked.map(({ id, prompt, options }) => {
       const { selectedOptionIds = [], freeformText } = success.answers.find((each) => each.questionId === id) ?? {};
       const chosen = options.filter((option) => selectedOptionIds.includes(option.id)).map(({ label }) => label);
-      const said = [...chosen, ...(freeformText === undefined ? [] : [freeformText])];
-      return `${prompt}\n  ${said.length > 0 ? said.join("; ") : "(no answer)"}`;
+      const answerTexts = [...chosen, ...(freeformText === undefined ? [] : [freeformText])];
+      return `${prompt}\n  ${answerTexts.length > 0 ? answerTexts.join("; ") : "(no answer)"}`;
     });
     return { outcome: { kind: "success", value: success }, text: lines.join("\n") };
   },
 });
 
 /** Accepts what other agents' models send: `question`, `multiSelect`, and options as plain strings. */
-function reshaped(value: unknown): unknown {
+function normalizeQuestions(value: unknown): unknown {
   if (typeof value === "string") return { prompt: value, options: [] };
   if (typeof value !== "object" || value === null) return value;
   const { question, multiSelect, allowMultiple, ...rest } = value as Record<string, unknown>;
@@ -80,7 +80,7 @@ type AskedQuestion = {
   allow_multiple?: boolean | undefined;
 };
 
-function onWire(questions: readonly AskedQuestion[]): Question[] {
+function onWire(questions: readonly AskedQuestion[]): ChoiceItem[] {
   return questions.map(({ id, prompt, options, allow_multiple = false }, index) => ({
     id: id ?? `q${index + 1}`,
     prompt,

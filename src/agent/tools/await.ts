@@ -49,10 +49,10 @@ export const awaitShell = tool({
       const wait = { ms: blockUntilMs, stop: args.kill === true, signal };
       const look = await turn?.subagents?.look(args.taskId, wait);
       if (look) return lookResult(args.taskId, look);
-      const known = background.list().map((task) => `${task.taskId} (${task.status})`);
+      const taskTexts = background.list().map((task) => `${task.taskId} (${task.status})`);
       const which =
-        known.length > 0
-          ? `The background commands are: ${known.join(", ")}.`
+        taskTexts.length > 0
+          ? `The background commands are: ${taskTexts.join(", ")}.`
           : "No command was started in the background.";
       throw failure(`Unknown background command "${args.taskId}". ${which}`, { taskId: args.taskId });
     }
@@ -112,8 +112,8 @@ function lastLines(text: string): string {
   if (text.length <= shownCharacters) return text;
   const end = text.slice(-shownCharacters);
   const lineStart = end.indexOf("\n") + 1;
-  const shown = lineStart > 0 && lineStart < end.length ? end.slice(lineStart) : end;
-  return `[… earlier lines are in the file below …]\n${shown}`;
+  const wholeLines = lineStart > 0 && lineStart < end.length ? end.slice(lineStart) : end;
+  return `[… earlier lines are in the file below …]\n${wholeLines}`;
 }
 
 function waitOf(blockUntilMs: number | undefined): number {

@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { isObject, tryParse } from "../../json/object.ts";
 import { shownValue } from "../../text/one-line.ts";
-import { asMeant } from "./lenient-arguments.ts";
+import { each } from "../../text/words.ts";
+import { coerceArguments } from "./lenient-arguments.ts";
 import { failure, type Tool } from "./tool.ts";
 
 type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;
@@ -24,8 +25,11 @@ export function tool<Table extends ArgumentTable>(definition: Definition<Table>)
       return (parameters ??= jsonSchemaOf(args));
     },
     parse(input) {
-      const named = asMeant(respell(objectOf(input, rest.name), spellings ?? {}), args) as Record<string, unknown>;
-      const result = v.safeParse(args, reshape ? asMeant(reshape(named), args) : named);
+      const named = coerceArguments(renameArguments(objectOf(input, rest.name), spellings ?? {}), args) as Record<
+        string,
+        unknown
+      >;
+      const result = v.safeParse(args, reshape ? coerceArguments(reshape(named), args) : named);
       if (result.success) return result.output;
       throw failure(`${rest.name}: ${result.issues.map(sentenceOf).join("; ")}. It takes ${signatureOf(args)}.`);
     },
@@ -43,13 +47,7 @@ export function pathArgument(description?: string) {
   return description === undefined ? path : v.pipe(path, v.description(description));
 }
 
-export const pathSpellings = {
-  file_path: "path",
-  filePath: "path",
-  target_file: "path",
-  directory: "path",
-  target_directory: "path",
-};
+export const pathSpellings = each("file_path filePath target_file directory target_directory", "path");
 
 /** Returns as many lines as fit, and how many were left out. */
 export function fittingLines(lines: readonly string[], limit: number): { text: string; left: number } {
@@ -67,15 +65,15 @@ export function fittingLines(lines: readonly string[], limit: number): { text: s
  */
 // biome-ignore lint/suspicious/noExplicitAny: Valibot's schemas are read by their shape, which has no common type
 export function jsonSchemaOf(schema: any): Record<string, unknown> {
-  const facts: Record<string, unknown> = {};
+  const keywords: Record<string, unknown> = {};
   for (const action of schema.pipe?.slice(1) ?? []) {
-    if (action.kind === "schema") Object.assign(facts, jsonSchemaOf(action));
-    if (action.type === "description") facts["description"] = action.description;
-    if (action.type === "integer") facts["type"] = "integer";
-    if (action.type === "min_value") facts["minimum"] = action.requirement;
+    if (action.kind === "schema") Object.assign(keywords, jsonSchemaOf(action));
+    if (action.type === "description") keywords["description"] = action.description;
+    if (action.type === "integer") keywords["type"] = "integer";
+    if (action.type === "min_value") keywords["minimum"] = action.requirement;
   }
   const base = schema.pipe?.[0] ?? schema;
-  if (base !== schema) return { ...jsonSchemaOf(base), ...facts };
+  if (base !== schema) return { ...jsonSchemaOf(base), ...keywords };
   switch (schema.type) {
     case "string":
     case "number":
@@ -111,7 +109,7 @@ function objectOf(input: unknown, name: string): Record<string, unknown> {
   return input;
 }
 
-function respell(input: Record<string, unknown>, spellings: Record<string, string>): Record<string, unknown> {
+function renameArguments(input: Record<string, unknown>, spellings: Record<string, string>): Record<string, unknown> {
   const named: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(withoutNulls(input) as Record<string, unknown>)) {
     const ours = spellings[key] ?? key;
@@ -124,8 +122,8 @@ function respell(input: Record<string, unknown>, spellings: Record<string, strin
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
-  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)]));
+  const definedEntries = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
+  return Object.fromEntries(definedEntries.map(([key, inner]) => [key, withoutNulls(inner)]));
 }
 
 function sentenceOf(issue: v.BaseIssue<unknown>): string {

@@ -4,7 +4,7 @@ import { changeResult } from "../diff.ts";
 import { absolutePath, changeFile } from "../files.ts";
 import { decodeText, encodeText, lineEndingOf, withCarriages, withNewlines } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
-import { nearest } from "./nearest.ts";
+import { findNearest } from "./nearest.ts";
 import { findSlip } from "./slips.ts";
 import { failure } from "./tool.ts";
 
@@ -30,7 +30,7 @@ export const edit = tool({
     ),
   }),
   spellings: pathSpellings,
-  reshape,
+  reshape: normalizeArguments,
   wireArgs(args, context) {
     const [first, ...more] = args.edits;
     const change =
@@ -90,7 +90,7 @@ function applyEdits(text: string, edits: readonly Replacement[], path: string): 
       );
     }
     if (found.note) notes.push(name + found.note);
-    current = replaced(current, found.ranges, found.newText);
+    current = replaceRanges(current, found.ranges, found.newText);
   }
   return { text: carriages ? withCarriages(current) : current, notes };
 }
@@ -101,7 +101,7 @@ type FoundText = { ranges: TextRange[]; newText: string; note?: string };
 /** Matches exactly, then with the file's line endings and, if unambiguous, with other trailing spaces, indentation or quotes. */
 function find(text: string, each: Replacement): FoundText | undefined {
   for (const spell of [(part: string) => part, withNewlines, withCarriages]) {
-    const ranges = occurrences(text, spell(each.oldText));
+    const ranges = findOccurrences(text, spell(each.oldText));
     if (ranges.length > 0) return { ranges, newText: spell(each.newText) };
   }
   const ranges = looseOccurrences(text, each.oldText);
@@ -111,7 +111,7 @@ function find(text: string, each: Replacement): FoundText | undefined {
   return { ranges, newText: each.newText, note: "(oldText differed from the file only in trailing spaces.)" };
 }
 
-function occurrences(text: string, part: string): TextRange[] {
+function findOccurrences(text: string, part: string): TextRange[] {
   const ranges: TextRange[] = [];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
     ranges.push({ start: at, end: at + part.length });
@@ -130,7 +130,7 @@ function looseOccurrences(text: string, part: string): TextRange[] {
   return [...text.matchAll(pattern)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
 }
 
-function replaced(text: string, ranges: readonly TextRange[], newText: string): string {
+function replaceRanges(text: string, ranges: readonly TextRange[], newText: string): string {
   const pieces: string[] = [];
   let from = 0;
   for (const { start, end } of ranges) {
@@ -144,7 +144,7 @@ function notFound(text: string, each: Replacement): string {
   if (each.newText.trim() !== "" && text.includes(each.newText)) {
     return `oldText was not found, but newText is there (line ${lineAt(text, text.indexOf(each.newText))}): the edit may already be made.`;
   }
-  const near = nearest(withNewlines(text).split("\n"), withNewlines(each.oldText).split("\n"));
+  const near = findNearest(withNewlines(text).split("\n"), withNewlines(each.oldText).split("\n"));
   if (!near) return "oldText was not found, nor anything like it. Read the file again.";
   const how = near.differs === "indentation" ? "Text that differs only in indentation" : "The most similar text";
   return `oldText was not found. ${how} is at line ${near.line}:\n${near.lines.join("\n")}\nCopy oldText exactly from the file.`;
@@ -161,13 +161,13 @@ function onWire(each: Replacement) {
 }
 
 /** Accepts a single replacement without a list, and the argument names of other agents. */
-function reshape(input: Record<string, unknown>): Record<string, unknown> {
+function normalizeArguments(input: Record<string, unknown>): Record<string, unknown> {
   const { path, edits, ...flat } = input;
-  if (Array.isArray(edits)) return { path, edits: edits.map(renamed) };
-  return edits === undefined && Object.keys(flat).length > 0 ? { path, edits: [renamed(flat)] } : input;
+  if (Array.isArray(edits)) return { path, edits: edits.map(renameEditFields) };
+  return edits === undefined && Object.keys(flat).length > 0 ? { path, edits: [renameEditFields(flat)] } : input;
 }
 
-function renamed(each: unknown): unknown {
+function renameEditFields(each: unknown): unknown {
   if (typeof each !== "object" || each === null) return each;
   const { old_string, new_string, old_str, new_str, replace_all, ...ours } = each as Record<string, unknown>;
   return {

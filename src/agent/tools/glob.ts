@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { profileOf } from "../../protocol/profiles.ts";
-import { pathTest } from "../file-pattern.ts";
+import { neededText, pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
 import { listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
@@ -40,20 +40,22 @@ export const glob = tool({
   }),
   needs: (args, context) => [
     { kind: "Read", target: absolutePath(args.path ?? ".", context) },
-    // For an absolute pattern, the part before the first wildcard.
+    // An absolute pattern is searched from the part before its first wildcard.
     ...(args.pattern.startsWith("/")
       ? [{ kind: "Read" as const, target: args.pattern.replace(/\/[^/]*[*?[{].*$/s, "") || "/" }]
       : []),
   ],
   async run(args, context) {
     const path = absolutePath(args.path ?? ".", context);
-    const test = pathTest(inside(args.pattern, path));
+    const pattern = relativePattern(args.pattern, path);
+    const test = pathTest(pattern);
     if (!test) throw failure(`The pattern ${args.pattern} has too many alternatives. Use several calls.`, { path });
     const search = await searchAt(args.path, context);
     if (search.isFile) throw failure(`${path} is a file: path names the directory to search.`, { path });
 
     const above = search.start === "./" ? 0 : search.start.length - 1;
-    const listed = await listFiles(search, context, (file) => test(file.slice(above)));
+    const isWanted = (file: string) => test(file.slice(above));
+    const listed = await listFiles(search, context, { isWanted, needed: neededText(pattern) });
     const matching = above === 0 ? listed.files : listed.files.map((file) => file.slice(above));
     const files = matching.slice(0, maxFiles);
     const value = {
@@ -65,12 +67,12 @@ export const glob = tool({
       ripgrepTruncated: listed.cut,
     };
     // The model gets paths relative to the workspace, as its other tools take them.
-    const shown = newestFirst(matching, path).slice(0, maxShown);
-    const spelled = shown.map((file) =>
+    const newestPaths = newestFirst(matching, path).slice(0, maxShown);
+    const spelled = newestPaths.map((file) =>
       search.folder === context.workspace ? join(search.start, file) : join(path, file),
     );
     const { text, left } = fittingLines(spelled, context.resultLimit);
-    const count = shown.length - left;
+    const count = newestPaths.length - left;
     const of = `${listed.cut ? "more than " : ""}${matching.length.toLocaleString("en-US")} files`;
     const isAll = count === matching.length && !listed.cut;
     const note = isAll ? "" : `\n[${count} of ${of}. Narrow pattern or path.]`;
@@ -90,7 +92,7 @@ function newestFirst(files: readonly string[], folder: string): readonly string[
 }
 
 /** Makes an absolute pattern relative to the folder, since models also send the whole path. */
-function inside(pattern: string, folder: string): string {
+function relativePattern(pattern: string, folder: string): string {
   if (!pattern.startsWith("/")) return pattern;
   const start = folder.endsWith("/") ? folder : `${folder}/`;
   if (pattern.startsWith(start)) return `./${pattern.slice(start.length)}`;

@@ -10,7 +10,6 @@ import { failure, ToolFailure } from "./tool.ts";
 
 const modes = ["content", "files_with_matches", "count"] as const;
 type OutputMode = (typeof modes)[number];
-/** Most results in the stream. */
 const maxResults = 2000;
 /** Most lines shown to the model, unless headLimit asks for more. */
 const maxShown = 250;
@@ -92,9 +91,9 @@ export const grep = tool({
     // headLimit counts only matches: the context lines around a match come with it.
     const offered = args.headLimit === undefined ? lines.slice(0, maxShown) : lines;
     const { text, left } = fittingLines(offered, limit);
-    const shown = offered.length - left;
-    const isCut = shown < lines.length || output.cut || result.clientTruncated;
-    const note = isCut ? `\n[${total(shown, output.cut)}. Narrow pattern, path or glob, or set headLimit.]` : "";
+    const shownCount = offered.length - left;
+    const isCut = shownCount < lines.length || output.cut || result.clientTruncated;
+    const note = isCut ? `\n[${total(shownCount, output.cut)}. Narrow pattern, path or glob, or set headLimit.]` : "";
     const unread = unreadNote(output.unread);
     return { outcome: { kind: "success", value }, text: (text || "No matches.") + note + unread };
   },
@@ -105,7 +104,7 @@ function options(args: GrepArguments, mode: OutputMode): string[] {
   const chosen = [`--regexp=${args.pattern}`, "--engine=auto", "--null", "--with-filename", "--crlf"];
   if (args.caseInsensitive) chosen.push("--ignore-case");
   // Without this, a pattern that contains a line feed would silently find nothing.
-  if (args.multiline || /\\n|\n/.test(args.pattern)) chosen.push("--multiline");
+  if (args.multiline || /\\n|\n/.test(args.pattern)) chosen.push("--multiline", "--max-filesize=256M");
   if (args.multiline) chosen.push("--multiline-dotall");
   if (mode === "files_with_matches") return [...chosen, "--files-with-matches"];
   if (mode === "count") return [...chosen, "--count-matches"];
@@ -143,7 +142,7 @@ type GrepView = {
   total(shown: number, isMore: boolean): string;
 };
 
-function many(count: number, unit: string): string {
+function countText(count: number, unit: string): string {
   return `${count.toLocaleString("en-US")} ${unit}${count === 1 ? "" : "s"}`;
 }
 
@@ -155,23 +154,23 @@ const views: Record<OutputMode, (found: Iterable<FoundRecord>, options: ViewOpti
     let totalLines = 0;
     let totalMatchedLines = 0;
     for (const file of [...groups.keys()].sort()) {
-      const shown: FoundLine[] = [];
+      const shownLines: FoundLine[] = [];
       for (const line of groups.get(file)!) {
         totalLines += 1;
         if (!line.isContextLine) totalMatchedLines += 1;
-        if (totalMatchedLines <= most) shown.push(line);
+        if (totalMatchedLines <= most) shownLines.push(line);
       }
-      if (shown.length === 0) continue;
-      matches.push({ file: `./${file}`, matches: shown });
-      for (const line of shown) {
-        const name = line === shown[0] ? `${lines.length > 0 ? "\n" : ""}${spell(file)}\n` : "";
+      if (shownLines.length === 0) continue;
+      matches.push({ file: `./${file}`, matches: shownLines });
+      for (const line of shownLines) {
+        const name = line === shownLines[0] ? `${lines.length > 0 ? "\n" : ""}${spell(file)}\n` : "";
         const mark = line.isContextLine ? "-" : ":";
         lines.push(`${name}${line.lineNumber}${mark}${line.content}${line.contentTruncated ? "…" : ""}`);
       }
     }
     const clientTruncated = totalMatchedLines > most;
     const total = (shown: number, isMore: boolean) =>
-      `${shown.toLocaleString("en-US")} of ${isMore ? "more than " : ""}${many(totalLines, "line")} in ${many(groups.size, "file")}`;
+      `${shown.toLocaleString("en-US")} of ${isMore ? "more than " : ""}${countText(totalLines, "line")} in ${countText(groups.size, "file")}`;
     return { key: "content", result: { matches, totalLines, totalMatchedLines, clientTruncated }, lines, total };
   },
   files_with_matches(found, { most, spell }) {
@@ -187,20 +186,21 @@ const views: Record<OutputMode, (found: Iterable<FoundRecord>, options: ViewOpti
   count(found, { most, spell }) {
     const all = [...found].map(({ file, rest }) => ({ file, count: Number(rest) }));
     all.sort((one, other) => (one.file < other.file ? -1 : 1));
-    const shown = all.slice(0, most);
+    const firstItems = all.slice(0, most);
     const result = {
-      counts: shown.map(({ file, count }) => ({ file: `./${file}`, count })),
+      counts: firstItems.map(({ file, count }) => ({ file: `./${file}`, count })),
       totalFiles: all.length,
       totalMatches: all.reduce((sum, { count }) => sum + count, 0),
-      clientTruncated: shown.length < all.length,
+      clientTruncated: firstItems.length < all.length,
     };
-    const lines = shown.map(({ file, count }) => `${spell(file)}: ${count}`);
+    const lines = firstItems.map(({ file, count }) => `${spell(file)}: ${count}`);
     return { key: "count", result, lines, total: ofFiles(all.length) };
   },
 };
 
 function ofFiles(count: number): GrepView["total"] {
-  return (shown, isMore) => `${shown.toLocaleString("en-US")} of ${isMore ? "more than " : ""}${many(count, "file")}`;
+  return (shown, isMore) =>
+    `${shown.toLocaleString("en-US")} of ${isMore ? "more than " : ""}${countText(count, "file")}`;
 }
 
 type FoundLine = { lineNumber: number; content: string; contentTruncated: boolean; isContextLine: boolean };
@@ -250,8 +250,8 @@ function namesOnly(text: string): FoundRecord[] {
 const binaryNotice = /^(?:.*: (?:binary file matches|WARNING: stopped searching binary file after match) \(.*\)\n)+/;
 
 /** Keeps only the error of the first of the two engines. */
-function wrongPattern(said: string, path: string): ToolFailure {
-  const first = /~{3,}\n([\s\S]*?)\n~{3,}/.exec(said)?.[1] ?? said.replace(/^rg: /, "");
+function wrongPattern(stderrText: string, path: string): ToolFailure {
+  const first = /~{3,}\n([\s\S]*?)\n~{3,}/.exec(stderrText)?.[1] ?? stderrText.replace(/^rg: /, "");
   const hint = "Escape ( ) [ ] { } . * + ? | ^ $ with a backslash to match them literally.";
   return failure(`${first}\n${hint}`, path === "" ? {} : { path });
 }

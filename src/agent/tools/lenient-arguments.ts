@@ -5,27 +5,27 @@ import { isObject } from "../../json/object.ts";
 
 /** Converts the input to what the schema expects where that is unambiguous; the schema refuses the rest. */
 // biome-ignore lint/suspicious/noExplicitAny: Valibot's schemas are read by their shape, which has no common type
-export function asMeant(value: unknown, schema: any): unknown {
+export function coerceArguments(value: unknown, schema: any): unknown {
   const type: string = (schema.pipe?.[0] ?? schema).type;
-  if (type === "optional") return asMeant(value, schema.wrapped);
-  const said = typeof value === "string" ? unquoted(value, type) : value;
-  if (type === "array" && Array.isArray(said)) {
+  if (type === "optional") return coerceArguments(value, schema.wrapped);
+  const parsedValue = typeof value === "string" ? parseQuoted(value, type) : value;
+  if (type === "array" && Array.isArray(parsedValue)) {
     const { item } = schema.pipe?.[0] ?? schema;
-    return said.map((each) => asMeant(each, item));
+    return parsedValue.map((each) => coerceArguments(each, item));
   }
-  if (type !== "object" || !isObject(said)) return said;
+  if (type !== "object" || !isObject(parsedValue)) return parsedValue;
   const { entries } = schema.pipe?.[0] ?? schema;
-  const fields = Object.entries(said).map(([name, given]): [string, unknown] => {
+  const fields = Object.entries(parsedValue).map(([name, given]): [string, unknown] => {
     const entry = Object.hasOwn(entries, name) ? entries[name] : undefined;
     if (!entry) return [name, given];
-    const meant = asMeant(given, entry);
+    const meant = coerceArguments(given, entry);
     return [name, entry.type === "optional" && isFiller(meant, entry.wrapped) ? undefined : meant];
   });
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
 }
 
 /** Parses a number, boolean, list or object that was sent as a string. */
-function unquoted(text: string, type: string): unknown {
+function parseQuoted(text: string, type: string): unknown {
   const trimmed = text.trim();
   switch (type) {
     case "number":

@@ -160,8 +160,8 @@ function newFolder(): FolderTree {
 }
 
 function childOf(folder: FolderTree, name: string): FolderTree {
-  const known = folder.folders.get(name);
-  if (known) return known;
+  const existing = folder.folders.get(name);
+  if (existing) return existing;
   const child = newFolder();
   folder.folders.set(name, child);
   return child;
@@ -177,13 +177,13 @@ function summaryOf(folder: FolderTree): string {
 function ignoreTest(patterns: readonly string[]): (path: string) => boolean {
   const tests = patterns.flatMap((pattern) => pathTest(pattern.replace(/\/(\*\*)?$/, "")) ?? []);
   if (tests.length === 0) return () => false;
-  const known = new Map<string, boolean>();
+  const denials = new Map<string, boolean>();
   const isIgnored = (path: string): boolean => {
-    const answer = known.get(path);
+    const answer = denials.get(path);
     if (answer !== undefined) return answer;
     const slash = path.lastIndexOf("/");
     const hidden = tests.some((test) => test(path)) || (slash !== -1 && isIgnored(path.slice(0, slash)));
-    known.set(path, hidden);
+    denials.set(path, hidden);
     return hidden;
   };
   return isIgnored;

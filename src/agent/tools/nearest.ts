@@ -6,17 +6,17 @@ type Nearest = { line: number; lines: string[]; differs: "indentation" | "text" 
 const maxLinesCompared = 20_000;
 const maxLinesShown = 6;
 
-export function nearest(file: readonly string[], wanted: readonly string[]): Nearest | undefined {
+export function findNearest(file: readonly string[], wanted: readonly string[]): Nearest | undefined {
   const trimmed = file.slice(0, maxLinesCompared).map((line) => line.trim());
   const parts = withoutBlankEnds(wanted.map((line) => line.trim()));
   if (parts.length === 0) return undefined;
 
-  const shown = (at: number) => file.slice(at, at + Math.min(parts.length, maxLinesShown));
+  const linesAt = (at: number) => file.slice(at, at + Math.min(parts.length, maxLinesShown));
   const exact = trimmed.findIndex((_, at) => parts.every((part, index) => trimmed[at + index] === part));
-  if (exact !== -1) return { line: exact + 1, lines: shown(exact), differs: "indentation" };
+  if (exact !== -1) return { line: exact + 1, lines: linesAt(exact), differs: "indentation" };
 
   const anchored = bestWindow(trimmed, parts) ?? maxSimilar(trimmed, parts);
-  return anchored === undefined ? undefined : { line: anchored + 1, lines: shown(anchored), differs: "text" };
+  return anchored === undefined ? undefined : { line: anchored + 1, lines: linesAt(anchored), differs: "text" };
 }
 
 /** Returns the start of the window with the most equal lines; undefined when less than a third are equal. */
@@ -41,14 +41,14 @@ function maxSimilar(file: readonly string[], parts: readonly string[]): number |
   let best: number | undefined;
   let bestScore = 0.5;
   for (const [at, line] of file.entries()) {
-    const score = likeness(pairs, pairsOf(line));
+    const score = similarity(pairs, pairsOf(line));
     if (score > bestScore) [best, bestScore] = [at, score];
   }
   return best === undefined ? undefined : Math.max(0, best - index);
 }
 
 /** Computes Dice's coefficient of the pairs of neighbouring characters. */
-function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let common = 0;
   for (const pair of one) if (other.has(pair)) common += 1;
   return (2 * common) / (one.size + other.size || 1);

@@ -13,9 +13,9 @@ export function notebookText(json: string): string | undefined {
   return cells
     .filter(isObject)
     .map(({ cell_type, source, outputs }, index) => {
-      const shown = Array.isArray(outputs) ? outputs.map(outputText).filter((text) => text !== "") : [];
-      const printed = shown.length > 0 ? [`[output ${index + 1}]`, ...shown] : [];
-      return [`[cell ${index + 1}: ${cell_type}]`, joined(source), ...printed].join("\n");
+      const outputTexts = Array.isArray(outputs) ? outputs.map(outputText).filter((text) => text !== "") : [];
+      const printed = outputTexts.length > 0 ? [`[output ${index + 1}]`, ...outputTexts] : [];
+      return [`[cell ${index + 1}: ${cell_type}]`, joinText(source), ...printed].join("\n");
     })
     .join("\n\n");
 }
@@ -24,14 +24,14 @@ function outputText(output: unknown): string {
   if (!isObject(output)) return "";
   const { text, data, ename, evalue } = output;
   const kinds = isObject(data) ? Object.keys(data).filter((kind) => kind.startsWith("image/")) : [];
-  const plain = joined(text ?? (isObject(data) ? data["text/plain"] : undefined));
+  const plain = joinText(text ?? (isObject(data) ? data["text/plain"] : undefined));
   const failed = typeof ename === "string" ? `${ename}: ${evalue}` : "";
-  const said = plainOutput([plain, failed].filter(Boolean).join("\n")).trimEnd();
-  const cut = said.length > longestOutput ? `${said.slice(0, longestOutput)}…` : said;
+  const plainText = plainOutput([plain, failed].filter(Boolean).join("\n")).trimEnd();
+  const cut = plainText.length > longestOutput ? `${plainText.slice(0, longestOutput)}…` : plainText;
   return [cut, ...kinds.map((kind) => `[${kind}]`)].filter(Boolean).join("\n");
 }
 
 /** Notebooks store text as a string or as a list of lines. */
-function joined(text: unknown): string {
+function joinText(text: unknown): string {
   return (Array.isArray(text) ? text.join("") : typeof text === "string" ? text : "").trimEnd();
 }

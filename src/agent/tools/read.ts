@@ -2,7 +2,6 @@
 import type { FileHandle } from "node:fs/promises";
 import * as v from "valibot";
 import { imageKind, largestImage } from "../../protocol/image.ts";
-import { profileOf } from "../../protocol/profiles.ts";
 import { absolutePath, codeOf, describe, type OpenFile, openFile } from "../files.ts";
 import { decodeText, encodingOf, singleByteNote, singleByteText, startsAsText, startsAsUtf8 } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
@@ -29,7 +28,6 @@ export const read = tool({
   needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path, context) }],
   async run(args, context) {
     const result = await readFile(args, context);
-    if (!profileOf(context.compat).readRules) return result;
     // The model gets a file's rules with all others; these empty lists are for stream readers that expect the fields.
     const value = { ...(result.outcome.value as object), relatedCursorRulePaths: [], relatedCursorRules: [] };
     return { ...result, outcome: { kind: "success", value } };
@@ -87,8 +85,8 @@ function notFound(path: string): ToolFailure {
 
 type ReadPart = { part: FilePart; wanted: LineWindow; limit: number | undefined; path: string; size: number };
 
-function textResult(of: ReadPart, { numbersLines }: ToolContext): ToolResult {
-  const { part, wanted, limit, path, size } = of;
+function textResult(readPart: ReadPart, { numbersLines }: ToolContext): ToolResult {
+  const { part, wanted, limit, path, size } = readPart;
   const { totalLines } = part;
   if (wanted.first > totalLines) {
     throw failure(`offset ${wanted.first} is past the end of ${path}: it has ${totalLines} lines.`, { path });
@@ -106,14 +104,14 @@ function textResult(of: ReadPart, { numbersLines }: ToolContext): ToolResult {
     readRange: { startLine: wanted.first, endLine },
   };
   // Without line numbers the text can be copied into an edit as it is, and costs fewer tokens.
-  const shown = numbersLines
+  const numberedText = numbersLines
     ? content
         .split("\n")
         .map((line, index) => `${wanted.first + index}|${line}`)
         .join("\n")
     : content;
   const note = part.note === undefined ? "" : `\n\n${part.note}`;
-  return { outcome: { kind: "success", value }, text: textForModel(shown) + note };
+  return { outcome: { kind: "success", value }, text: textForModel(numberedText) + note };
 
   function textForModel(content: string): string {
     if (value.isEmpty) return "(The file is empty.)";
@@ -139,7 +137,7 @@ async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContex
   // The limit counts UTF-16 units, each of which takes at most three bytes of UTF-8.
   const maxBytes = wanted.characters * 3 + 4;
   const buffer = Buffer.allocUnsafe(256 * 1024);
-  const kept: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let keptBytes = 0;
   let line = 1;
   for (let position = 0; ; ) {
@@ -153,7 +151,7 @@ async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContex
       const end = feed === -1 ? bytesRead : feed + 1;
       if (line >= wanted.first && line <= last && keptBytes <= maxBytes) {
         const piece = Buffer.from(chunk.subarray(from, Math.min(end, from + maxBytes + 1)));
-        kept.push(piece);
+        chunks.push(piece);
         keptBytes += piece.length;
       }
       if (feed !== -1) line += 1;
@@ -163,10 +161,10 @@ async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContex
     if (file.stat.size > 0 && position >= file.stat.size) break;
   }
   // The line feed after the last wanted line separates it from the next one.
-  const bytes = Buffer.concat(kept);
+  const bytes = Buffer.concat(chunks);
   const isSeparator = line > last && keptBytes <= maxBytes && bytes.at(-1) === 10;
   const { text, note } = decodeFile(isSeparator ? bytes.subarray(0, -1) : bytes, keptBytes > maxBytes);
-  return { ...fitted(text, wanted.characters, keptBytes > maxBytes), totalLines: line, ...(note && { note }) };
+  return { ...fitText(text, wanted.characters, keptBytes > maxBytes), totalLines: line, ...(note && { note }) };
 }
 
 /** Decodes the bytes. If `isCut`, the last character may be incomplete. */
@@ -218,10 +216,10 @@ async function decodeLines(file: OpenFile, wanted: LineWindow, path: string): Pr
 function linesOf(whole: string, wanted: LineWindow): FilePart {
   const lines = whole.split("\n");
   const text = lines.slice(wanted.first - 1, wanted.first - 1 + wanted.most).join("\n");
-  return { ...fitted(text, wanted.characters, false), totalLines: lines.length };
+  return { ...fitText(text, wanted.characters, false), totalLines: lines.length };
 }
 
-function fitted(text: string, characters: number, isCut: boolean): { text: string; isCut: boolean } {
+function fitText(text: string, characters: number, isCut: boolean): { text: string; isCut: boolean } {
   if (text.length <= characters) return { text, isCut };
   // Do not split a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(text[characters - 1]!) ? characters - 1 : characters;

@@ -77,8 +77,8 @@ async function searchFoldersOf(targets: readonly string[], context: ToolContext)
 
 async function ownFolder(search: FileSearch, real: string, context: ToolContext): Promise<FolderContext> {
   if (search.isFile) throw failure(`${real} is a file: targetDirectories names folders.`);
-  const own = { folder: real, start: "./", isFile: false };
-  const { files, unread } = await listFiles(own, context);
+  const wholeWorkspace = { folder: real, start: "./", isFile: false };
+  const { files, unread } = await listFiles(wholeWorkspace, context);
   return { folder: real, files, unread, isWanted: () => true };
 }
 
@@ -125,8 +125,8 @@ function resultText(hits: readonly ShownFile[], { workspace, resultLimit }: Tool
     const frame = `${head(99_999)}\n\n</search_result>`.length;
     const lines = content(text).split("\n");
     const room = left / Math.min(places.length - index, shares) - frame;
-    const shown = Math.max(1, lines.length - fittingLines(lines, room).left);
-    const result = `${head(startLine + shown - 1)}\n${lines.slice(0, shown).join("\n")}\n</search_result>`;
+    const shownCount = Math.max(1, lines.length - fittingLines(lines, room).left);
+    const result = `${head(startLine + shownCount - 1)}\n${lines.slice(0, shownCount).join("\n")}\n</search_result>`;
     if (result.length > left) break;
     left -= result.length + 1;
     results.push(result);

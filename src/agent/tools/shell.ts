@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
+import type { Need } from "../../policy/need.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { profileOf } from "../../protocol/profiles.ts";
 import { NotRun, unlessStopped } from "../../protocol/unless-stopped.ts";
 import { headAndTail, plainOutput } from "../../text/plain-output.ts";
 import { absolutePath } from "../files.ts";
@@ -70,7 +70,10 @@ export const shell = tool({
     explanation: "description",
   },
   wireArgs,
-  needs: (args, place) => [{ kind: "Shell", target: args.command, cwd: directoryOf(args, place) }],
+  needs: (args, place) => {
+    const command: Need = { kind: "Shell", target: args.command, cwd: directoryOf(args, place) };
+    return [args.isBackground ? { ...command, background: true } : command];
+  },
   run: (args, context) => (args.isBackground ? startInBackground(args, context) : runInForeground(args, context)),
 });
 
@@ -91,8 +94,7 @@ function timeoutOf({ timeout = 0 }: ShellArgs): number {
 async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<string, unknown>> {
   const { describeCommand } = await import("../../policy/parse/shell.ts");
   const { simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } = describeCommand(args.command);
-  const { redirects: _newer, ...firstResult } = parsingResult;
-  const first = {
+  return {
     command: args.command,
     workingDirectory: shownDirectory(args, place),
     timeout: timeoutOf(args),
@@ -100,10 +102,6 @@ async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<st
     simpleCommands,
     hasInputRedirect,
     hasOutputRedirect,
-  };
-  if (profileOf(place.compat).commandFields === "first") return { ...first, parsingResult: firstResult };
-  return {
-    ...first,
     parsingResult,
     fileOutputThresholdBytes: String(thresholdBytes),
     isBackground: args.isBackground ?? false,
@@ -159,17 +157,14 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
       context,
       how: "The user moved the command to the background, where it keeps running",
     });
-  const whole = wireRun(args, end, context);
-  const profile = profileOf(context.compat);
-  const run = profile.commandFields === "first" ? firstFields(whole) : whole;
+  const run = wireRun(args, end, context);
   const text = resultText(args, end, context);
   if (end.cancelled) {
     return { outcome: { kind: "error", value: { errorMessage: "Cancelled", error: "Cancelled", ...run } }, text };
   }
-  const siblings = !profile.callSiblings ? {} : { siblings: { isBackground: false, ...policyOf(context) } };
-  if (end.timedOut) return { outcome: { kind: "timeout", value: { ...run, timeoutMs }, ...siblings }, text };
-  const succeeded = run.exitCode === 0 || profile.failedCommand === "success";
-  return { outcome: { kind: succeeded ? "success" : "failure", value: run, ...siblings }, text };
+  const siblings = { isBackground: false, ...policyOf(context) };
+  if (end.timedOut) return { outcome: { kind: "timeout", value: { ...run, timeoutMs }, siblings }, text };
+  return { outcome: { kind: run.exitCode === 0 ? "success" : "failure", value: run, siblings }, text };
 }
 
 /** Throws when a sandbox is required but unavailable. The session's output folder stays readable in it. */
@@ -220,7 +215,7 @@ function backgroundResult(
   { taskId, pid, outputFile, folder }: TakenOver,
   { context, how }: { context: ToolContext; how: string },
 ): ToolResult {
-  const whole = {
+  const value = {
     command: args.command,
     workingDirectory: shownDirectory(args, context),
     exitCode: 0,
@@ -233,18 +228,12 @@ function backgroundResult(
     pid,
     taskId,
   };
-  const profile = profileOf(context.compat);
-  const value = profile.commandFields === "first" ? firstFields(whole) : whole;
-  const siblings = !profile.callSiblings
-    ? {}
-    : { siblings: { isBackground: true, ...policyOf(context), pid, terminalsFolder: folder } };
+  const siblings = { isBackground: true, ...policyOf(context), pid, terminalsFolder: folder };
   return {
-    outcome: { kind: "success", value, ...siblings },
+    outcome: { kind: "success", value, siblings },
     text: `${how} as ${taskId} (pid ${pid}). Its output goes to ${outputFile}. Await with taskId "${taskId}" reads what is new, waits for it, or stops it.`,
   };
 }
-
-type WireRun = ReturnType<typeof wireRun>;
 
 function wireRun(args: ShellArgs, end: ProcessEnd, place: CallIdentity) {
   return {
@@ -262,19 +251,6 @@ function wireRun(args: ShellArgs, end: ProcessEnd, place: CallIdentity) {
         outputLocation: { filePath: end.spilledTo, sizeBytes: end.spilledBytes, lineCount: end.spilledLines },
       }),
   };
-}
-
-/** Drops the fields that later versions of the stream added. */
-function firstFields({
-  command,
-  workingDirectory,
-  exitCode,
-  signal,
-  stdout,
-  stderr,
-  executionTime,
-}: Omit<WireRun, "outputLocation">) {
-  return { command, workingDirectory, exitCode, signal, stdout, stderr, executionTime };
 }
 
 /** Returns the exit code as a shell reports it: 128 plus the signal number after a signal. */

@@ -6,12 +6,12 @@ type Quoted = { oldText: string; newText: string };
 
 /** Returns undefined unless exactly one place fits. */
 export function findSlip(text: string, quoted: Quoted): Slip | undefined {
-  const found = [...shifted(text, quoted), ...otherQuotes(text, quoted)];
+  const found = [...findIndentSlips(text, quoted), ...otherQuotes(text, quoted)];
   return found.length === 1 ? found[0] : undefined;
 }
 
 /** Finds whole lines that all differ by the same leading blanks. */
-function shifted(text: string, { oldText, newText }: Quoted): Slip[] {
+function findIndentSlips(text: string, { oldText, newText }: Quoted): Slip[] {
   const lines = text.split("\n");
   const wanted = oldText.split("\n");
   const endsLine = wanted.length > 1 && wanted.at(-1) === "";
@@ -26,9 +26,9 @@ function shifted(text: string, { oldText, newText }: Quoted): Slip[] {
     if (
       shift &&
       window.length === wanted.length &&
-      window.every((each, index) => each === moved(wanted[index]!, shift))
+      window.every((each, index) => each === shiftLine(wanted[index]!, shift))
     ) {
-      const rest = newText.split("\n").map((each) => moved(each, shift));
+      const rest = newText.split("\n").map((each) => shiftLine(each, shift));
       const length = window.join("\n").length + (endsLine && at + wanted.length < lines.length ? 1 : 0);
       const note = "(oldText differed from the file only in its indentation; newText was indented like the file.)";
       if (!rest.includes(undefined)) found.push({ start, end: start + length, newText: rest.join("\n"), note });
@@ -48,7 +48,7 @@ function shiftBetween(quoted: string, line: string): Shift | undefined {
 }
 
 /** Shifts a line; blank lines stay. Returns undefined when the line lacks the indentation to remove. */
-function moved(line: string, shift: Shift): string | undefined {
+function shiftLine(line: string, shift: Shift): string | undefined {
   if (line.trim() === "") return line;
   if ("add" in shift) return shift.add + line;
   return line.startsWith(shift.remove) ? line.slice(shift.remove.length) : undefined;
@@ -56,21 +56,21 @@ function moved(line: string, shift: Shift): string | undefined {
 
 const typographic: Record<string, string> = { "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'" };
 
-function straight(text: string): string {
+function straightenQuotes(text: string): string {
   return text.replace(/[“”„‘’‚]/g, (quote) => typographic[quote]!);
 }
 
 /** Replaces quotes one character for one, so that positions in both texts are the same. */
 function otherQuotes(text: string, { oldText, newText }: Quoted): Slip[] {
-  const wanted = straight(oldText);
-  const plain = straight(text);
+  const wanted = straightenQuotes(oldText);
+  const plain = straightenQuotes(text);
   if (wanted === oldText && plain === text) return [];
   const found: Slip[] = [];
   for (let start = plain.indexOf(wanted); start !== -1; start = plain.indexOf(wanted, start + 1)) {
     const end = start + wanted.length;
     const isStraight = plain.slice(start, end) === text.slice(start, end);
     const note = "(oldText differed from the file only in its quotation marks.)";
-    found.push({ start, end, newText: isStraight ? straight(newText) : newText, note });
+    found.push({ start, end, newText: isStraight ? straightenQuotes(newText) : newText, note });
   }
   return found;
 }

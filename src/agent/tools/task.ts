@@ -62,7 +62,7 @@ export const task = tool({
     const { turn, callId, signal, resultLimit } = context;
     const { subagents } = turn ?? {};
     if (!turn || !subagents) throw failure("Subagents cannot be started here: do the work yourself.");
-    const { isBackground } = chosen(subagents, args.subagent_type, args.resume);
+    const { isBackground } = chooseSubagent(subagents, args.subagent_type, args.resume);
     const request: SubagentRequest = {
       id: idOf(args, context),
       callId,
@@ -77,8 +77,8 @@ export const task = tool({
       spending: turn.spending,
       emit: turn.emit,
     };
-    if (!request.isBackground) return ended(await subagents.run(request), resultLimit);
-    const { id, outputFile } = started(subagents, request);
+    if (!request.isBackground) return resultOfEnd(await subagents.run(request), resultLimit);
+    const { id, outputFile } = startSubagent(subagents, request);
     return {
       outcome: { kind: "success", value: taskSuccess({ agentId: id, steps: [], isBackground: true }) },
       text: `Started in the background: ${id}. You will be told when it ends; Await with this taskId waits for it. What it does: ${outputFile}`,
@@ -86,42 +86,46 @@ export const task = tool({
   },
 });
 
-function chosen(subagents: Subagents, type: string | undefined, resume: string | undefined) {
+function chooseSubagent(subagents: Subagents, type: string | undefined, resume: string | undefined) {
   try {
     return subagents.choose(type, resume);
   } catch (error) {
-    throw told(error);
+    throw failureValue(error);
   }
 }
 
-function started(subagents: Subagents, request: SubagentRequest) {
+function startSubagent(subagents: Subagents, request: SubagentRequest) {
   try {
     return subagents.start(request);
   } catch (error) {
-    throw told(error);
+    throw failureValue(error);
   }
 }
 
-function told(error: unknown): unknown {
+function failureValue(error: unknown): unknown {
   return error instanceof UserError ? failure(error.message) : error;
 }
 
-function ended(end: SubagentEnd, limit: number): ToolResult {
+function resultOfEnd(end: SubagentEnd, limit: number): ToolResult {
   const { id, answer, failure: failed, steps, durationMs, denials, transcriptPath } = end;
   if (failed?.isRefused) {
     const { kind, value } = new ToolFailure("rejected", { reason: failed.message }, failed.message);
     return { outcome: { kind, value }, text: failed.message, denials };
   }
   if (failed) {
-    const said = answer === "" ? "" : `\nWhat it said last:\n${answer}`;
+    const lastAnswer = answer === "" ? "" : `\nWhat it said last:\n${answer}`;
     const message = `The subagent failed: ${failed.message}`;
     const { kind, value } = failure(message, { agentId: id });
-    return { outcome: { kind, value }, text: cut(`${message}\nIts id is ${id}, to resume it.${said}`, limit), denials };
+    return {
+      outcome: { kind, value },
+      text: cutText(`${message}\nIts id is ${id}, to resume it.${lastAnswer}`, limit),
+      denials,
+    };
   }
   const value = taskSuccess({ agentId: id, steps, isBackground: false, durationMs, transcriptPath });
-  return { outcome: { kind: "success", value }, text: `${cut(answer, limit)}\n[subagent ${id}]`, denials };
+  return { outcome: { kind: "success", value }, text: `${cutText(answer, limit)}\n[subagent ${id}]`, denials };
 }
 
-function cut(text: string, limit: number): string {
+function cutText(text: string, limit: number): string {
   return text.length > limit ? `${text.slice(0, limit)}\n[truncated: ${text.length} characters in all]` : text;
 }

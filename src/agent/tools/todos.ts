@@ -43,8 +43,8 @@ export class TodoList {
     const before = this.#todos;
     if (!merge) this.#todos = [];
     for (const item of items) {
-      const known = before.find(({ id }) => id === item.id);
-      const todo = changed(known, item, { merge, at });
+      const existing = before.find(({ id }) => id === item.id);
+      const todo = mergeTodo(existing, item, { merge, at });
       const place = this.#todos.findIndex(({ id }) => id === item.id);
       this.#todos = place === -1 ? [...this.#todos, todo] : this.#todos.with(place, todo);
     }
@@ -52,7 +52,7 @@ export class TodoList {
 }
 
 /** A known item keeps its creation time, and its update time if nothing about it changed. */
-function changed(known: Todo | undefined, item: TodoItem, { merge, at }: { merge: boolean; at: number }): Todo {
+function mergeTodo(known: Todo | undefined, item: TodoItem, { merge, at }: { merge: boolean; at: number }): Todo {
   const left = merge ? known : undefined;
   const { id, status, content = left?.content ?? "", dependencies = left?.dependencies ?? [] } = item;
   const isSame =

@@ -108,7 +108,6 @@ export type ToolContext = CallIdentity &
 
 /** Connects a call to the turn that it is part of. */
 export type TurnContext = {
-  /** Emits an event to the readers of the stream. */
   emit(event: AgentEvent): void;
   /** Emits the question, waits for the answer, and emits that. `kind` is its name in the stream. */
   query<Response>(kind: string, query: object, respond: () => Promise<Response>): Promise<Response>;

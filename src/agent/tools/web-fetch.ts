@@ -24,13 +24,13 @@ export const webFetch = tool({
   async run({ url }, context) {
     const page = await fetchFor(url, context);
     const markdown = page.isTruncated ? `${page.markdown}\n\n[The page is truncated here.]` : page.markdown;
-    return { outcome: { kind: "success", value: { url, markdown } }, text: shown(page, markdown, context) };
+    return { outcome: { kind: "success", value: { url, markdown } }, text: formatPage(page, markdown, context) };
   },
 });
 
 async function fetchFor(url: string, { web, signal }: ToolContext): Promise<Page> {
   const { fetchPage, GuardRefusal, NetError, PageError } = await import("../../web/page.ts");
-  if (!web) throw failed(url, "There is no web access here.");
+  if (!web) throw fetchFailure(url, "There is no web access here.");
   const { mode, rules, env, pages } = web;
   try {
     // The call was permitted, so its origin is too. Redirect targets are checked again.
@@ -40,22 +40,22 @@ async function fetchFor(url: string, { web, signal }: ToolContext): Promise<Page
       const advice = error.verdict === "ask" ? " If it is needed, fetch that address directly." : "";
       throw new ToolFailure("rejected", { reason: error.message }, `Not permitted: ${error.message}${advice}`);
     }
-    if (signal.aborted) throw failed(url, "The run was stopped.");
-    if (error instanceof NetError || error instanceof PageError) throw failed(url, error.message);
+    if (signal.aborted) throw fetchFailure(url, "The run was stopped.");
+    if (error instanceof NetError || error instanceof PageError) throw fetchFailure(url, error.message);
     throw error;
   }
 }
 
-function failed(url: string, error: string): ToolFailure {
+function fetchFailure(url: string, error: string): ToolFailure {
   return new ToolFailure("error", { url, error }, `${url} could not be read: ${error}`);
 }
 
-function shown({ url, finalUrl }: Page, markdown: string, context: ToolContext): string {
+function formatPage({ url, finalUrl }: Page, markdown: string, context: ToolContext): string {
   const from = withoutPart(finalUrl) === withoutPart(url) ? "" : `[From ${finalUrl}]\n\n`;
   if (markdown.trim() === "") return `${from}The page has no text. It may need a browser to show any.`;
   const room = context.resultLimit - 1000;
   if (markdown.length <= room) return from + markdown;
-  return `${from}${markdown.slice(0, room)}\n\n[${markdown.length - room} more characters ${rest(markdown, context)}]`;
+  return `${from}${markdown.slice(0, room)}\n\n[${markdown.length - room} more characters ${saveRest(markdown, context)}]`;
 }
 
 function withoutPart(url: string): string {
@@ -63,7 +63,7 @@ function withoutPart(url: string): string {
 }
 
 /** Saves a long page next to the long outputs of commands, where Read can open it. */
-function rest(markdown: string, { background, sessionId, callId }: ToolContext): string {
+function saveRest(markdown: string, { background, sessionId, callId }: ToolContext): string {
   const name = `page-${Date.now().toString(36)}-${callId.replace(/\W+/g, "").slice(-12)}.md`;
   const file = new SpillFile(join(background.folderOf(sessionId), name));
   file.write(Buffer.from(markdown));

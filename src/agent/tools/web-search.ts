@@ -22,7 +22,7 @@ export const webSearch = tool({
   needs: (_, { web }) => (web?.engine ? [{ kind: "WebSearch", target: web.engine.url }] : []),
   async run({ query }, { web, signal }) {
     const { howToConfigureSearch } = await import("../../web/search-engines.ts");
-    if (!web?.engine) throw failed(howToConfigureSearch);
+    if (!web?.engine) throw searchFailure(howToConfigureSearch);
     const { SearchError, searchWeb } = await import("../../web/search.ts");
     const { NetError } = await import("../../net/net-error.ts");
     try {
@@ -31,14 +31,15 @@ export const webSearch = tool({
       const lines = hits.map(({ title, url, snippet }, index) => `${index + 1}. ${title}\n   ${url}\n   ${snippet}`);
       return { outcome: { kind: "success", value: { references } }, text: lines.join("\n\n") || "Nothing was found." };
     } catch (error) {
-      if (signal.aborted) throw failed("The run was stopped.");
-      if (error instanceof SearchError || error instanceof NetError) throw failed(error.message);
-      if ((error as Error).name === "TimeoutError") throw failed(`${web.engine.kind.name} did not answer in time.`);
+      if (signal.aborted) throw searchFailure("The run was stopped.");
+      if (error instanceof SearchError || error instanceof NetError) throw searchFailure(error.message);
+      if ((error as Error).name === "TimeoutError")
+        throw searchFailure(`${web.engine.kind.name} did not answer in time.`);
       throw error;
     }
   },
 });
 
-function failed(error: string): ToolFailure {
+function searchFailure(error: string): ToolFailure {
   return new ToolFailure("error", { error }, `The web could not be searched: ${error}`);
 }

@@ -74,7 +74,7 @@ async function search(query: string, { withEndpoint = true } = {}): Promise<stri
 
 const question = "如何在项目中使用组件";
 
-it("finds code that was asked for in another language, and sends each piece once", async () => {
+it("search by meaning finds code asked for in another language and embeds each chunk once", async () => {
   expect(await search(question)).toMatch(/^<search_result path="showcase\/src\/App.tsx"/);
   const sent = asked.flat();
   expect(sent.filter((text) => text.includes("openSql"))).toHaveLength(1);
@@ -84,18 +84,18 @@ it("finds code that was asked for in another language, and sends each piece once
   expect(asked).toEqual([["where is the database?"]]);
 });
 
-it("sends only what an edit has changed", async () => {
+it("search by meaning embeds only what an edit changed", async () => {
   place.file("server/store.ts", "export const table = openTable(); // a component of the project\n");
   await search(question);
   expect(asked.flat().map((text) => text.split("\n")[0])).toEqual(["server/store.ts", question]);
 });
 
-it("falls back to words where the endpoint fails", async () => {
+it("search falls back to words if the endpoint fails", async () => {
   status = 500;
   expect(await search("where is the component rendered?")).toContain("App.tsx");
 });
 
-it("tells the model what to try where words find nothing", async () => {
+it("an empty search result tells the model what to try", async () => {
   expect(await search(question, { withEndpoint: false })).toBe(
     "Nothing was found. The search is by words: search for identifiers in the language of the code, or use Grep.",
   );

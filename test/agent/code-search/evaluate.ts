@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { embedFiles, nearestFiles } from "../../../src/agent/code-search/by-meaning.ts";
 import type { EmbeddingEndpoint } from "../../../src/agent/code-search/embeddings.ts";
-import { fused, spare } from "../../../src/agent/code-search/folders.ts";
+import { fuseRankings, spare } from "../../../src/agent/code-search/folders.ts";
 import { createSearch } from "../../../src/agent/code-search/search.ts";
 import { CodeIndex } from "../../../src/store/code-index/code-index.ts";
 import { openDatabase } from "../../../src/store/sqlite.ts";
@@ -53,7 +53,7 @@ export async function evaluate(list: readonly Asked[] = questions, endpoint?: Em
       const started = performance.now();
       const byWords = await search.find(each.question, { most: meaning ? 5 * spare : 5 });
       const near = meaning && (await nearestFiles(each.question, 5 * spare, meaning));
-      const hits = near ? (await fused(byWords, near, read)).slice(0, 5) : byWords;
+      const hits = near ? (await fuseRankings(byWords, near, read)).slice(0, 5) : byWords;
       const ms = performance.now() - started;
       found.push({ ...each, ours: hits.map((hit) => hit.path), plain: plain(each.question), ms });
     }

@@ -28,7 +28,7 @@ const sampleTool = tool({
 });
 
 describe("tool()", () => {
-  test("JSON Schema as the full converter would write it", () => {
+  test("tool schemas equal those of the full converter", () => {
     const { $schema: _, ...expected } = toJsonSchema(sample) as Record<string, unknown>;
     expect(jsonSchemaOf(sample)).toEqual(expected);
   });
@@ -46,12 +46,12 @@ describe("tool()", () => {
     ["text", '{"path": "a', "not valid JSON"],
     ["list instead of object", ["a"], "must be one JSON object"],
     ["nothing", null, "must be one JSON object"],
-  ])("a sentence about what is wrong: %s", (_, input, words) => {
+  ])("invalid arguments are explained in a sentence: %s", (_, input, words) => {
     expect(() => sampleTool.parse(input)).toThrow(ToolFailure);
     expect(() => sampleTool.parse(input)).toThrow(words);
   });
 
-  test("unknown keys and nulls are dropped, other spellings understood", () => {
+  test("unknown keys and nulls in tool arguments are dropped, and other spellings accepted", () => {
     expect(sampleTool.parse({ file_path: "a", limit: null, edits: [{ text: "t", all: null }], why: "x" })).toEqual({
       path: "a",
       edits: [{ text: "t" }],
@@ -61,7 +61,7 @@ describe("tool()", () => {
 });
 
 describe("the built-in tools", () => {
-  test("all of them together are small", () => {
+  test("the descriptions of all built-in tools together are small", () => {
     const specs = builtInTools.map(({ name, description, parameters }) => ({ name, description, parameters }));
     expect(JSON.stringify(specs).length).toBeLessThan(8000);
   });
@@ -80,11 +80,11 @@ describe("the built-in tools", () => {
     ["updateTodos", "TodoWrite"],
     ["rg", "Grep"],
     ["nothing", undefined],
-  ])("%s finds %s", (name, expected) => {
+  ])("the name %s in a call finds the built-in tool %s", (name, expected) => {
     expect(findTool(builtInTools, name)?.name).toBe(expected);
   });
 
-  test("names, wire names and needs", () => {
+  test("built-in tools have the documented names, wire names and needs", () => {
     expect(builtInTools.map((each) => `${each.name} ${each.wire}`)).toEqual([
       "LS ls",
       "Read read",
@@ -107,7 +107,7 @@ describe("the built-in tools", () => {
 });
 
 describe("TodoWrite", () => {
-  test("a merge takes id and status alone, of items that are there", async () => {
+  test("merging todos accepts id and status alone for existing items", async () => {
     const space = workspace();
     const todos = new TodoList();
     await space.call(todoWrite, { todos: [{ id: "1", content: "look", status: "pending" }] }, { todos });
@@ -122,7 +122,7 @@ describe("TodoWrite", () => {
     expect((await space.fail(todoWrite, { ...done, merge: false }, { todos })).message).toContain("content");
   });
 
-  test("replace, then merge", async () => {
+  test("todos can be replaced, then merged", async () => {
     const space = workspace();
     const todos = new TodoList();
     const first = { todos: [{ id: "1", content: "look", status: "in_progress" }] };
@@ -161,7 +161,7 @@ describe("TodoWrite", () => {
     });
   });
 
-  test("times: made once, changed when something changes", () => {
+  test("todos are stamped when created and when changed", () => {
     const list = new TodoList();
     list.update([{ id: "a", content: "x", status: "pending" }], { at: 1 });
     list.update([{ id: "a", content: "x", status: "pending" }], { at: 2, merge: true });
@@ -172,7 +172,7 @@ describe("TodoWrite", () => {
     expect(list.all()).toMatchObject([{ createdAt: 1, updatedAt: 4 }]);
   });
 
-  test("dependencies are kept, shown on the wire with the same times as in the result, and named to the model", async () => {
+  test("dependencies of todos are kept, streamed with the same times as the result, and shown to the model", async () => {
     const space = workspace();
     const todos = new TodoList();
     const items = [
@@ -194,7 +194,7 @@ describe("TodoWrite", () => {
     expect(todos.all().map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  test("an empty item is refused", async () => {
+  test("an empty todo is refused", async () => {
     const failure = await workspace().fail(todoWrite, { todos: [{ id: "1", content: "", status: "pending" }] });
     expect(failure.message).toContain("not empty");
   });

@@ -37,7 +37,7 @@ function inProcess(space: Workspace, command: string, script: string): string {
   return child.stdout + child.stderr;
 }
 
-describe("disks", () => {
+describe("full and failing disks", () => {
   test.skipIf(noMount)(orSkipped("no space: an error, the old content, no rest", noMount), () => {
     const space = workspace({ "mnt/hidden": "" });
     const output = inProcess(
@@ -75,7 +75,7 @@ describe("disks", () => {
   });
 });
 
-describe("rights", () => {
+describe("file permissions", () => {
   const nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
 
   test.skipIf(noDrop)(

@@ -28,12 +28,12 @@ const least: Record<string, Record<string, unknown>> = {
 /** A value of each kind that says something, and its text. */
 const values: Record<string, unknown> = { string: "x", number: 3, integer: 3, boolean: true, array: ["x"] };
 
-describe.each(builtInTools.map((tool) => [tool.name, tool] as const))("%s", (name, tool) => {
+describe.each(builtInTools.map((tool) => [tool.name, tool] as const))("lenient arguments of %s", (name, tool) => {
   const { properties, required = [] } = tool.parameters as Schema;
   const minimal = least[name]!;
   const optional = Object.entries(properties).filter(([key]) => !required.includes(key));
 
-  it("takes fillers for what is left out", () => {
+  it("fillers in optional tool arguments count as absent", () => {
     const plain = tool.parse(minimal);
     for (const filler of ["", null]) {
       const filled = Object.fromEntries(optional.map(([key]) => [key, filler]));
@@ -43,7 +43,7 @@ describe.each(builtInTools.map((tool) => [tool.name, tool] as const))("%s", (nam
     expect(tool.parse({ ...Object.fromEntries(zero), ...minimal })).toEqual(plain);
   });
 
-  it("takes values in quotes as what they say", () => {
+  it("quoted numbers, booleans and lists in tool arguments are converted", () => {
     for (const [key, property] of Object.entries(properties)) {
       const value = minimal[key] ?? (property.items?.type === "object" ? [] : values[property.type]);
       if (typeof value === "string") continue;
@@ -53,7 +53,7 @@ describe.each(builtInTools.map((tool) => [tool.name, tool] as const))("%s", (nam
     expect(tool.parse(JSON.stringify(minimal))).toEqual(tool.parse(minimal));
   });
 
-  it("refuses what is missing or wrong all the same", () => {
+  it("missing and invalid tool arguments are still refused", () => {
     for (const key of required) {
       const { [key]: _left, ...rest } = minimal;
       if (key === "name" && name === "CreatePlan") continue; // taken from the plan
@@ -64,7 +64,7 @@ describe.each(builtInTools.map((tool) => [tool.name, tool] as const))("%s", (nam
   });
 });
 
-it("keeps zero where it says something, and empty text where it must be said", () => {
+it("zero and empty text in tool arguments are kept if they are meaningful", () => {
   const grep = builtInTools.find(({ name }) => name === "Grep")!;
   expect(grep.parse({ pattern: "a", context: 0, headLimit: 0 })).toEqual({ pattern: "a", context: 0 });
   const write = builtInTools.find(({ name }) => name === "Write")!;

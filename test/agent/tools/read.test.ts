@@ -5,8 +5,8 @@ import { read } from "../../../src/agent/tools/read.ts";
 import { simplePdf } from "../../support/simple-pdf.ts";
 import { workspace } from "./workspace.ts";
 
-describe("Read, the documented wire", () => {
-  test("a whole file", async () => {
+describe("Read in the stream", () => {
+  test("the stream shows the reading of a whole file as documented", async () => {
     const space = workspace({ "test.txt": "Hello from test file\n" });
     const result = await space.call(read, { path: "test.txt" });
     expect(result.outcome).toEqual({
@@ -29,14 +29,14 @@ describe("Read, the documented wire", () => {
     expect(read.needs(args, space.context())).toEqual([{ kind: "Read", target: space.path("test.txt") }]);
   });
 
-  test("lines come with their numbers where they are cited and not edited", async () => {
+  test("Read numbers lines in modes that cite them", async () => {
     const space = workspace({ "a.txt": "one\ntwo\nthree" });
     const { outcome, text } = await space.call(read, { path: "a.txt", offset: 2 }, { numbersLines: true });
     expect(text).toBe("2|two\n3|three\n\n[Lines 2-3 of 3.]");
     expect(outcome.value).toMatchObject({ content: "two\nthree" });
   });
 
-  test("a missing file", async () => {
+  test("Read reports a missing file", async () => {
     const space = workspace();
     const failure = await space.fail(read, { path: "none.txt" });
     expect(failure.kind).toBe("error");
@@ -48,34 +48,34 @@ describe("Read, the documented wire", () => {
     expect(failure.message).toContain("none.txt");
   });
 
-  test("a final newline counts as the start of one more line", async () => {
+  test("a final newline counts as the start of another line", async () => {
     const space = workspace({ a: "alpha\nbeta\ngamma\n" });
     expect((await space.call(read, { path: "a" })).value.totalLines).toBe(4);
   });
 
-  test("an empty file", async () => {
+  test("Read reports an empty file as empty", async () => {
     const { value, text } = await workspace({ a: "" }).call(read, { path: "a" });
     expect(value).toMatchObject({ content: "", isEmpty: true, exceededLimit: false, totalLines: 1, fileSize: 0 });
     expect(text).toContain("empty");
   });
 });
 
-describe("Read, parts", () => {
+describe("reading parts of a file", () => {
   const lines = Array.from({ length: 3000 }, (_, index) => `line ${index + 1}`);
 
-  test("a limit is not an excess", async () => {
+  test("Read does not report a limit that the model set as exceeded", async () => {
     const { value } = await workspace({ a: lines.join("\n") }).call(read, { path: "a", limit: 10 });
     expect(value).toMatchObject({ exceededLimit: false, totalLines: 3000, readRange: { startLine: 1, endLine: 10 } });
     expect(value.content).toBe(lines.slice(0, 10).join("\n"));
   });
 
-  test("the default limit is, and the model is told how to read on", async () => {
+  test("Read reports its default limit, with how to continue", async () => {
     const { value, text } = await workspace({ a: lines.join("\n") }).call(read, { path: "a" });
     expect(value).toMatchObject({ exceededLimit: true, totalLines: 3000, readRange: { startLine: 1, endLine: 2000 } });
     expect(text).toContain("Lines 1-2000 of 3000. Continue with offset 2001.");
   });
 
-  test("from an offset to the end", async () => {
+  test("reading from an offset goes to the end", async () => {
     const { value } = await workspace({ a: `${lines.join("\n")}\n` }).call(read, {
       path: "a",
       offset: 2999,
@@ -85,7 +85,7 @@ describe("Read, parts", () => {
     expect(value.readRange).toEqual({ startLine: 2999, endLine: 3001 });
   });
 
-  test("reading on again and again gives the whole file", async () => {
+  test("reading on repeatedly gives the whole file", async () => {
     const content = Array.from({ length: 500 }, (_, index) => `${index} ${"äß€𝄞".repeat(index % 40)}`).join("\n");
     const space = workspace({ a: content });
     const parts: string[] = [];
@@ -100,14 +100,14 @@ describe("Read, parts", () => {
     expect(parts.length).toBeGreaterThan(3);
   });
 
-  test("an offset past the end", async () => {
+  test("Read reports an offset past the end", async () => {
     const failure = await workspace({ a: "x\n" }).fail(read, { path: "a", offset: 9 });
     expect(failure.message).toContain("it has 2 lines");
   });
 });
 
-describe("Read, sizes", () => {
-  test("50 MB of lines: counted, not loaded", async () => {
+describe("reading large files", () => {
+  test("Read counts 50 MB of lines without loading them", async () => {
     const space = workspace({ big: "" });
     const block = Buffer.from(`${"x".repeat(99)}\n`.repeat(10_000));
     const file = openSync(space.path("big"), "w");
@@ -120,7 +120,7 @@ describe("Read, sizes", () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000);
   });
 
-  test("50 MB in one line", async () => {
+  test("Read reads 50 MB in one line in bounded memory", async () => {
     const space = workspace({ big: "" });
     const file = openSync(space.path("big"), "w");
     for (let index = 0; index < 50; index += 1) writeSync(file, Buffer.alloc(1_000_000, "y"));
@@ -132,17 +132,17 @@ describe("Read, sizes", () => {
   });
 });
 
-describe("Read, kinds of files", () => {
+describe("reading kinds of files", () => {
   test.each([
     ["NUL", Buffer.from("abc\0def")],
     ["controls and no UTF-8", Buffer.from("abc\x01\x02\xff\xfe\x80", "latin1")],
-  ])("binary: %s", async (_, content) => {
+  ])("a binary file is refused: %s", async (_, content) => {
     const failure = await workspace({ a: content }).fail(read, { path: "a" });
     expect(failure.message).toContain("binary file");
     expect(failure.value.error).toBe(failure.value.errorMessage);
   });
 
-  test("Windows-1252 is read, and said to be it", async () => {
+  test("a Windows-1252 file is read, and its encoding reported", async () => {
     const note = "\n\n[Not UTF-8: read as Windows-1252 (Latin-1), and edits are written back so.]";
     const files = {
       a: Buffer.from("stra\xdfe 5 \x80\n", "latin1"),
@@ -156,7 +156,7 @@ describe("Read, kinds of files", () => {
     expect(late.text).toBe(`x\né\n\n[Lines 9000-9001 of 9001.]${note}`);
   });
 
-  test("a PDF is read as its text, page after page", async () => {
+  test("a PDF is read as text, page by page", async () => {
     const space = workspace({ "a.pdf": simplePdf(["Hello from a PDF", "Page two"]), "b.pdf": "%PDF-1.7 nonsense" });
     const { text, value } = await space.call(read, { path: "a.pdf" });
     expect(text).toBe("Hello from a PDF\n\nPage two\n\n[The text of a PDF.]");
@@ -164,7 +164,7 @@ describe("Read, kinds of files", () => {
     expect((await space.fail(read, { path: "b.pdf" })).message).toContain("b.pdf is a PDF that cannot be read:");
   });
 
-  test("a notebook is read as its cells, without its pictures", async () => {
+  test("a notebook is read as cells without images", async () => {
     const cells = [
       { cell_type: "markdown", source: ["# Title\n", "words"] },
       {
@@ -189,7 +189,7 @@ describe("Read, kinds of files", () => {
     expect((await space.call(read, { path: "b.ipynb" })).text).toBe("not a notebook");
   });
 
-  test("a character across the end of the looked-at start is text", async () => {
+  test("a file whose inspected start ends within a character counts as text", async () => {
     const { value } = await workspace({ a: `${"x".repeat(8191)}€ end` }).call(read, { path: "a" });
     expect(value.content).toMatch(/x€ end$/);
   });
@@ -198,7 +198,7 @@ describe("Read, kinds of files", () => {
     ["UTF-8", Buffer.from("\uFEFFhä\n", "utf8")],
     ["UTF-16 LE", Buffer.from("\uFEFFhä\n", "utf16le")],
     ["UTF-16 BE", Buffer.from("\uFEFFhä\n", "utf16le").swap16()],
-  ])("the mark of %s is not text", async (_, content) => {
+  ])("the byte order mark of %s is not part of the text", async (_, content) => {
     const { value } = await workspace({ a: content }).call(read, { path: "a" });
     expect(value.content).toBe("hä\n");
     expect(value.totalLines).toBe(2);
@@ -212,12 +212,12 @@ describe("Read, kinds of files", () => {
     expect(images).toEqual([{ mime: "image/png", base64: png.toString("base64") }]);
   });
 
-  test("a directory names LS", async () => {
+  test("a directory points to LS", async () => {
     const space = workspace({ "src/a": "" });
     expect((await space.fail(read, { path: "src" })).message).toContain("LS");
   });
 
-  test.each(["/dev/zero", "/proc/self/environ", "/dev/stdin"])("%s is refused", async (path) => {
+  test.each(["/dev/zero", "/proc/self/environ", "/dev/stdin"])("Read refuses %s", async (path) => {
     const failure = await workspace().fail(read, { path });
     expect(failure.kind).toBe("error");
     expect(failure.message).not.toMatch(/PATH=/);
@@ -230,7 +230,7 @@ describe("Read, kinds of files", () => {
     expect((await space.fail(read, { path: "link" })).message).toContain("named pipe");
   });
 
-  test("a link inside is followed; one that leads elsewhere than approved is not", async () => {
+  test("Read follows a link inside the workspace, but not one that leads elsewhere than approved", async () => {
     const space = workspace({ "real.txt": "here", "other.txt": "there" });
     symlinkSync("real.txt", space.path("link"));
     expect((await space.call(read, { path: "link" })).value.content).toBe("here");
@@ -238,7 +238,7 @@ describe("Read, kinds of files", () => {
     expect((await space.fail(read, { path: "link" }, { approved })).message).toContain("now points elsewhere");
   });
 
-  test("a part of the path is a file", async () => {
+  test("Read reports a path that uses a file as a directory", async () => {
     const space = workspace({ a: "x" });
     mkdirSync(space.path("d"));
     expect((await space.fail(read, { path: "a/b" })).message).toContain("is a file, not a directory");

@@ -33,7 +33,7 @@ async function open(answer: (path: string) => { type?: string; body: string; loc
 }
 
 describe("WebFetch and WebSearch", () => {
-  it("gives the model what fits, and the rest in a file", async () => {
+  it("WebFetch gives the model what fits, and the rest in a file", async () => {
     const { space, url, extras } = await open(() => ({ body: "line of text\n".repeat(10_000) }));
     const { text, value } = await space.call(webFetch, { url }, extras);
     expect(value.markdown.length).toBe(130_000);
@@ -43,7 +43,7 @@ describe("WebFetch and WebSearch", () => {
     expect(readFileSync(file!, "utf8")).toBe(value.markdown);
   });
 
-  it("says where the page came from in the end, and when there is nothing to read", async () => {
+  it("WebFetch names the final address, and reports an empty page", async () => {
     const { space, url, extras } = await open((path) =>
       path === "/old"
         ? { body: "", location: "/new" }
@@ -54,13 +54,13 @@ describe("WebFetch and WebSearch", () => {
     expect((await space.call(webFetch, { url: `${url}/app` }, extras)).text).toMatch(/^The page has no text/);
   });
 
-  it("takes the names that other agents taught models", () => {
+  it("WebFetch accepts other agents' argument names", () => {
     expect(webFetch.parse({ uri: "https://a.test" })).toEqual({ url: "https://a.test" });
     expect(webSearch.parse({ search_term: "x" })).toEqual({ query: "x" });
     expect(() => webFetch.parse({ url: " " })).toThrow(/must not be empty/);
   });
 
-  it("ends with the run", async () => {
+  it("WebFetch and WebSearch end with the run", async () => {
     const { space, url, extras, web } = await open(() => ({ body: "late" }));
     const stop = new AbortController();
     stop.abort();
@@ -70,7 +70,7 @@ describe("WebFetch and WebSearch", () => {
     expect([search.value.error, web.seen.length]).toEqual(["The run was stopped.", 0]);
   });
 
-  it("lists what was found", async () => {
+  it("WebSearch lists its results", async () => {
     const results = [{ title: "T", url: "https://t.test/", content: "text" }];
     const { space, extras } = await open(() => ({ body: JSON.stringify({ results }) }));
     expect((await space.call(webSearch, { query: "x" }, extras)).text).toBe("1. T\n   https://t.test/\n   text");
