@@ -95,16 +95,15 @@ export class CursorAgentModelAdapter {
     this.#rotation = new Rotation(this.#config);
   }
 
-  /** Creates a session with one of the configured models. */
   async createSession(options: { model?: string; cwd?: string } = {}): Promise<Session> {
     checkOptions("createSession", options, { model: text, cwd: text });
     const { model, cwd } = options;
     if (this.#isClosed) throw new UserError("USAGE", "The adapter is closed: make a new one.");
     const name = model ?? this.#config.defaultModel;
-    const known = [...this.#config.models.values()].filter((each) => each.enabled).map((each) => each.name);
-    if (!known.includes(name)) {
+    const enabledModels = [...this.#config.models.values()].filter((each) => each.enabled).map((each) => each.name);
+    if (!enabledModels.includes(name)) {
       const state = this.#config.models.has(name) ? "not enabled" : "not configured";
-      throw new UserError("MODEL_UNKNOWN", `The model "${name}" is ${state}. Available: ${known.join(", ")}.`);
+      throw new UserError("MODEL_UNKNOWN", `The model "${name}" is ${state}. Available: ${enabledModels.join(", ")}.`);
     }
     const session = { id: randomUUID(), model: name, cwd: resolve(cwd ?? this.#options.cwd ?? ".") };
     this.#sessions.set(session.id, session);
@@ -116,9 +115,9 @@ export class CursorAgentModelAdapter {
     if (!this.#sessions.has(session?.id))
       throw new UserError("SESSION_NOT_FOUND", "The session is closed, or not of this adapter.");
     checkOptions("sendTurn", request, turnChecks, { example: "session, { messages: […] }", required: "messages" });
-    const given = request.tools ?? this.#options.tools ?? [];
-    const router = isRouter(given) ? given : undefined;
-    const tools = isRouter(given) ? given.list() : given;
+    const offeredTools = request.tools ?? this.#options.tools ?? [];
+    const router = isRouter(offeredTools) ? offeredTools : undefined;
+    const tools = isRouter(offeredTools) ? offeredTools.list() : offeredTools;
     const { platform, maxLineBytes, supportedVersions, log, debug } = this.#options;
     return new SentTurn(
       { type: "turn", turnId: request.turnId ?? randomUUID(), messages: [...request.messages], tools: [...tools] },

@@ -112,8 +112,8 @@ export async function* runAttempt(
   const isUntouched = attempt.via === "argument" && attempt.frames === 0;
   if (end.error && isUntouched && isTooLong(`${end.error.message} ${end.stderr}`))
     end = yield* follow(attempt, start("stdin"), context);
-  settle(attempt, end, { model, context });
-  if (attempt.outcome === "ok" && end.finish === "exit") yield ending(end.finish);
+  concludeAttempt(attempt, end, { model, context });
+  if (attempt.outcome === "ok" && end.finish === "exit") yield doneFrame(end.finish);
 }
 
 async function* follow(attempt: Attempt, cli: RunningCli, context: AttemptContext): AsyncGenerator<ReadFrame, CliEnd> {
@@ -131,7 +131,7 @@ async function* follow(attempt: Attempt, cli: RunningCli, context: AttemptContex
         fault = new FrameError(reading.fault.code, reading.fault.message);
         break;
       }
-      keep(attempt, reading);
+      recordFrame(attempt, reading);
       if (!attempt.error && (reading.events.length > 0 || reading.newText !== "")) yield reading;
     }
   } finally {
@@ -145,7 +145,7 @@ async function* follow(attempt: Attempt, cli: RunningCli, context: AttemptContex
   return fault ? { ...end, outcome: "fail_closed", error: fault } : end;
 }
 
-function keep(attempt: Attempt, { events, newText, ownTool }: ReadFrame): void {
+function recordFrame(attempt: Attempt, { events, newText, ownTool }: ReadFrame): void {
   attempt.text += newText;
   if (ownTool !== undefined && !attempt.ownTools.includes(ownTool)) attempt.ownTools.push(ownTool);
   for (const event of events) {
@@ -155,7 +155,11 @@ function keep(attempt: Attempt, { events, newText, ownTool }: ReadFrame): void {
   }
 }
 
-function settle(attempt: Attempt, end: CliEnd, { model, context }: { model: Model; context: AttemptContext }): void {
+function concludeAttempt(
+  attempt: Attempt,
+  end: CliEnd,
+  { model, context }: { model: Model; context: AttemptContext },
+): void {
   attempt.exitCode = end.exitCode;
   attempt.signal = end.signal;
   // A CLI can be told to cancel only while its stdin is open.
@@ -166,8 +170,8 @@ function settle(attempt: Attempt, end: CliEnd, { model, context }: { model: Mode
   // A reported success counts, however the CLI exits afterwards.
   if (attempt.outcome === "ok") return;
   // A cancelled CLI reports that as its own error, but the reason for the cancellation counts.
-  const said = end.stop === undefined || end.stop === "faulty" ? attempt.error : undefined;
-  const error = said ?? (end.error && explained(end, end.error, model));
+  const reportedError = end.stop === undefined || end.stop === "faulty" ? attempt.error : undefined;
+  const error = reportedError ?? (end.error && explainCliFailure(end, end.error, model));
   attempt.outcome = "ok";
   if (error) fail(attempt, error, context);
 }
@@ -188,7 +192,7 @@ function inputOrFault(model: Model, turn: Turn, { platform }: AttemptContext): C
 }
 
 /** Explains a failure by the CLI's own words on stderr, and says what to type next. */
-function explained(
+function explainCliFailure(
   end: CliEnd,
   error: { code: string; message: string },
   model: Model,
@@ -213,6 +217,6 @@ function explained(
   };
 }
 
-function ending(finishReason: string): ReadFrame {
+function doneFrame(finishReason: string): ReadFrame {
   return { events: [{ type: "done", data: { finishReason } }], newText: "" };
 }

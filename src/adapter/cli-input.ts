@@ -27,8 +27,8 @@ export function cliInput(model: InputSettings, turn: Turn, platform: NodeJS.Plat
 /** Finds Courser's own CLI as the SDK does: it need not be in PATH. */
 function ownCommand({ command, args }: InputSettings, platform: NodeJS.Platform): Partial<InputSettings> {
   const isOurs = ownNames.has(command) && findProgram(command, process.env, platform) === undefined;
-  const own = isOurs ? ownCli() : undefined;
-  return own === undefined ? {} : { command: process.execPath, args: [own, ...args] };
+  const ourProgram = isOurs ? ownCli() : undefined;
+  return ourProgram === undefined ? {} : { command: process.execPath, args: [ourProgram, ...args] };
 }
 
 const ownNames: ReadonlySet<string> = new Set(["cursor-agent", "agent", "courser"]);

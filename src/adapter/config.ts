@@ -7,7 +7,7 @@ import { shownValue } from "../text/one-line.ts";
 import { systemErrorText } from "../text/system-error.ts";
 
 /** An entry of `models`, as written in the configuration. */
-export type ModelEntry = {
+export type AdapterModel = {
   provider: string;
   command: string;
   args?: readonly string[];
@@ -37,7 +37,7 @@ export type ProfileEntry = { env?: Readonly<Record<string, string | null>> };
 
 /** The configuration of the adapter. */
 export type AdapterConfig = {
-  models: Readonly<Record<string, ModelEntry>>;
+  models: Readonly<Record<string, AdapterModel>>;
   profiles?: Readonly<Record<string, ProfileEntry>>;
   /** The model for sessions that name none. Default: the first that is enabled. */
   defaultModel?: string;
@@ -46,7 +46,7 @@ export type AdapterConfig = {
 const configKeys: readonly string[] = ["models", "profiles", "defaultModel"] satisfies (keyof AdapterConfig)[];
 
 /** A model entry with all defaults filled in. */
-export type Model = Required<Omit<ModelEntry, "idleMs" | "stopMs">> & {
+export type Model = Required<Omit<AdapterModel, "idleMs" | "stopMs">> & {
   name: string;
   idleMs?: number;
   stopMs: { cancel: number; term: number; result: number };
@@ -85,7 +85,7 @@ const isStopMs: FieldCheck = (value) => {
   return wrong && `must give milliseconds for ${Object.keys(usualStopMs).join(", ")}; "${wrong[0]}" is not valid`;
 };
 
-const modelFields: Record<keyof ModelEntry, FieldCheck> = {
+const modelFields: Record<keyof AdapterModel, FieldCheck> = {
   provider: isText,
   command: isText,
   args: isList,
@@ -115,7 +115,7 @@ const usual = {
   fallbackModels: [],
   enabled: true,
   fallbackAfterOwnTools: false,
-} satisfies Partial<ModelEntry>;
+} satisfies Partial<AdapterModel>;
 
 /** Reads `models` and `profiles` from an openclaw.json; its other keys belong to other programs. */
 export function loadConfig(path = "openclaw.json"): AdapterConfig {
@@ -158,9 +158,9 @@ export function checkConfig(value: unknown, place = "the adapter's config"): Che
     const model = readModel(name, entry, { complain, warnings });
     if (model) models.set(name, model);
   }
-  const known = Object.keys(value.models);
-  for (const model of models.values()) checkNames(model, { known, profiles, complain, warnings });
-  return { models, profiles, defaultModel: defaultOf(value.defaultModel, models, complain), warnings };
+  const modelNames = Object.keys(value.models);
+  for (const model of models.values()) checkNames(model, { known: modelNames, profiles, complain, warnings });
+  return { models, profiles, defaultModel: defaultModelName(value.defaultModel, models, complain), warnings };
 }
 
 type ReportProblem = (where: string, problem: string) => never;
@@ -179,7 +179,7 @@ function readModel(
   }
   if (entry.command === undefined) return complain(where, 'needs "command", the CLI to start');
   for (const [field, given] of Object.entries(entry)) {
-    const check = Object.hasOwn(modelFields, field) ? modelFields[field as keyof ModelEntry] : undefined;
+    const check = Object.hasOwn(modelFields, field) ? modelFields[field as keyof AdapterModel] : undefined;
     if (!check) {
       const near = nearestName(field, Object.keys(modelFields));
       if (near) complain(`${where}.${field}`, `is unknown; did you mean "${near}"?`);
@@ -189,7 +189,7 @@ function readModel(
     const problem = check(given);
     if (problem) complain(`${where}.${field}`, `${problem}, not ${shownValue(given)}`);
   }
-  const model = entry as ModelEntry & JsonObject;
+  const model = entry as AdapterModel & JsonObject;
   return { ...usual, ...model, name, stopMs: { ...usualStopMs, ...model.stopMs } } as Model;
 }
 
@@ -231,14 +231,16 @@ function checkNames(
   if (profile !== undefined)
     complain(
       `${where}.authProfiles`,
-      `names "${profile}", which is not in "profiles"${hint(profile, [...profiles.keys()])}`,
+      `names "${profile}", which is not in "profiles"${suggestionFor(profile, [...profiles.keys()])}`,
     );
   // A partial configuration may name models defined elsewhere: the models that are present still work.
   for (const name of model.fallbackModels.filter((each) => !known.includes(each)))
-    warnings.push(`${where}.fallbackModels names "${name}", which is not in "models"${hint(name, known)}; skipped.`);
+    warnings.push(
+      `${where}.fallbackModels names "${name}", which is not in "models"${suggestionFor(name, known)}; skipped.`,
+    );
 }
 
-function defaultOf(value: unknown, models: ReadonlyMap<string, Model>, complain: ReportProblem): string {
+function defaultModelName(value: unknown, models: ReadonlyMap<string, Model>, complain: ReportProblem): string {
   if (value !== undefined && (typeof value !== "string" || !models.has(value)))
     return complain(
       '"defaultModel"',
@@ -248,7 +250,7 @@ function defaultOf(value: unknown, models: ReadonlyMap<string, Model>, complain:
   return name ?? complain('"models"', `has no enabled model with the provider "${provider}"`);
 }
 
-function hint(name: string, known: readonly string[]): string {
+function suggestionFor(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   if (near) return `; did you mean "${near}"?`;
   return known.length > 0 ? ` (there are ${known.join(", ")})` : "";

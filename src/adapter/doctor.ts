@@ -4,7 +4,7 @@ import { createRedactor } from "../redact/redact.ts";
 import { secretValues } from "../redact/secret-names.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { cliInput } from "./cli-input.ts";
-import { type Finding, findings, type Trials } from "./findings.ts";
+import { type Finding, findingsFrom, type Trials } from "./findings.ts";
 
 type DoctorRequest = {
   /** The CLI with its arguments, without a prompt. */
@@ -36,7 +36,6 @@ export type DoctorReport = {
   }[];
 };
 
-/** The smallest valid turn. */
 const minimalTurn = {
   type: "turn" as const,
   turnId: "t1",
@@ -50,7 +49,7 @@ const keepBytes = 2 ** 26;
 /** How long a program that waits at a terminal is observed. */
 const terminalMs = 4000;
 
-export async function examine(request: DoctorRequest): Promise<DoctorReport> {
+export async function diagnoseCli(request: DoctorRequest): Promise<DoctorReport> {
   const { command, env = process.env, cwd = process.cwd(), timeoutMs = usualTimeoutMs, signal } = request;
   const headlessFlags = request.headlessFlags ?? ["--approve-mcps", "--force"];
   const style = request.style ?? (command.some((word) => word === "-p" || word === "--print") ? "argument" : "stdin");
@@ -76,7 +75,7 @@ export async function examine(request: DoctorRequest): Promise<DoctorReport> {
     if (terminal) trials.terminal = await run({ command: terminal, input: "", keepOpen: true, timeoutMs: limit });
   }
   const { redact } = createRedactor({ values: secretValues(env) });
-  const found = findings(trials, { style, command, headlessFlags }).map((finding) => ({
+  const found = findingsFrom(trials, { style, command, headlessFlags }).map((finding) => ({
     ...finding,
     message: redact(finding.message),
   }));
@@ -98,10 +97,10 @@ export async function examine(request: DoctorRequest): Promise<DoctorReport> {
 
 /** The same command at a terminal, through script(1). Undefined on systems where script(1) is not known to exist. */
 function atTerminal(words: readonly string[]): string[] | undefined {
-  if (process.platform === "linux") return ["script", "-qefc", words.map(quoted).join(" "), "/dev/null"];
+  if (process.platform === "linux") return ["script", "-qefc", words.map(quoteForShell).join(" "), "/dev/null"];
   return process.platform === "darwin" ? ["script", "-q", "/dev/null", ...words] : undefined;
 }
 
-function quoted(word: string): string {
+function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

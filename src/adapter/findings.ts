@@ -20,16 +20,18 @@ export type Trials = { pipe: ProgramEnd; open?: ProgramEnd; terminal?: ProgramEn
 
 type DoctorCase = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };
 
-export function findings(trials: Trials, given: DoctorCase): Finding[] {
+export function findingsFrom(trials: Trials, doctorCase: DoctorCase): Finding[] {
   const { pipe } = trials;
   if (pipe.failure)
-    return [problem("program", pipe.failure.message, "Give the full path of the CLI, or add its directory to PATH.")];
+    return [
+      failedCheck("program", pipe.failure.message, "Give the full path of the CLI, or add its directory to PATH."),
+    ];
   const output = summariseOutput(pipe);
   return [
-    ok("program", `${given.command[0]} starts.`),
-    exitFinding(pipe, output, given),
+    passedCheck("program", `${doctorCase.command[0]} starts.`),
+    exitFinding(pipe, output, doctorCase),
     ...stderrFinding(pipe),
-    ...outputFindings(pipe, output, given),
+    ...outputFindings(pipe, output, doctorCase),
     ...(trials.open ? [openFinding(trials.open, output)] : []),
     terminalFinding(trials, output),
   ];
@@ -97,25 +99,25 @@ function exitFinding(
       "It is killed after its result, which delays every turn: make it exit.",
     );
   if (timedOut)
-    return problem(
+    return failedCheck(
       check,
       `It did not exit within ${durationMs} ms.`,
       "It may be waiting for something that never comes: a key press, a login, an answer to a question. Run it by hand, without a terminal.",
     );
   if (signal !== "")
-    return problem(
+    return failedCheck(
       check,
       `It was killed by ${signal}.`,
       "It crashed, or something on this machine killed it: check stderr.",
     );
-  if (exitCode === 0) return ok(check, "It exits with code 0.");
+  if (exitCode === 0) return passedCheck(check, "It exits with code 0.");
   if (output.end !== undefined && output.end !== "exit")
     return warning(check, `It exits with code ${exitCode} after its result; the result counts.`);
   const why =
     style === "stdin"
       ? "Either it does not work without a terminal, or it fails before it reads stdin: a missing variable, the wrong directory, or a wrapper that does not pass stdin on."
       : "It may not work without a terminal, or may be missing a variable or a login.";
-  return problem(
+  return failedCheck(
     check,
     `It exits with code ${exitCode}${output.isBlank ? " and prints nothing on stdout" : ""}.`,
     output.isBlank ? `${why} It inherits the environment of this shell.` : "Check its stderr.",
@@ -135,11 +137,11 @@ function stderrFinding({ stderr, exitCode }: ProgramEnd): Finding[] {
   return [exitCode === 0 ? { ...finding, status: "ok" } : finding];
 }
 
-function outputFindings(pipe: ProgramEnd, output: OutputSummary, given: DoctorCase): Finding[] {
-  const flag = given.style === "argument" ? refusedFlag(pipe.stderr, given.headlessFlags) : undefined;
+function outputFindings(pipe: ProgramEnd, output: OutputSummary, doctorCase: DoctorCase): Finding[] {
+  const flag = doctorCase.style === "argument" ? refusedFlag(pipe.stderr, doctorCase.headlessFlags) : undefined;
   if (flag !== undefined)
     return [
-      problem(
+      failedCheck(
         "headless flags",
         `It does not take ${flag}.`,
         'Set "headlessFlags" of the model to what it takes ([] for none).',
@@ -147,24 +149,26 @@ function outputFindings(pipe: ProgramEnd, output: OutputSummary, given: DoctorCa
     ];
   if (output.isBlank) {
     const how =
-      given.style === "argument"
+      doctorCase.style === "argument"
         ? "--output-format stream-json"
         : "the flag that makes it write one JSON object per line";
-    return [problem("output", "Nothing is printed on stdout.", `It must write its events there. Is ${how} missing?`)];
+    return [
+      failedCheck("output", "Nothing is printed on stdout.", `It must write its events there. Is ${how} missing?`),
+    ];
   }
   if (output.fault) {
     const isVersion = output.fault.code === "FRAME_VERSION";
     const remedy = isVersion
       ? `Supported: ${supportedVersions.join(", ")}. Update the CLI, or make it omit the protocol line.`
       : "Stdout must contain only frames: notes and progress belong on stderr.";
-    return [problem(isVersion ? "version" : "frames", `${output.fault.message} [${output.fault.code}]`, remedy)];
+    return [failedCheck(isVersion ? "version" : "frames", `${output.fault.message} [${output.fault.code}]`, remedy)];
   }
   const counts = new Map<string, number>();
   for (const type of output.types) counts.set(type, (counts.get(type) ?? 0) + 1);
   const list = [...counts].map(([type, count]) => (count === 1 ? type : `${count} ${type}`)).join(", ");
   return [
-    ok("frames", `It says: ${list}.`),
-    ok(
+    passedCheck("frames", `It says: ${list}.`),
+    passedCheck(
       "version",
       output.version === undefined
         ? "It reports no version, which is fine."
@@ -181,19 +185,23 @@ function endFinding({ end, failure, text }: OutputSummary): Finding {
       codeOfWords(`${failure.code} ${failure.message}`) === "MODEL_AUTH_ERROR" || /AUTH/.test(failure.code);
     const code = failure.code ? ` [${failure.code}]` : "";
     const message = `The turn ends in an error: ${redactedStart(failure.message, 400)}${code}`;
-    return problem(check, message, isAuth ? logIn : "Fix what it reports, and try again.");
+    return failedCheck(check, message, isAuth ? logIn : "Fix what it reports, and try again.");
   }
   if (end === undefined)
-    return problem(check, "The turn never ends.", "It must write done or result, or exit with code 0 after an answer.");
+    return failedCheck(
+      check,
+      "The turn never ends.",
+      "It must write done or result, or exit with code 0 after an answer.",
+    );
   const what = end === "exit" ? "exit code 0 after an answer, without done or result" : end;
   if (text === "") return warning(check, `The turn ends with ${what}, but there was no text.`);
-  return ok(check, `The turn ends with ${what}; the answer begins: ${redactedStart(text, 60)}`);
+  return passedCheck(check, `The turn ends with ${what}; the answer begins: ${redactedStart(text, 60)}`);
 }
 
 function openFinding(open: ProgramEnd, inPipe: OutputSummary): Finding {
   const check = "open stdin";
   const output = summariseOutput(open);
-  if (output.end) return ok(check, "It answers while its stdin stays open, so it can be told to cancel.");
+  if (output.end) return passedCheck(check, "It answers while its stdin stays open, so it can be told to cancel.");
   if (!inPipe.end) return { check, status: "skipped", message: "It does not answer with a closed stdin either." };
   return warning(
     check,
@@ -206,23 +214,23 @@ function terminalFinding({ pipe, terminal }: Trials, inPipe: OutputSummary): Fin
   const check = "terminal";
   if (!terminal || terminal.failure)
     return { check, status: "skipped", message: "It could not be run in a terminal here: script(1) is missing." };
-  if (!inPipe.isBlank) return ok(check, "It needs none.");
+  if (!inPipe.isBlank) return passedCheck(check, "It needs none.");
   // At a terminal, stdout and stderr are one stream.
   if (pipe.stderr.trim() !== "") return { check, status: "skipped", message: "Fix what it says on stderr first." };
   if (terminal.stdout.toString("utf8").trim() !== "")
-    return problem(
+    return failedCheck(
       check,
       "It writes to a terminal, but nothing to a pipe.",
       "It must work without a terminal: look for a headless or print mode.",
     );
-  return problem(
+  return failedCheck(
     check,
     "It prints nothing in a terminal either.",
     "It may be missing configuration or variables: run it by hand in this shell.",
   );
 }
 
-function ok(check: string, message: string): Finding {
+function passedCheck(check: string, message: string): Finding {
   return { check, status: "ok", message };
 }
 
@@ -230,6 +238,6 @@ function warning(check: string, message: string, remedy?: string): Finding {
   return { check, status: "warning", message, ...(remedy !== undefined && { remedy }) };
 }
 
-function problem(check: string, message: string, remedy: string): Finding {
+function failedCheck(check: string, message: string, remedy: string): Finding {
   return { check, status: "problem", message, remedy };
 }

@@ -35,7 +35,7 @@ export class FrameReader {
   #said = "";
   #texts = 0;
   /** The text of each kind of delta: a CLI may send both kinds. */
-  readonly #told = { assistant: "", assistant_delta: "" };
+  readonly #forwarded = { assistant: "", assistant_delta: "" };
   /** The text since the last flush or call, which a CLI that starts again would repeat. */
   #open = "";
   #retelling: RepeatedText | undefined;
@@ -89,9 +89,9 @@ export class FrameReader {
   #isRepeated(kind: "assistant" | "assistant_delta", content: string, line: JsonObject): boolean {
     if (line.timestamp_ms === undefined) return this.#texts > 1 && content === this.#said;
     if (line.model_call_id !== undefined) return false;
-    this.#told[kind] += content;
-    const other = this.#told[kind === "assistant" ? "assistant_delta" : "assistant"];
-    return other !== "" && other.startsWith(this.#told[kind]);
+    this.#forwarded[kind] += content;
+    const other = this.#forwarded[kind === "assistant" ? "assistant_delta" : "assistant"];
+    return other !== "" && other.startsWith(this.#forwarded[kind]);
   }
 
   /** The stream decoder knows which lines only repeat others. */
@@ -122,7 +122,7 @@ export class FrameReader {
   #call(value: JsonObject): ReadFrame {
     if (isObject(value.data)) {
       const { name, args } = value.data as { name: string; args: Record<string, unknown> };
-      return this.#called("contract", { name, args });
+      return this.#readCall("contract", { name, args });
     }
     const call = value.tool_call as JsonObject;
     const nested = nestedCall(call);
@@ -132,14 +132,14 @@ export class FrameReader {
       const fault = callFault(nested.name, nested.args, this.#tools);
       if (fault) return { ...nothing, fault };
       const { name, args } = nested as { name: string; args: Record<string, unknown> };
-      return this.#called("nested", { name, args }, value.call_id);
+      return this.#readCall("nested", { name, args }, value.call_id);
     }
     this.#decodeText(value);
     const key = toolKeyOf(call);
     return { ...nothing, ownTool: key === undefined ? (nested?.name ?? "unknown") : toolOfKey(key) };
   }
 
-  #called(shape: CallShape, data: ContractToolCall["data"], id?: unknown): ReadFrame {
+  #readCall(shape: CallShape, data: ContractToolCall["data"], id?: unknown): ReadFrame {
     if (!this.#calls.isNew(shape, data, id)) return nothing;
     return { events: [{ type: "tool_call", data }], newText: "" };
   }
@@ -161,7 +161,6 @@ export class FrameReader {
   }
 }
 
-/** Keeps only the fields of the contract. */
 function contractOnly(type: "usage" | "error" | "done", data: JsonObject): TurnEvent {
   switch (type) {
     case "usage":
@@ -215,6 +214,10 @@ function deltaLine(frame: JsonObject): JsonObject {
 function nestedCall(call: JsonObject): { name: string; args: unknown } | undefined {
   const inner = isObject(call.function) ? call.function : call;
   if (typeof inner.name !== "string" || inner.name === "") return undefined;
-  const given = inner.arguments ?? inner.args ?? {};
-  return { name: inner.name, args: typeof given === "string" ? (given.trim() === "" ? {} : tryParse(given)) : given };
+  const callArguments = inner.arguments ?? inner.args ?? {};
+  return {
+    name: inner.name,
+    args:
+      typeof callArguments === "string" ? (callArguments.trim() === "" ? {} : tryParse(callArguments)) : callArguments,
+  };
 }

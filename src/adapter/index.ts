@@ -16,7 +16,7 @@ export {
   type TurnRequest,
 } from "./adapter.ts";
 export type { Attempt } from "./attempt.ts";
-export { type AdapterConfig, loadConfig, type ModelEntry, type ProfileEntry } from "./config.ts";
+export { type AdapterConfig, type AdapterModel, loadConfig, type ProfileEntry } from "./config.ts";
 export { type FailureKind, failureKind } from "./failure.ts";
 export {
   type RuntimeEvent,

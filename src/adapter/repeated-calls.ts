@@ -22,13 +22,13 @@ export class RepeatedCalls {
 
 /** The order of keys does not make two calls different. */
 export function callKey({ name, args }: Call): string {
-  return JSON.stringify([name, sorted(args)]);
+  return JSON.stringify([name, sortKeys(args)]);
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== "object" || value === null) return value;
   return Object.entries(value)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, item]) => [key, sorted(item)]);
+    .map(([key, item]) => [key, sortKeys(item)]);
 }

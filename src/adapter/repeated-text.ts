@@ -5,18 +5,18 @@ export class RepeatedText {
   #at = 0;
   #hasParted = false;
 
-  /** `said` is the text that was delivered before. */
-  constructor(said: string) {
-    this.#said = said;
+  /** Starts from the text that earlier attempts delivered. */
+  constructor(deliveredText: string) {
+    this.#said = deliveredText;
   }
 
   /** Returns what is new in the next piece. Once the text differs from the first one, it is given whole, as a new paragraph. */
   next(piece: string): string {
     if (this.#hasParted || piece === "") return piece;
-    const known = this.#said.slice(this.#at, this.#at + piece.length);
-    if (piece.startsWith(known)) {
-      this.#at += known.length;
-      return piece.slice(known.length);
+    const repeatedPart = this.#said.slice(this.#at, this.#at + piece.length);
+    if (piece.startsWith(repeatedPart)) {
+      this.#at += repeatedPart.length;
+      return piece.slice(repeatedPart.length);
     }
     this.#hasParted = true;
     return `${this.#said.endsWith("\n") ? "" : "\n\n"}${this.#said.slice(0, this.#at)}${piece}`;

@@ -1,6 +1,6 @@
 // Runs the model and its tools until the model is done. Text is delivered once, and every call runs once.
 import { type Check, positive, signal } from "../json/checks.ts";
-import { checkOptions, misuse } from "../protocol/check-options.ts";
+import { checkOptions, usageError } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { ContractUsage, TurnCall, TurnEvent, TurnMessage } from "../protocol/turn-contract.ts";
 import { assistantMessage, toolMessage } from "../protocol/turn-messages.ts";
@@ -53,7 +53,7 @@ export function runTurn(
   request: RuntimeRequest,
 ): RuntimeTurn {
   if (Array.isArray(request))
-    throw misuse("runTurn takes an object: runTurn(adapter, session, { messages: […] }), not a list.");
+    throw usageError("runTurn takes an object: runTurn(adapter, session, { messages: […] }), not a list.");
   const example = "adapter, session, { messages: […] }";
   checkOptions("runTurn", request, runtimeChecks, { example, required: "messages" });
   return new RuntimeTurn(adapter, session, request);
@@ -119,7 +119,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
         yield { type: "error", data: { code: sent.code, message: sent.message } };
         return;
       }
-      const end = yield* this.#hear(sent);
+      const end = yield* this.#readEvents(sent);
       if (end.type === "error") {
         yield end;
         return;
@@ -133,9 +133,9 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
         yield end;
         return;
       }
-      const made = JSON.stringify(toolCalls);
-      repeats = made === before ? repeats + 1 : 1;
-      before = made;
+      const callsText = JSON.stringify(toolCalls);
+      repeats = callsText === before ? repeats + 1 : 1;
+      before = callsText;
       if (repeats > loopLimit) {
         const message = `The model made the same calls ${repeats} times in a row: ${calls.map(({ name }) => name).join(", ")}.`;
         yield { type: "error", data: { code: "LOOP_DETECTED", message } };
@@ -161,7 +161,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
   }
 
   /** Forwards the events of one step; its calls are kept until its end. */
-  async *#hear(sent: SentTurn): AsyncGenerator<RuntimeEvent, Extract<TurnEvent, { type: "done" | "error" }>> {
+  async *#readEvents(sent: SentTurn): AsyncGenerator<RuntimeEvent, Extract<TurnEvent, { type: "done" | "error" }>> {
     let end: Extract<TurnEvent, { type: "done" | "error" }> | undefined;
     try {
       for await (const event of sent) {

@@ -48,7 +48,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
     this.turnId = turn.turnId;
     this.#turn = turn;
     this.#place = context;
-    this.#events = this.#tell();
+    this.#events = this.#forwardEvents();
   }
 
   /** For one reader: events are not kept. The CLI is started at the first read, and stopped when the reader leaves. */
@@ -62,7 +62,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
     await this.#running;
   }
 
-  async *#tell(): AsyncGenerator<TurnEvent> {
+  async *#forwardEvents(): AsyncGenerator<TurnEvent> {
     const { rotation, session, preferred } = this.#place;
     this.#place.onBegin(this);
     try {

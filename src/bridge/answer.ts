@@ -4,11 +4,11 @@ import { nearestName } from "../text/nearest.ts";
 import type { HostName } from "./event.ts";
 
 /** What a hook decides about a call or a prompt. */
-export type Decision = "allow" | "deny" | "ask";
+export type HookDecision = "allow" | "deny" | "ask";
 
 /** What a handler may return. */
 export type HookAnswer = {
-  decision?: Decision;
+  decision?: HookDecision;
   /** Text for the model. On Stop: what it should do next. */
   reason?: string;
   /** Text that is shown to the user. */
@@ -25,7 +25,7 @@ export type AnswerField = keyof HookAnswer;
 export const answerFields = ["decision", "reason", "user_message", "modified_input", "additional_context"] as const;
 
 /** A part of an answer that the host could not take as given. */
-export type Loss = {
+export type AnswerLoss = {
   field: AnswerField;
   host: HostName;
   /** The host's name for the event. */
@@ -35,12 +35,12 @@ export type Loss = {
 };
 
 /** What the host reads. `stderr` consists of whole lines. */
-export type HookReply = { stdout: string; stderr: string; exit_code: number; losses: Loss[] };
+export type HookReply = { stdout: string; stderr: string; exit_code: number; losses: AnswerLoss[] };
 
 /** One prefix for all warnings, so that one filter finds them. */
 const prefix = "[agent-hooks-bridge]";
 
-export function warning(text: string): string {
+export function warningLine(text: string): string {
   return `${prefix} ${text}\n`;
 }
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../json/object.ts";
 
 /** The names of all hosts. */
-export const hostNames = ["cursor", "claude", "codex"] as const;
+export const hostNames = ["cursor", "claude", "codex", "gemini"] as const;
 /** The name of a host, such as `claude`. */
 export type HostName = (typeof hostNames)[number];
 
@@ -72,7 +72,7 @@ export type ToolInputs = {
 };
 
 /** The name of a tool with known arguments. */
-export type KnownTool = keyof ToolInputs;
+export type HookTool = keyof ToolInputs;
 
 /**
  * The type of `tool` for every tool that is not in `ToolInputs`, so that comparing `tool` narrows `input`; the actual value
@@ -92,7 +92,7 @@ type Call<Tool, Input> = {
   mcp?: { server?: string; tool: string };
   callId?: string;
 };
-type AnyCall = { [Tool in KnownTool]: Call<Tool, ToolInputs[Tool]> }[KnownTool] | Call<UnknownTool, JsonObject>;
+type AnyCall = { [Tool in HookTool]: Call<Tool, ToolInputs[Tool]> }[HookTool] | Call<UnknownTool, JsonObject>;
 
 /** The event before a tool runs. */
 export type PreToolUse = Base<"PreToolUse"> & AnyCall;

@@ -1,11 +1,11 @@
-// Package entry `./hooks`: one hook script for Cursor, Claude Code, Codex and Courser.
+// Package entry `./hooks`: one hook script for Cursor, Claude Code, Codex, Gemini CLI and Courser.
 export {
   type AnswerField,
+  type AnswerLoss,
   answerFields,
-  type Decision,
   type HookAnswer,
+  type HookDecision,
   type HookReply,
-  type Loss,
 } from "./answer.ts";
 export {
   type BridgeEvent,
@@ -13,10 +13,10 @@ export {
   commonHookNames,
   furtherHookNames,
   type HookName,
+  type HookTool,
   type HostName,
   hookNames,
   hostNames,
-  type KnownTool,
   type PermissionRequest,
   type PostToolUse,
   type PostToolUseFailure,
@@ -36,6 +36,7 @@ export { claude } from "./hosts/claude.ts";
 export { codex } from "./hosts/codex.ts";
 export { cursor } from "./hosts/cursor.ts";
 export { type AskRow, askTable, askTreatment } from "./hosts/cursor-ask.ts";
+export { gemini } from "./hosts/gemini.ts";
 export { detectHost, hosts } from "./hosts/index.ts";
 export type { PayloadSource } from "./payload.ts";
 export { defineHook, type HookHandlers, type RunOptions, run } from "./run.ts";

@@ -2,7 +2,7 @@
 import { anything, type Check, callback, object, positive, text, words } from "../json/checks.ts";
 import type { JsonObject } from "../json/object.ts";
 import { nearestName } from "../text/nearest.ts";
-import { type HookAnswer, type HookReply, readAnswer, warning } from "./answer.ts";
+import { type HookAnswer, type HookReply, readAnswer, warningLine } from "./answer.ts";
 import { type BridgeEvent, type BridgeEventOf, type HookName, type HostName, hookNames } from "./event.ts";
 import { BridgeError, checkOptions, type Host, hostChecks, type ParseOptions, type SerializeOptions } from "./host.ts";
 import { detectHost, hostFromArguments, hostNamed, hosts } from "./hosts/index.ts";
@@ -74,16 +74,16 @@ type GuardWatch = { guards: boolean };
 /** If the script ends for any reason (early exit, crash, unsettled promise) before a guard has answered, refuses the call. */
 function refuseUnanswered({ guards }: GuardWatch): void {
   if (!guards) return;
-  writeAll(2, warning("the script ended before its handler answered; denied."));
+  writeAll(2, warningLine("the script ended before its handler answered; denied."));
   process.exitCode = 2;
 }
 
 async function respond(handlers: HookHandlers, options: RunOptions, watch: GuardWatch): Promise<HookReply> {
   try {
     const { host: named, argv = process.argv.slice(1), maxBytes = defaultMaxBytes } = options;
-    const given = named === undefined ? hostFromArguments(argv) : hostNamed(named);
+    const chosenHost = named === undefined ? hostFromArguments(argv) : hostNamed(named);
     const payload = await readPayload(options.stdin, maxBytes);
-    const found = given ?? detectHost(payload);
+    const found = chosenHost ?? detectHost(payload);
     if (!found)
       throw new BridgeError(
         "HOST",
@@ -96,7 +96,7 @@ async function respond(handlers: HookHandlers, options: RunOptions, watch: Guard
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     // Code 2 refuses on every host: a payload that cannot be read cannot be judged. Other errors are for the author of the setup.
-    return failed(error.message, error.code === "PAYLOAD" ? 2 : 1);
+    return failedReply(error.message, error.code === "PAYLOAD" ? 2 : 1);
   }
 }
 
@@ -125,11 +125,11 @@ async function answerTo(
 /** A guard that throws has not judged the call: refuses if the event allows it, and reports the error. */
 async function failedHandler(fault: string, event: BridgeEvent, host: Host): Promise<HookReply> {
   const { redactedStart } = await import("../redact/shorten.ts");
-  const shown = redactedStart(fault, 1000).replace(/\s*[\r\n]+\s*/g, " ");
+  const faultText = redactedStart(fault, 1000).replace(/\s*[\r\n]+\s*/g, " ");
   const denies = host.permits(event);
-  const reply = host.serialize(denies ? { decision: "deny", reason: `A hook failed: ${shown}` } : {}, event);
-  const said = `${host.name}: the handler of ${event.event} failed: ${shown}; ${denies ? "denied" : "ignored"}.`;
-  return { ...reply, stderr: warning(said) };
+  const reply = host.serialize(denies ? { decision: "deny", reason: `A hook failed: ${faultText}` } : {}, event);
+  const failureText = `${host.name}: the handler of ${event.event} failed: ${faultText}; ${denies ? "denied" : "ignored"}.`;
+  return { ...reply, stderr: warningLine(failureText) };
 }
 
 function checkNames(handlers: HookHandlers): void {
@@ -148,8 +148,8 @@ function surfaceOf({ env = process.env, cursorSurface }: RunOptions, payload: Js
   return { cursorSurface: "courser" };
 }
 
-function failed(message: string, exitCode: number): HookReply {
-  return { stdout: "", stderr: warning(message), exit_code: exitCode, losses: [] };
+function failedReply(message: string, exitCode: number): HookReply {
+  return { stdout: "", stderr: warningLine(message), exit_code: exitCode, losses: [] };
 }
 
 function printToStderr(): () => void {

@@ -1,9 +1,13 @@
 // Normalizes a host's tool call: one name for the tool, its arguments, and the files they name.
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
+import { geminiToolNames } from "../protocol/hook-events.ts";
 import { BridgeError } from "./host.ts";
 
 /** Different hosts' names for the same tool. Other names are kept. */
 const sameTool: Record<string, string> = {
+  ...Object.fromEntries(Object.entries(geminiToolNames).map(([tool, name]) => [name, tool])),
+  run_shell_command: "Bash",
+  search_file_content: "Grep",
   Shell: "Bash",
   apply_patch: "Edit",
   Agent: "Task",
@@ -19,10 +23,10 @@ export function callFields(nativeTool: string, rawInput: unknown, fixed: { tool?
   return { tool, nativeTool, input, paths: pathsIn(input), mcp };
 }
 
-/** Parses `MCP:tool` and `mcp__server__tool`. */
+/** Parses `MCP:tool`, `mcp__server__tool`, and Gemini's `mcp_server_tool`, where a server's name has no underscore. */
 function mcpName(name: string): { server?: string; tool: string } | undefined {
   if (name.startsWith("MCP:")) return { tool: name.slice(4) };
-  const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
+  const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? /^mcp_([^_]+)_(.+)$/.exec(name) ?? [];
   return tool === undefined ? undefined : { server, tool };
 }
 

@@ -17,10 +17,6 @@ export class Broadcast<Item> implements AsyncIterable<Item> {
     this.#keep = keep;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   push(item: Item): void {
     this.#items.push(item);
     this.#wake();

@@ -26,7 +26,7 @@ export class BudgetWatch {
   }
 
   get usage(): Usage | undefined {
-    return sum(this.#usage, this.#spent);
+    return sumUsage(this.#usage, this.#spent);
   }
 
   /** Must be called with every event. Returns undefined while the run is within its limits. */
@@ -47,14 +47,14 @@ export class BudgetWatch {
         if (this.#openCalls.size === 0) this.#isReplying = false;
         break;
       case "notice":
-        if (event.kind === "usage") this.#spent = sum(this.#spent, event.fields as Usage | undefined);
+        if (event.kind === "usage") this.#spent = sumUsage(this.#spent, event.fields as Usage | undefined);
         break;
       case "done":
       case "fail":
-        this.#usage = sum(this.#usage, event.usage ?? this.#spent);
+        this.#usage = sumUsage(this.#usage, event.usage ?? this.#spent);
         this.#spent = undefined;
         this.#isReplying = false;
-        this.costUsd = added(this.costUsd, costOfEnding(event));
+        this.costUsd = addCounts(this.costUsd, costOfEnding(event));
         break;
     }
     return this.breach();
@@ -84,10 +84,10 @@ export class BudgetWatch {
   }
 }
 
-function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+function sumUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   return one && other ? addUsage(one, other) : (one ?? other);
 }
 
-function added(sum: number | undefined, more: number | undefined): number | undefined {
+function addCounts(sum: number | undefined, more: number | undefined): number | undefined {
   return more === undefined ? sum : (sum ?? 0) + more;
 }

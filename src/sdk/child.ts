@@ -57,10 +57,12 @@ export interface RunningCli {
   /** Resolves when the process has ended; never rejects. */
   ended: Promise<CliEnd>;
   stop(): void;
+  /** Like `stop`, but without a moment for one more step: what it does next would exceed a limit. */
+  halt(): void;
   /** Writes a line to the CLI's stdin while that is open. */
   write(line: object): void;
   endInput(): void;
-  /** Why this process is stopping the CLI, if it is. Final once the frames have ended. */
+  /** Why this process is stopping the CLI, if it is. It no longer changes after the CLI's last output. */
   stopReason(): CliEnd["stop"];
 }
 
@@ -89,8 +91,8 @@ class Cli implements RunningCli {
     this.#request = request;
     this.#parser = new FrameParser(request.parser);
     this.frames = new FrameQueue({
-      full: () => this.#hold(),
-      room: () => this.#release(),
+      full: () => this.#pauseReading(),
+      room: () => this.#resumeReading(),
       abandoned: () => {
         this.stop();
         this.#process.stdout?.resume();
@@ -109,7 +111,7 @@ class Cli implements RunningCli {
       signal: request.signal,
       graceMs: request.graceMs,
       stageMs: request.stageMs,
-      onOutput: (stream, chunk) => (stream === "stdout" ? this.#take(chunk) : this.#takeStderr(chunk)),
+      onOutput: (stream, chunk) => (stream === "stdout" ? this.#receive(chunk) : this.#takeStderr(chunk)),
       cancel: (reason) => this.#cancel(reason),
       isHeldUp: () => this.#process.stdout?.closed === false && (this.frames.isFull || !this.frames.isEmpty),
     });
@@ -117,7 +119,7 @@ class Cli implements RunningCli {
     if (timeoutMs !== undefined) this.#timers.set("timeout", timeoutMs, () => this.stop("timedOut"));
     if (via === "turn" && closeTurnAfterMs !== undefined)
       this.#timers.set("input", closeTurnAfterMs, () => this.#process.stdin?.end());
-    this.#heard();
+    this.#resetSilence();
     this.#process.stdout?.once("end", () => this.#outputEnded());
     this.ended = this.#process.ended.then((ending) => this.#conclude(ending));
   }
@@ -132,6 +134,15 @@ class Cli implements RunningCli {
 
   stop(why: StopReason = "cancelled"): void {
     this.#process.stop(why);
+  }
+
+  halt(): void {
+    try {
+      if (this.pid !== 0) process.kill(-this.pid, "SIGKILL");
+    } catch {
+      // The process leads no process group, or has already ended.
+    }
+    this.stop();
   }
 
   /** Ignores write errors: a process that stopped reading or is gone reports that through its end. */
@@ -160,13 +171,13 @@ class Cli implements RunningCli {
   #takeStderr(chunk: Buffer): void {
     this.#request.onStderr?.(chunk);
     this.#stderr.push(chunk);
-    this.#heard();
+    this.#resetSilence();
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#request.onStdout?.(chunk);
     this.#timers.drop("input");
-    this.#heard();
+    this.#resetSilence();
     const frames = this.#parser.push(chunk);
     this.#bytesOfFrame += chunk.length;
     for (const frame of frames) this.frames.push(frame, this.#bytesOfFrame / frames.length);
@@ -183,17 +194,17 @@ class Cli implements RunningCli {
     this.#timers.set("linger", this.#request.resultGraceMs ?? 2000, () => this.stop("lingered"));
   }
 
-  #heard(): void {
+  #resetSilence(): void {
     const { idleMs } = this.#request;
     if (idleMs === undefined || this.frames.isFull || this.#parser.terminal || this.#stopped) return;
-    this.#timers.set("idle", idleMs, () => this.#silent());
+    this.#timers.set("idle", idleMs, () => this.#onSilence());
   }
 
   /** Restarts the whole idle time once the CLI no longer waits for this process. */
-  #silent(): void {
+  #onSilence(): void {
     const isExcused = this.#isAwaited;
     this.#isAwaited = this.#request.isWaiting?.() === true;
-    if (isExcused || this.#isAwaited) this.#heard();
+    if (isExcused || this.#isAwaited) this.#resetSilence();
     else this.stop("silent");
   }
 
@@ -203,15 +214,15 @@ class Cli implements RunningCli {
     this.#timers.set("linger", this.#request.resultGraceMs ?? 2000, () => this.stop("mute"));
   }
 
-  #hold(): void {
+  #pauseReading(): void {
     if (this.#stopped) return;
     this.#process.stdout?.pause();
     this.#timers.drop("idle");
   }
 
-  #release(): void {
+  #resumeReading(): void {
     this.#process.stdout?.resume();
-    this.#heard();
+    this.#resetSilence();
   }
 
   #conclude({ exitCode, signal, failure, stopped, stages, durationMs }: CliEnding): CliEnd {

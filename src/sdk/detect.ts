@@ -1,7 +1,7 @@
 // Detects which agent CLIs are installed, and what each one supports.
 import { askCli } from "./ask-cli.ts";
-import type { AgentDriver, Capabilities, ModelEntry } from "./drivers/driver.ts";
-import { drivers } from "./drivers/index.ts";
+import type { Capabilities, ModelEntry } from "./drivers/driver.ts";
+import { driverOf } from "./drivers/index.ts";
 import { type FindOptions, findCli } from "./find-cli.ts";
 import { checkOptions, findChecks, startChecks } from "./option-checks.ts";
 import { RunError } from "./outcome.ts";
@@ -20,7 +20,7 @@ export type DetectedCli = {
 /** Finds an agent CLI and asks for its version; resolves to undefined if it is not installed. */
 export async function detectCli(tool: UnifiedTool, options: FindOptions = {}): Promise<DetectedCli | undefined> {
   checkFind("detectCli", tool, options);
-  const cli = await findCli(drivers[tool], options);
+  const cli = await findCli(driverOf(tool), options);
   if (!cli) return undefined;
   const { output, isWhole } = await askCli({ words: cli.words, args: ["--version"], env: options.env });
   const version = /\d+\.\d+[\w.+-]*/.exec(output)?.[0];
@@ -35,14 +35,14 @@ export function detectCursorCli(options: FindOptions = {}): Promise<DetectedCli 
 /** Returns what the CLI that would be run supports; if it is not installed, what its newest known version supports. */
 export async function getCapabilities(tool: UnifiedTool, options: FindOptions = {}): Promise<Capabilities> {
   checkFind("getCapabilities", tool, options);
-  const driver: AgentDriver = drivers[tool];
+  const driver = driverOf(tool);
   return driver.capabilities(await findCli(driver, options));
 }
 
 /** Lists the models of a CLI. Throws a RunError if the CLI is missing, fails, or cannot list models. */
 export async function listModels(tool: UnifiedTool, options: FindOptions = {}): Promise<ModelEntry[]> {
   checkFind("listModels", tool, options);
-  const driver: AgentDriver = drivers[tool];
+  const driver = driverOf(tool);
   const { models } = driver;
   if (!models) throw new RunError("error", "USAGE", `${driver.programs[0]} has no list of models.`);
   const cli = await findCli(driver, options);

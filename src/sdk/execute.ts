@@ -19,7 +19,7 @@ export interface UnifiedToolUse {
 /** Each callback is awaited before the next, so a slow one slows the CLI down. An error thrown by a callback ends the run. */
 export interface ExecuteCallbacks {
   /** Called when the process has started. */
-  onStart?(facts: { pid: number; command: readonly string[] }): void;
+  onStart?(started: { pid: number; command: readonly string[] }): void;
   /** Called with every event. */
   onEvent?(event: RunEvent): void | Promise<void>;
   /** Called with every message. */
@@ -125,8 +125,8 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
   await onComplete?.();
   const { outcome, text, sessionId: session, exitCode, durationMs, usage } = result;
   const data = result.outcome === "success" ? result.data : undefined;
-  const told = { outcome, text, data, sessionId: session, exitCode, durationMs, usage };
-  return { ...told, success: !error, error, messages, toolUses, result };
+  const summary = { outcome, text, data, sessionId: session, exitCode, durationMs, usage };
+  return { ...summary, success: !error, error, messages, toolUses, result };
 }
 
 /** Runs `cursor-agent`, or the CLI of this package in its place, and waits for its end. */
@@ -146,10 +146,10 @@ export function executeCursorStreaming<const Schema extends AnswerSchema | undef
 }
 
 /** Decodes chunks as UTF-8, joining characters that are split between two chunks. */
-function textTap(tell: (text: string) => void): (chunk: Buffer) => void {
+function textTap(onText: (text: string) => void): (chunk: Buffer) => void {
   const decoder = new StringDecoder("utf8");
   return (chunk) => {
     const text = decoder.write(chunk);
-    if (text !== "") tell(text);
+    if (text !== "") onText(text);
   };
 }

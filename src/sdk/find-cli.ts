@@ -37,20 +37,20 @@ export async function findCli(
 
 function locate(driver: AgentDriver, options: FindOptions): Located | undefined {
   const { env = process.env, platform = process.platform } = options;
-  const named = options.executable ?? env[driver.pathVariable];
+  const named = options.executable ?? (driver.pathVariable && env[driver.pathVariable]);
   const isNamed = named !== undefined && named.length > 0;
   const commands = isNamed
     ? [typeof named === "string" ? [named] : named]
     : driver.programs.map((program) => [program]);
   for (const [program, ...rest] of commands) {
     const path = findProgram(program!, env, platform);
-    if (path !== undefined) return located(path, rest);
+    if (path !== undefined) return locatedCli(path, rest);
   }
-  const own = driver.tool === "cursor" && !isNamed ? ownCli() : undefined;
-  return own === undefined ? undefined : located(own, []);
+  const ourProgram = driver.tool === "cursor" && !isNamed ? ownCli() : undefined;
+  return ourProgram === undefined ? undefined : locatedCli(ourProgram, []);
 }
 
-function located(path: string, rest: readonly string[]): Located {
+function locatedCli(path: string, rest: readonly string[]): Located {
   // Run scripts with Node: Windows cannot execute them, and they need not be marked executable.
   return { path, words: /\.[cm]?js$/.test(path) ? [process.execPath, path, ...rest] : [path, ...rest] };
 }
@@ -66,13 +66,13 @@ async function isOurs(
   env: NodeJS.ProcessEnv | undefined,
   { withinMs = askMs, signal }: AskLimits,
 ): Promise<boolean> {
-  const own = ownCli();
+  const ourProgram = ownCli();
   const files = words.map(realFile);
   // With further words it may be another program: `courser fake` does not count as Courser's CLI.
-  if (own !== undefined && files.at(-1) === realFile(own)) return true;
+  if (ourProgram !== undefined && files.at(-1) === realFile(ourProgram)) return true;
   const key = files.map((file, index) => file ?? words[index]).join("\0");
-  const known = answers.get(key);
-  if (known !== undefined) return known;
+  const existing = answers.get(key);
+  if (existing !== undefined) return existing;
   const timeoutMs = Math.min(withinMs, askMs);
   const { output, isWhole, isCut } = await askCli({
     words,

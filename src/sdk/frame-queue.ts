@@ -1,4 +1,4 @@
-// FrameQueue: holds frames for their reader and tells the sender when too many are waiting.
+// FrameQueue: queues frames for their reader, and reports when too many are waiting.
 import { frameTypes } from "../protocol/frame-shapes.ts";
 import type { Frame } from "../protocol/frames.ts";
 

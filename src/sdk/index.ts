@@ -18,18 +18,24 @@ export type {
   TurnEnding,
 } from "../protocol/run.ts";
 export type {
+  CallbackAnswer,
   CallRequest,
   CanUseTool,
-  HookAnswer,
   HookCallbacks,
   PermissionAnswer,
 } from "./callbacks/hook-callbacks.ts";
 export { type InProcessTool, type ToolContent, type ToolContext, tool } from "./callbacks/tool.ts";
 export * from "./cursor/index.ts";
 export { type DetectedCli, detectCli, detectCursorCli, getCapabilities, listModels } from "./detect.ts";
+export type { AgentStream } from "./drivers/agent-stream.ts";
+export { type AgentDefinition, defineAgent, type LineReader, type LineRole } from "./drivers/define-agent.ts";
 export type {
+  Ability,
+  AgentDriver,
   Budget,
   Capabilities,
+  DriverCommand,
+  DriverRequest,
   McpServer,
   ModelEntry,
   PermissionMode,
@@ -53,8 +59,8 @@ export { openLive } from "./live/open-live.ts";
 export type { LiveEnd, LiveEvent, LiveOptions, LiveSession } from "./live/session.ts";
 export {
   type RunDenial,
+  type RunDetails,
   RunError,
-  type RunFacts,
   type RunFailure,
   type RunOutcome,
   type RunResult,
@@ -89,6 +95,7 @@ export {
 export type { Loss, LossKind, ReadSession } from "./sessions/session.ts";
 export type { AnswerSchema, DataOf, JsonSchema, StandardSchema } from "./structured.ts";
 export type {
+  BuiltInTool,
   UnifiedContent,
   UnifiedImageBlock,
   UnifiedMessage,

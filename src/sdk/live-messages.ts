@@ -14,9 +14,9 @@ export type LiveRunInfo = { tool: UnifiedTool; startedAt: number };
 /** Each answer is held until the next event, so that the last answer of a turn can carry the turn's usage. */
 export async function* liveMessages(
   events: AsyncIterable<RunEvent>,
-  facts: LiveRunInfo,
+  info: LiveRunInfo,
 ): AsyncGenerator<UnifiedMessage> {
-  const unify = createUnifier(facts);
+  const unify = createUnifier(info);
   for await (const event of events) yield* unify(event);
 }
 
@@ -95,7 +95,7 @@ export function callOf({ name, args, carried }: ToolStartEvent, tool: UnifiedToo
 }
 
 function resultBlock({ callId, outcome, carried }: LineOf<"tool_end">): UnifiedToolResultBlock {
-  const told = isObject(carried) && typeof carried.output === "string" ? carried.output : undefined;
-  const content = told ?? outcomeText(outcome);
+  const output = isObject(carried) && typeof carried.output === "string" ? carried.output : undefined;
+  const content = output ?? outcomeText(outcome);
   return { type: "tool_result", tool_use_id: callId, content, is_error: isErrorOutcome(outcome) };
 }

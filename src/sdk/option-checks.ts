@@ -16,12 +16,12 @@ import {
   text,
   words,
 } from "../json/checks.ts";
-import { isObject } from "../json/object.ts";
+import { isObject, withoutKeys } from "../json/object.ts";
 import { type CheckedCall, checkOptions as checkNamedOptions } from "../protocol/check-options.ts";
 import { ruleFault } from "../protocol/permission-rule.ts";
 import { reasoningEfforts } from "../protocol/run.ts";
 import { permissionModes, workModes } from "./drivers/driver.ts";
-import { drivers } from "./drivers/index.ts";
+import { agentNames } from "./drivers/index.ts";
 import type { ExecuteCallbacks } from "./execute.ts";
 import type { FindOptions } from "./find-cli.ts";
 import type { LiveOptions } from "./live/session.ts";
@@ -29,7 +29,7 @@ import type { RenameSessionOptions } from "./sessions/edit-session.ts";
 import type { LoadSessionOptions, SearchSessionsOptions } from "./sessions/library.ts";
 import type { AnyOptions } from "./start-options.ts";
 
-const tool = oneOf(...Object.keys(drivers));
+const tool: Check = (value) => oneOf(...agentNames())(value);
 const servers: Check = (value) => {
   if (!isObject(value)) return "must be an object of servers by their names";
   for (const [name, server] of Object.entries(value)) {
@@ -102,16 +102,11 @@ export const startChecks = {
   onStderr: callback,
 } satisfies Record<keyof AnyOptions, Check>;
 
-const {
-  prompt: _prompt,
-  tool: _tool,
-  cwd: _cwd,
-  resume: _resume,
-  fork: _fork,
-  executable: _executable,
-  ...followUp
-} = startChecks;
-export const followUpChecks: FieldTable = followUp;
+function without<Table extends FieldTable, Name extends keyof Table & string>(table: Table, ...names: Name[]) {
+  return withoutKeys(table, names) as Omit<Table, Name>;
+}
+
+export const followUpChecks = without(startChecks, "prompt", "tool", "cwd", "resume", "fork", "executable");
 
 export const executeChecks = {
   ...startChecks,
@@ -125,18 +120,27 @@ export const executeChecks = {
   onComplete: callback,
 } satisfies Record<keyof AnyOptions | keyof ExecuteCallbacks | "sessionId", Check>;
 
-type LiveOnly = Exclude<keyof LiveOptions, keyof AnyOptions>;
-const liveOnly = { human: object, attended: flag, subagents: flag, toolOutput: flag, holdCalls: flag } satisfies Record<
-  LiveOnly,
-  Check
->;
-const notLive = ["prompt", "images", "schema", "jsonSchema", "budget", "timeoutMs", "partial", "keepEvents"] as const;
-type NotLive = (typeof notLive)[number] | "resultGraceMs" | "canUseTool";
-export const liveChecks = Object.fromEntries(
-  [...Object.entries(startChecks), ...Object.entries(liveOnly)].filter(
-    ([name]) => ![...notLive, "resultGraceMs", "canUseTool"].includes(name as NotLive),
-  ),
-) as Record<keyof LiveOptions, Check>;
+/** Options of `start` that `openLive` does not have. */
+export const notLive = [
+  "prompt",
+  "images",
+  "schema",
+  "jsonSchema",
+  "budget",
+  "timeoutMs",
+  "partial",
+  "keepEvents",
+  "resultGraceMs",
+  "canUseTool",
+] as const;
+export const liveChecks = {
+  ...without(startChecks, ...notLive),
+  human: object,
+  attended: flag,
+  subagents: flag,
+  toolOutput: flag,
+  holdCalls: flag,
+} satisfies Record<keyof LiveOptions, Check>;
 
 export const findChecks = {
   executable: either(text, words),

@@ -19,7 +19,7 @@ export type RunOutcome = "success" | "error" | "cancelled" | "timeout" | "crashe
 export type RunDenial = Denial & { name: string };
 
 /** The fields that every result has. */
-export type RunFacts = {
+export type RunDetails = {
   /** The whole answer; without success, the part that arrived. */
   text: string;
   /** The session's id, also if a resumed run failed. */
@@ -53,9 +53,9 @@ export type RunFacts = {
 };
 
 /** The result of a run that succeeded. */
-export type RunSuccess<Data> = RunFacts & { outcome: "success"; data: Data };
+export type RunSuccess<Data> = RunDetails & { outcome: "success"; data: Data };
 /** The result of a run that did not succeed. */
-export type RunFailure = RunFacts & { outcome: Exclude<RunOutcome, "success">; error: RunError };
+export type RunFailure = RunDetails & { outcome: Exclude<RunOutcome, "success">; error: RunError };
 /** The result of a run; check `outcome` to tell success from failure. */
 export type RunResult<Data = undefined> = RunSuccess<Data> | RunFailure;
 
@@ -94,12 +94,12 @@ export function judge(
   const isCrash = end.signal !== "" || (end.exitCode !== null && end.exitCode !== 0);
   if (!end.error)
     return new RunError("error", "NO_RESULT", `The CLI exited with code ${end.exitCode} without a result.`);
-  const said = isCrash ? codeIn(end.stderr, failures) : undefined;
-  if (said !== undefined) return new RunError("error", said, forPrograms(causeIn(end.stderr), said));
+  const stderrCode = isCrash ? codeIn(end.stderr, failures) : undefined;
+  if (stderrCode !== undefined) return new RunError("error", stderrCode, forPrograms(causeIn(end.stderr), stderrCode));
   return new RunError(isCrash && isProcessFault(end) ? "crashed" : "error", end.error.code, end.error.message);
 }
 
-/** The SDK's equivalent of what a CLI tells people to type; added to the message. */
+/** What to do in the SDK where a CLI would say what to type; added to the message. */
 const remedies: Readonly<Record<string, string>> = {
   UNTRUSTED: "In a program: trust: true, which is remembered, or permissionMode: 'force', for one run.",
   SESSION_NOT_FOUND: "In a program: listSessions() lists them.",

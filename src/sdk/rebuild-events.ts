@@ -28,7 +28,7 @@ export function rebuildEvents(record: ChatRecord): RebuiltTurn[] {
 function withDelta(event: AgentEvent): AgentEvent[] {
   if (event.type !== "thinking_end" || event.text === undefined) return [event];
   const { text, cut, ...end } = event;
-  const delta: AgentEvent = { type: "thinking", text, ...when(event.at) };
+  const delta: AgentEvent = { type: "thinking", text, ...timeField(event.at) };
   return cut ? [delta] : [delta, end];
 }
 
@@ -93,25 +93,25 @@ function durations(events: readonly AgentEvent[]): { durationMs: number; apiDura
  */
 function withThoughts(events: readonly AgentEvent[], messages: readonly StoredMessage[]): AgentEvent[] {
   const answers = messages.flatMap(({ message }) => (message.role === "assistant" ? [message] : []));
-  const told: AgentEvent[] = [];
-  /** The index of the next answer, and where in `told` its events may begin. */
+  const rebuilt: AgentEvent[] = [];
+  /** The index of the next answer, and where in `rebuilt` its events may begin. */
   let next = 0;
   let from = 0;
   for (const event of events) {
-    if (event.type === "retry") from = told.length;
+    if (event.type === "retry") from = rebuilt.length;
     const index = answerBegunBy(event);
     if (index !== undefined) {
-      tellThoughts(answers[index]!, event.at);
+      addThoughts(answers[index]!, event.at);
       next = index + 1;
     }
-    told.push(event);
-    if (event.type === "text_end" || event.type === "tool_start" || event.type === "tool_end") from = told.length;
+    rebuilt.push(event);
+    if (event.type === "text_end" || event.type === "tool_start" || event.type === "tool_end") from = rebuilt.length;
   }
-  const isEnded = told.some((event) => event.type === "done" || event.type === "fail");
-  const untold = isEnded ? [] : answers.slice(next);
-  if (untold.length === 0) return told;
-  const rest = messages.slice(messages.findIndex(({ message }) => message === untold[0]));
-  return [...told, ...stepsOfAnswers(rest, "untold").filter((step) => step.type !== "message")];
+  const isEnded = rebuilt.some((event) => event.type === "done" || event.type === "fail");
+  const remaining = isEnded ? [] : answers.slice(next);
+  if (remaining.length === 0) return rebuilt;
+  const rest = messages.slice(messages.findIndex(({ message }) => message === remaining[0]));
+  return [...rebuilt, ...stepsOfAnswers(rest, "untold").filter((step) => step.type !== "message")];
 
   function answerBegunBy(event: AgentEvent): number | undefined {
     if (event.type !== "text_end" && event.type !== "tool_start") return undefined;
@@ -122,13 +122,13 @@ function withThoughts(events: readonly AgentEvent[], messages: readonly StoredMe
     return index === -1 ? undefined : index;
   }
 
-  function tellThoughts(answer: Message, at: number | undefined): void {
+  function addThoughts(answer: Message, at: number | undefined): void {
     const thoughts = thoughtsOf(answer);
-    if (thoughts === "" || told.slice(from).some((event) => event.type === "thinking")) return;
-    const end = told.findLastIndex((event, index) => index >= from && event.type === "thinking_end");
-    const thinking: AgentEvent = { type: "thinking", text: thoughts, ...when(told[end]?.at ?? at) };
-    if (end === -1) told.push(thinking, { type: "thinking_end", ...when(at) });
-    else told.splice(end, 0, thinking);
+    if (thoughts === "" || rebuilt.slice(from).some((event) => event.type === "thinking")) return;
+    const end = rebuilt.findLastIndex((event, index) => index >= from && event.type === "thinking_end");
+    const thinking: AgentEvent = { type: "thinking", text: thoughts, ...timeField(rebuilt[end]?.at ?? at) };
+    if (end === -1) rebuilt.push(thinking, { type: "thinking_end", ...timeField(at) });
+    else rebuilt.splice(end, 0, thinking);
   }
 }
 
@@ -140,7 +140,7 @@ function thoughtsOf({ parts }: Message): string {
   return parts.map((part) => (part.type === "thinking" ? part.text : "")).join("");
 }
 
-function when(at: number | undefined): { at?: number } {
+function timeField(at: number | undefined): { at?: number } {
   return at === undefined ? {} : { at };
 }
 
@@ -159,25 +159,25 @@ export type TurnInfo = {
 };
 
 /** Infers the events of a turn from its messages: from `user` to its ending. */
-export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnInfo): TurnStep[] {
+export function stepsOfTurn(messages: readonly TimedMessage[], info: TurnInfo): TurnStep[] {
   const [first] = messages;
   const hasPrompt = first !== undefined && isPrompt(first.message);
   const steps: TurnStep[] = [];
   if (hasPrompt) {
-    const text = facts.prompt ?? messageText(first.message);
+    const text = info.prompt ?? messageText(first.message);
     steps.push(
-      { type: "user", text, ...when(first.at ?? facts.startedAt) },
+      { type: "user", text, ...timeField(first.at ?? info.startedAt) },
       { type: "message", message: first.message },
     );
   }
-  steps.push(...stepsOfAnswers(hasPrompt ? messages.slice(1) : messages, facts.id));
+  steps.push(...stepsOfAnswers(hasPrompt ? messages.slice(1) : messages, info.id));
 
   const answers = messages.filter(({ message }) => message.role === "assistant");
   const last = messages.at(-1)?.message;
   const events = steps.filter((step) => step.type !== "message");
   const isDone = last?.role === "assistant" && callsIn(last).length === 0;
-  const usage = facts.usage ? { usage: facts.usage } : {};
-  const at = when(events.findLast((event) => event.at !== undefined)?.at);
+  const usage = info.usage ? { usage: info.usage } : {};
+  const at = timeField(events.findLast((event) => event.at !== undefined)?.at);
   if (isDone) {
     const text = answers.map(({ message }) => messageText(message)).join("");
     steps.push({ type: "done", text, ...durations(events), ...usage, ...at });
@@ -198,7 +198,7 @@ function stepsOfAnswers(messages: readonly TimedMessage[], id: string): TurnStep
       for (const call of callsIn(message)) {
         open.set(call.id, call);
         const { tool, args } = wireCallOf(call);
-        steps.push({ type: "tool_start", callId: call.id, tool, args, modelCallId, ...when(at) });
+        steps.push({ type: "tool_start", callId: call.id, tool, args, modelCallId, ...timeField(at) });
       }
     } else {
       for (const result of message.parts) {
@@ -216,21 +216,24 @@ function stepsOfAnswers(messages: readonly TimedMessage[], id: string): TurnStep
 
 function endOf(call: ToolCallPart, result: ToolResultPart | undefined, at: number | undefined): AgentEvent {
   const { tool, args } = wireCallOf(call);
-  const end: AgentEvent = { type: "tool_end", callId: call.id, tool, args, ...when(at) };
+  const end: AgentEvent = { type: "tool_end", callId: call.id, tool, args, ...timeField(at) };
   if (result) end.outcome = outcomeOfResult(call, result);
   return end;
 }
 
-function answerEvents(message: Message, facts: { at: number | undefined; modelCallId: string }): AgentEvent[] {
+function answerEvents(message: Message, info: { at: number | undefined; modelCallId: string }): AgentEvent[] {
   const events: AgentEvent[] = [];
   const thoughts = thoughtsOf(message);
   if (thoughts !== "") {
-    events.push({ type: "thinking", text: thoughts, ...when(facts.at) }, { type: "thinking_end", ...when(facts.at) });
+    events.push(
+      { type: "thinking", text: thoughts, ...timeField(info.at) },
+      { type: "thinking_end", ...timeField(info.at) },
+    );
   }
   const text = messageText(message);
   const isLast = callsIn(message).length === 0;
   if (text !== "") {
-    events.push({ type: "text_end", text, ...(!isLast && { modelCallId: facts.modelCallId }), ...when(facts.at) });
+    events.push({ type: "text_end", text, ...(!isLast && { modelCallId: info.modelCallId }), ...timeField(info.at) });
   }
   return events;
 }

@@ -39,18 +39,18 @@ export type OtherToolName = string & {};
 type Telling = "path" | "command" | "pattern" | "globPattern" | "url" | "searchTerm" | "query" | "todos" | "toolName";
 
 /** The fields that the CLI reported; the others are absent. */
-type Told<Shape, Sure = never> = Shape extends object
+type Present<Shape, Sure = never> = Shape extends object
   ? Partial<Shape> & Pick<Shape, Extract<keyof Shape, Sure>>
   : Shape;
 
 /** The arguments of a tool call. */
-export type ToolArgs<Name extends ToolName> = Told<CallShapes[Name]["args"], Telling>;
+export type ToolArgs<Name extends ToolName> = Present<CallShapes[Name]["args"], Telling>;
 
 /** How a call ended: `kind` selects the type of `value`. A newer CLI may have kinds that are not listed here. */
 export type ToolOutcome<Name extends ToolName> = {
   [Kind in OutcomeKind<Name>]: {
     kind: Kind;
-    value: Told<NonNullable<NonNullable<CallShapes[Name]["result"]>[Kind]>>;
+    value: Present<NonNullable<NonNullable<CallShapes[Name]["result"]>[Kind]>>;
     siblings?: Record<string, unknown>;
   };
 }[OutcomeKind<Name>];

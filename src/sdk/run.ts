@@ -1,6 +1,7 @@
 // start: runs an agent CLI. Any number of readers can follow it as events, messages or text; it ends with one result.
-import { misuse } from "../protocol/check-options.ts";
+import { usageError } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { onAbort, untilAborted } from "../protocol/on-abort.ts";
 import { derived } from "../protocol/stream-json.ts";
 import { Broadcast } from "./broadcast.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
@@ -16,17 +17,15 @@ import {
   checkedStart,
   cliOf,
   connectionOf,
-  defaultGraceMs,
-  defaultIdleMs,
   type FollowUp,
   followUp,
-  guarded,
+  guardCallback,
   requestOf,
   type StartOptions,
   shapeOf,
 } from "./start-options.ts";
 import type { AnswerSchema, DataOf } from "./structured.ts";
-import { type RunPlan, Turns, unstarted } from "./turns.ts";
+import { type RunPlan, Turns, unstartedFailure } from "./turns.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
 export type { FollowUp, StartOptions } from "./start-options.ts";
@@ -53,7 +52,7 @@ export interface Run<Data = undefined> {
 export interface RunSession {
   /** The session's id; undefined until the CLI has reported it. */
   readonly id: string | undefined;
-  /** Runs the next turn of this session, after the previous one is over. */
+  /** Runs the next turn of this session once the previous one has ended. */
   send<Schema extends AnswerSchema | undefined = undefined>(
     prompt: string,
     options?: FollowUp<Schema>,
@@ -70,7 +69,7 @@ export function start<const Schema extends AnswerSchema | undefined = undefined>
   options: StartOptions<Schema>,
 ): Run<DataOf<Schema>> {
   const driver = checkedStart("start", options);
-  return begin(driver, options, undefined) as Run<DataOf<Schema>>;
+  return beginRun(driver, options, undefined) as Run<DataOf<Schema>>;
 }
 
 /** Keeps the turns of one session in sequence; they never run in parallel. */
@@ -79,23 +78,22 @@ type RunLine = { last?: Promise<RunResult<unknown>> };
 /** The turn that a follow-up waits for, and the session it belongs to. */
 type PreviousTurn = { result: Promise<RunResult<unknown>>; line: RunLine; fork: boolean };
 
-function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | undefined): Run<unknown> {
+function beginRun(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | undefined): Run<unknown> {
   const { tool = "cursor", signal, keepEvents = true } = options;
   const log = new Broadcast<RunEvent>({ keep: keepEvents });
   const startedAt = Date.now();
   const begunAt = performance.now();
   const abort = new AbortController();
   const stop = () => abort.abort(signal?.reason);
-  if (signal?.aborted) stop();
-  else signal?.addEventListener("abort", stop, { once: true });
+  const forget = onAbort(signal, stop);
   const losses: RunLoss[] = [];
-  const known: { sessionId: string | undefined } = {
+  const sessionState: { sessionId: string | undefined } = {
     sessionId: typeof options.resume === "string" && !options.fork ? options.resume : undefined,
   };
 
   let opened: OpenConnection | undefined;
   const result = run().finally(() => {
-    signal?.removeEventListener("abort", stop);
+    forget();
     log.end();
   });
 
@@ -111,14 +109,14 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
     await Promise.resolve();
     try {
       const resume = before ? await sessionOf(before, abort.signal) : undefined;
-      known.sessionId ??= before?.fork ? undefined : resume;
+      sessionState.sessionId ??= before?.fork ? undefined : resume;
       const plan = planOf(await cliOf(driver, options, abort.signal), resume);
       opened = await connectionOf(options, driver, abort.signal);
       if (opened) plan.request.connection = opened.connection;
       const ended = await new Turns(plan).run();
       return opened?.warnings.length ? { ...ended, warnings: [...ended.warnings, ...opened.warnings] } : ended;
     } catch (error) {
-      const ended = { ...unstarted(error, losses), sessionId: known.sessionId };
+      const ended = { ...unstartedFailure(error, losses), sessionId: sessionState.sessionId };
       const { message, code } = ended.error;
       log.push({ type: "fail", message, code, durationMs: 0, apiDurationMs: 0, at: Date.now(), carried: derived });
       return ended;
@@ -135,26 +133,20 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
       driver,
       cli,
       request: requestOf(options, resume, before?.fork ?? false),
-      ...(options.schema && { schema: options.schema, ...shapeOf(options.schema, options.jsonSchema) }),
-      extraArgs: options.extraArgs ?? [],
-      env: options.env ?? {},
-      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
-      idleMs: options.idleMs ?? defaultIdleMs,
-      graceMs: options.graceMs ?? defaultGraceMs,
-      resultGraceMs: options.resultGraceMs ?? 2000,
-      onNoise: options.onNoise ?? "fail",
+      options,
+      ...(options.schema && shapeOf(options.schema, options.jsonSchema)),
       signal: abort.signal,
       isWaiting: () => opened?.isBusy === true,
       losses,
       publish(event) {
-        if (event.type === "init" && event.sessionId !== "") known.sessionId = event.sessionId;
+        if (event.type === "init" && event.sessionId !== "") sessionState.sessionId = event.sessionId;
         log.push(named(event));
         return log.room();
       },
       failure: () => failure,
-      onStart: guarded("onStart", options.onStart, fail),
-      onStdout: guarded("onStdout", options.onStdout, fail),
-      onStderr: guarded("onStderr", options.onStderr, fail),
+      onStart: guardCallback("onStart", options.onStart, fail),
+      onStdout: guardCallback("onStdout", options.onStdout, fail),
+      onStderr: guardCallback("onStderr", options.onStderr, fail),
     };
   }
 
@@ -163,14 +155,14 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
   // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is known to the caller only
   const continueWith = (caller: string, prompt: string, more: FollowUp<any> = {}, { fork }: { fork: boolean }) => {
     checkOptions(caller, more, followUpChecks);
-    if (typeof prompt !== "string") throw misuse(`${caller} needs a prompt: ${caller}('…').`);
-    const given = followUp(options, prompt, more);
+    if (typeof prompt !== "string") throw usageError(`${caller} needs a prompt: ${caller}('…').`);
+    const runOptions = followUp(options, prompt, more);
     // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is known to the caller only
-    return begin(checkedDriver(caller, given), given, { result: line.last!, line, fork }) as Run<any>;
+    return beginRun(checkedDriver(caller, runOptions), runOptions, { result: line.last!, line, fork }) as Run<any>;
   };
   const session: RunSession = {
     get id() {
-      return known.sessionId;
+      return sessionState.sessionId;
     },
     send: (prompt, more) => continueWith("session.send", prompt, more, { fork: false }),
     fork: (prompt, more) => continueWith("session.fork", prompt, more, { fork: true }),
@@ -191,11 +183,7 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
 }
 
 async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise<string> {
-  const cancelled = new Promise<undefined>((settle) => {
-    if (signal.aborted) settle(undefined);
-    else signal.addEventListener("abort", () => settle(undefined), { once: true });
-  });
-  const ended = await Promise.race([result, cancelled]);
+  const ended = await Promise.race([result, untilAborted(signal)]);
   if (!ended) throw new RunError("cancelled", "INTERRUPTED", "The turn was cancelled before it started.");
   if (ended.sessionId === undefined && ended.outcome === "cancelled") {
     throw new RunError("cancelled", "INTERRUPTED", "The turn before this one was cancelled before it had a session.");

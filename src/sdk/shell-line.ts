@@ -15,11 +15,11 @@ function forWindows(word: string): string {
 /** Unwraps a shell invocation: `/bin/bash -lc 'ls -l'` becomes `ls -l`. Other lines are returned unchanged. */
 export function withoutShell(line: string): string {
   const [, word] = /^(?:\S*\/)?(?:ba|z|da|k)?sh -l?c (.+)$/s.exec(line) ?? [];
-  return (word !== undefined && unquoted(word)) || line;
+  return (word !== undefined && unquoteWord(word)) || line;
 }
 
 /** Unquotes one word as a shell would; undefined if the text is more than one word. */
-function unquoted(word: string): string | undefined {
+function unquoteWord(word: string): string | undefined {
   const pieces = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\$`;&|<>()]+)/gsy;
   let text = "";
   for (let at = 0; at < word.length; at = pieces.lastIndex) {

@@ -1,7 +1,8 @@
 // The options of start: their types, their checks, and the request that a driver gets from them.
+import { accessSync, constants } from "node:fs";
 import { resolve } from "node:path";
 import { schemaProblem } from "../json/schema-check.ts";
-import { misuse } from "../protocol/check-options.ts";
+import { usageError } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
 import type { ReasoningEffort } from "../protocol/run.ts";
@@ -18,7 +19,7 @@ import type {
   Subagent,
   WorkMode,
 } from "./drivers/driver.ts";
-import { drivers } from "./drivers/index.ts";
+import { driverOf } from "./drivers/index.ts";
 import { type FoundCli, findCli } from "./find-cli.ts";
 import { checkOptions, startChecks } from "./option-checks.ts";
 import { type AnswerSchema, isStandard, type JsonSchema, jsonSchemaOf } from "./structured.ts";
@@ -94,14 +95,14 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   graceMs?: number | undefined;
   /** How long the process may stay after its result. Default: 2000. */
   resultGraceMs?: number | undefined;
-  /** Called before every tool call. For CLIs with hooks: cursor, claude and codex. */
+  /** Called before every tool call. For CLIs with hooks: cursor, claude, codex and gemini. */
   canUseTool?: CanUseTool | undefined;
   /** Functions of this program as hooks of the CLI, by event name. */
   hooks?: HookCallbacks | undefined;
   /** Functions of this program that the agent may call. */
   tools?: readonly InProcessTool[] | undefined;
   /** Called when the process has started. */
-  onStart?: ((facts: { pid: number; command: readonly string[] }) => void) | undefined;
+  onStart?: ((started: { pid: number; command: readonly string[] }) => void) | undefined;
   /** Called with the CLI's output on stdout, as it arrives. */
   onStdout?: ((chunk: Buffer) => void) | undefined;
   /** Called with the CLI's output on stderr, as it arrives. */
@@ -122,14 +123,15 @@ export type AnyOptions = StartOptions<AnswerSchema | undefined>;
 /** Throws a UserError at once, before anything is started, if the options cannot work together or with this CLI. */
 export function checkedDriver(caller: string, options: AnyOptions): AgentDriver {
   const { tool = "cursor" } = options;
-  const driver = drivers[tool];
+  const driver = driverOf(tool);
   checkWords(options);
   checkSchema(options.schema);
   checkCallbacks(options, driver);
   if (options.fork && options.resume === undefined)
-    throw misuse(`${caller}: fork needs a session to copy: give resume as well.`);
+    throw usageError(`${caller}: fork needs a session to copy: give resume as well.`);
   // Fails for what no version of this CLI supports. What only the installed version lacks shows in the result of the run.
   driver.command(requestOf(options, undefined, false), { path: "", isOurs: true });
+  checkImages(options);
   return driver;
 }
 
@@ -143,14 +145,25 @@ export function checkedStart(caller: string, options: AnyOptions): AgentDriver {
 export function checkWords({ model, resume }: Pick<AnyOptions, "model" | "resume">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
-    throw misuse(`${option} cannot be ${JSON.stringify(word)}: it must not be empty or start with a dash.`);
+    throw usageError(`${option} cannot be ${JSON.stringify(word)}: it must not be empty or start with a dash.`);
+  }
+}
+
+/** Some CLIs go on without an image that they cannot read. */
+function checkImages({ images = [] }: AnyOptions): void {
+  for (const path of images) {
+    try {
+      accessSync(path, constants.R_OK);
+    } catch (error) {
+      throw new UserError("FILE_UNREADABLE", `The image ${path} cannot be read: ${(error as Error).message}`);
+    }
   }
 }
 
 function checkSchema(schema: AnswerSchema | undefined): void {
   if (!schema || isStandard(schema)) return;
   const problem = schemaProblem(schema);
-  if (problem !== undefined) throw misuse(`The schema cannot be used: ${problem}.`);
+  if (problem !== undefined) throw usageError(`The schema cannot be used: ${problem}.`);
 }
 
 /** Refuses callbacks for a CLI that cannot call back: a caller that relies on being asked must be asked. */
@@ -159,17 +172,24 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
   const { permissionCallback } = driver.capabilities();
   if ((canUseTool || hooks) && !permissionCallback) {
     const option = canUseTool ? "canUseTool" : "hooks";
-    throw misuse(`${option} cannot be used: ${program} has no hooks that can be passed for one run.`);
+    throw usageError(`${option} cannot be used: ${program} has no hooks that can be passed for one run.`);
   }
   const unknown = Object.keys(hooks ?? {}).find(
-    (event) => !isHookEvent(event) || (driver.tool !== "cursor" && !hookEvents[event].claude),
+    (event) => !isHookEvent(event) || (driver.tool !== "cursor" && !hookEvents[event][hookDialect(driver)]),
   );
-  if (unknown !== undefined) throw misuse(`${program} has no hook for the event ${unknown}.`);
+  if (unknown !== undefined) throw usageError(`${program} has no hook for the event ${unknown}.`);
   const wrong = tools.find(
     ({ name }, index) => !/^[\w-]{1,64}$/.test(name) || tools.findIndex((each) => each.name === name) !== index,
   );
   if (wrong)
-    throw misuse(`The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`);
+    throw usageError(
+      `The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`,
+    );
+}
+
+/** Returns which event names the CLI's hooks use: Gemini CLI has its own, all others use Claude's. */
+function hookDialect({ tool }: AgentDriver): "claude" | "gemini" {
+  return tool === "gemini" ? "gemini" : "claude";
 }
 
 type CliOptions = Pick<AnyOptions, "executable" | "env" | "timeoutMs" | "idleMs">;
@@ -191,15 +211,26 @@ export async function cliOf(
   );
 }
 
-type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools" | "mcpServers" | "agents" | "schema" | "budget">;
+type Callbacks = Pick<
+  AnyOptions,
+  "canUseTool" | "hooks" | "tools" | "mcpServers" | "agents" | "schema" | "budget" | "permissions" | "cwd"
+>;
 
 /** Returns undefined if there are no callbacks and the CLI needs no file. */
 export async function connectionOf(
   options: Callbacks,
-  { tool, fileOptions = [] }: AgentDriver,
+  { tool, fileOptions = [], deniesByHook }: AgentDriver,
   signal: AbortSignal,
 ): Promise<OpenConnection | undefined> {
-  const { canUseTool, hooks, tools } = options;
+  const { hooks, tools } = options;
+  const deny = (deniesByHook && options.permissions?.deny) || [];
+  const canUseTool =
+    deny.length === 0
+      ? options.canUseTool
+      : (await import("./callbacks/deny-rules.ts")).denying(
+          { deny, tool, workspace: resolve(options.cwd ?? ".") },
+          options.canUseTool,
+        );
   const needsFile = fileOptions.some((option) => options[option] !== undefined);
   if (!canUseTool && !hooks && !tools?.length && !needsFile) return undefined;
   const { openConnection } = await import("./callbacks/connection.ts");
@@ -208,7 +239,7 @@ export async function connectionOf(
 }
 
 /** Passes errors that a callback throws to `fail`, and lets nothing escape. */
-export function guarded<Words extends unknown[]>(
+export function guardCallback<Words extends unknown[]>(
   name: string,
   call: ((...words: Words) => void) | undefined,
   fail: (message: string, cause: unknown) => void,
@@ -253,9 +284,9 @@ export function requestOf(options: AnyOptions, session: string | undefined, fork
   const resume = session ?? options.resume;
   checkWords({ resume }); // the session id comes from the CLI
   const { prompt, permissionMode = "default", partial = true } = options;
-  const given = plainOptions.filter((option) => options[option] !== undefined);
+  const setOptions = plainOptions.filter((option) => options[option] !== undefined);
   return {
-    ...Object.fromEntries(given.map((option) => [option, options[option]])),
+    ...Object.fromEntries(setOptions.map((option) => [option, options[option]])),
     prompt,
     cwd: resolve(options.cwd ?? "."),
     permissionMode,

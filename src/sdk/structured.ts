@@ -68,13 +68,13 @@ export function extractJSON<Value = unknown>(text: string): Value | null;
 export function extractJSON<Schema extends AnswerSchema>(text: string, schema: Schema): DataOf<Schema> | null;
 export function extractJSON(text: string, schema?: AnswerSchema): unknown {
   for (const value of jsonIn(text)) {
-    const fitting = schema === undefined ? { value } : fitted(value, schema);
+    const fitting = schema === undefined ? { value } : fitToSchema(value, schema);
     if (fitting) return fitting.value;
   }
   return null;
 }
 
-function fitted(value: unknown, schema: object): { value: unknown } | undefined {
+function fitToSchema(value: unknown, schema: object): { value: unknown } | undefined {
   if (!isStandard(schema)) return valueFault(value, schema, { strict: true }) === undefined ? { value } : undefined;
   const result = schema["~standard"].validate(value);
   if (result instanceof Promise) {
@@ -88,13 +88,13 @@ function fitted(value: unknown, schema: object): { value: unknown } | undefined 
  * removed: it means nothing to a model, and Claude Code refuses dialects that it does not know.
  */
 export function jsonSchemaOf(schema: AnswerSchema, given?: JsonSchema): object | undefined {
-  const told = given ?? (isStandard(schema) ? toldBy(schema) : schema);
-  if (!told) return undefined;
-  const { $schema: _dialect, ...shape } = told as JsonSchema;
+  const described = given ?? (isStandard(schema) ? inputJsonSchema(schema) : schema);
+  if (!described) return undefined;
+  const { $schema: _dialect, ...shape } = described as JsonSchema;
   return shape;
 }
 
-function toldBy(schema: StandardSchema): object | undefined {
+function inputJsonSchema(schema: StandardSchema): object | undefined {
   try {
     return schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
   } catch {

@@ -3,8 +3,10 @@ import { isObject, type JsonObject } from "../json/object.ts";
 import { shellLine } from "./shell-line.ts";
 import type { UnifiedTool, UnifiedToolUseBlock } from "./unified.ts";
 
+type ToolNames = Readonly<Record<string, readonly string[]>>;
+
 /** The CLI's own names of each tool, keyed by unified name, if they differ. */
-const namesOfTools: Record<UnifiedTool, Record<string, readonly string[]>> = {
+const namesOfTools: Record<string, ToolNames> = {
   cursor: { Bash: ["Shell"], Ls: ["LS"], Edit: ["StrReplace"], Mcp: ["MCP"] },
   claude: { Ls: ["LS"], Edit: ["MultiEdit"], Task: ["Agent"] },
   codex: {
@@ -44,6 +46,11 @@ const namesOfTools: Record<UnifiedTool, Record<string, readonly string[]>> = {
   pi: { Bash: ["bash"], Read: ["read"], Write: ["write"], Edit: ["edit"], Ls: ["ls"], Grep: ["grep"], Glob: ["find"] },
 };
 
+/** Makes the names of another CLI's tools known; `defineAgent` does. */
+export function nameTools(tool: UnifiedTool, names: ToolNames): void {
+  namesOfTools[tool] = names;
+}
+
 /** Unknown names are returned unchanged. */
 export function unifiedToolName(tool: UnifiedTool, name: string): string {
   // Hooks are given the name of the server's tool.
@@ -51,7 +58,7 @@ export function unifiedToolName(tool: UnifiedTool, name: string): string {
   // Gemini names them mcp_<server>_<tool>; the server's name has no underscore.
   const [, server, mcpTool] = (tool === "gemini" && /^mcp_([^_]+)_(.+)$/.exec(name)) || [];
   if (server !== undefined) return `mcp__${server}__${mcpTool}`;
-  return Object.entries(namesOfTools[tool]).find(([, names]) => names.includes(name))?.[0] ?? name;
+  return Object.entries(namesOfTools[tool] ?? {}).find(([, names]) => names.includes(name))?.[0] ?? name;
 }
 
 const ownNames = new Map(Object.entries({ Bash: "Shell", Ls: "LS", Mcp: "MCP", AskUserQuestion: "AskQuestion" }));
@@ -66,11 +73,11 @@ export function ownCallOf(block: UnifiedToolUseBlock, tool: UnifiedTool): { name
 type Respell = (input: JsonObject) => JsonObject | undefined;
 
 const ownArguments: ReadonlyMap<string, Respell> = new Map<string, Respell>([
-  ["Read", (input) => renamed(input, paths)],
-  ["Write", (input) => renamed(input, paths)],
-  ["Ls", (input) => renamed(input, { ...paths, dir_path: "path" })],
-  ["Glob", (input) => renamed(input, { ...paths, dir_path: "path" })],
-  ["Grep", (input) => renamed(input, { ...paths, dir_path: "path", output_mode: "outputMode", include: "glob" })],
+  ["Read", (input) => renameFields(input, paths)],
+  ["Write", (input) => renameFields(input, paths)],
+  ["Ls", (input) => renameFields(input, { ...paths, dir_path: "path" })],
+  ["Glob", (input) => renameFields(input, { ...paths, dir_path: "path" })],
+  ["Grep", (input) => renameFields(input, { ...paths, dir_path: "path", output_mode: "outputMode", include: "glob" })],
   ["Edit", editArguments],
   ["Bash", shellArguments],
   ["TodoWrite", todoArguments],
@@ -78,14 +85,14 @@ const ownArguments: ReadonlyMap<string, Respell> = new Map<string, Respell>([
 
 const paths = { file_path: "path", absolute_path: "path", filePath: "path" };
 
-function renamed(input: JsonObject, names: Record<string, string>): JsonObject {
+function renameFields(input: JsonObject, names: Record<string, string>): JsonObject {
   const nameOf = (key: string) => (Object.hasOwn(names, key) ? names[key]! : key);
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [nameOf(key), value]));
 }
 
 function editArguments(input: JsonObject): JsonObject | undefined {
-  const given = Array.isArray(input.edits) ? input.edits.filter(isObject) : [input];
-  const edits = given.map((each) => ({
+  const editList = Array.isArray(input.edits) ? input.edits.filter(isObject) : [input];
+  const edits = editList.map((each) => ({
     oldText: each.old_string ?? each.oldString ?? each.oldText,
     newText: each.new_string ?? each.newString ?? each.newText,
     ...((each.replace_all === true || each.replaceAll === true || each.allow_multiple === true) && {
@@ -93,13 +100,13 @@ function editArguments(input: JsonObject): JsonObject | undefined {
     }),
   }));
   const isWhole = edits.every((each) => typeof each.oldText === "string" && typeof each.newText === "string");
-  return isWhole ? { path: input.file_path ?? input.filePath ?? input.path, edits } : renamed(input, paths);
+  return isWhole ? { path: input.file_path ?? input.filePath ?? input.path, edits } : renameFields(input, paths);
 }
 
 /** Accepts a command line or its words: `["bash", "-lc", "ls"]` becomes `ls`. */
 function shellArguments(input: JsonObject): JsonObject | undefined {
-  const given = input.command ?? input.cmd;
-  const command = Array.isArray(given) ? lineOf(given.map(String)) : given;
+  const commandValue = input.command ?? input.cmd;
+  const command = Array.isArray(commandValue) ? lineOf(commandValue.map(String)) : commandValue;
   if (typeof command !== "string") return undefined;
   const directory = input.workdir ?? input.working_directory ?? input.dir_path ?? input.directory;
   const timeout = input.timeout ?? input.timeout_ms;
@@ -121,9 +128,9 @@ function lineOf(words: readonly string[]): string {
 const statuses = new Set(["pending", "in_progress", "completed", "cancelled"]);
 
 function todoArguments(input: JsonObject): JsonObject | undefined {
-  const given = input.todos ?? input.plan;
-  if (!Array.isArray(given)) return undefined;
-  const todos = given.filter(isObject).map((each, index) => ({
+  const todoList = input.todos ?? input.plan;
+  if (!Array.isArray(todoList)) return undefined;
+  const todos = todoList.filter(isObject).map((each, index) => ({
     id: typeof each.id === "string" ? each.id : String(index + 1),
     content: String(each.content ?? each.step ?? each.description ?? ""),
     status: statuses.has(String(each.status)) ? each.status : "pending",

@@ -12,7 +12,8 @@ import { type CliEnd, startCli } from "./child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
 import { explainedFailure } from "./drivers/failures.ts";
 import type { FoundCli } from "./find-cli.ts";
-import { judge, type RunDenial, RunError, type RunFacts, type RunFailure, type RunResult } from "./outcome.ts";
+import { judge, type RunDenial, type RunDetails, RunError, type RunFailure, type RunResult } from "./outcome.ts";
+import { type AnyOptions, defaultGraceMs, defaultIdleMs } from "./start-options.ts";
 import {
   type AnswerSchema,
   type CheckedAnswer,
@@ -30,16 +31,9 @@ export type RunPlan = {
   driver: AgentDriver;
   cli: FoundCli;
   request: DriverRequest;
-  schema?: AnswerSchema;
+  options: AnyOptions;
   /** The schema as JSON Schema, as the model is shown it. */
   shape?: object;
-  extraArgs: readonly string[];
-  env: Record<string, string | undefined>;
-  timeoutMs?: number;
-  idleMs: number;
-  graceMs: number;
-  resultGraceMs: number;
-  onNoise: "fail" | "skip";
   signal: AbortSignal;
   /** The error of a callback that threw, if one did. */
   failure(): RunError | undefined;
@@ -49,7 +43,7 @@ export type RunPlan = {
   losses: RunLoss[];
   /** Returns a promise to await before publishing more, if readers have fallen behind. */
   publish(event: AgentEvent): Promise<void> | undefined;
-  onStart(facts: { pid: number; command: readonly string[] }): void;
+  onStart(started: { pid: number; command: readonly string[] }): void;
   onStdout(chunk: Buffer): void;
   onStderr(chunk: Buffer): void;
 };
@@ -83,7 +77,8 @@ export class Turns {
   }
 
   async run(): Promise<RunResult<unknown>> {
-    const { request, schema } = this.#plan;
+    const { request, options } = this.#plan;
+    const { schema } = options;
     let { end, error } = await this.#turn(this.#asking(request, request.prompt));
     let data: unknown;
     if (schema && !error) {
@@ -93,14 +88,14 @@ export class Turns {
       else error ??= new RunError("error", "OUTPUT_SCHEMA", `The answer does not fit the schema: ${checked.fault}.`);
     }
     await this.#finish(error);
-    const facts = this.#facts(end);
-    return error ? { ...facts, outcome: error.outcome, error } : { ...facts, outcome: "success", data };
+    const details = this.#details(end);
+    return error ? { ...details, outcome: error.outcome, error } : { ...details, outcome: "success", data };
   }
 
   /** Uses the CLI's native structured output if it accepts this schema; else describes the schema in the prompt. */
   #asking(request: DriverRequest, prompt: string): DriverRequest {
-    const { driver, cli, schema, shape } = this.#plan;
-    if (!schema) return request;
+    const { driver, cli, options, shape } = this.#plan;
+    if (!options.schema) return request;
     const isNative = shape && driver.capabilities(cli).schema && driver.takesSchema?.(shape) !== false;
     if (isNative && schemaProblem(shape) === undefined) return { ...request, prompt, answerSchema: shape };
     return { ...request, prompt: withSchema(prompt, shape) };
@@ -129,8 +124,8 @@ export class Turns {
 
   /** Looks for the answer after the last tool call first, then in the whole text. */
   async #check(schema: AnswerSchema): Promise<CheckedAnswer> {
-    const told = this.#ending?.type === "done" ? this.#ending.structured : undefined;
-    if (told !== undefined) return checkValue(told, schema);
+    const structuredValue = this.#ending?.type === "done" ? this.#ending.structured : undefined;
+    if (structuredValue !== undefined) return checkValue(structuredValue, schema);
     const last = this.#segments.slice(this.#lastSegment).join("");
     const checked = await checkAnswer(last, schema);
     if (checked.fault === undefined || last === this.#text()) return checked;
@@ -139,27 +134,28 @@ export class Turns {
   }
 
   async #turn(request: DriverRequest): Promise<{ end: CliEnd; error: RunError | undefined }> {
-    const { driver, cli, losses, extraArgs, env, idleMs, graceMs, resultGraceMs, signal } = this.#plan;
-    const made = driver.command(request, cli);
-    for (const loss of made.losses) if (!losses.some((known) => known.option === loss.option)) losses.push(loss);
+    const { driver, cli, losses, options, signal } = this.#plan;
+    const { extraArgs = [], env, idleMs = defaultIdleMs, graceMs = defaultGraceMs, resultGraceMs } = options;
+    const launch = driver.command(request, cli);
+    for (const loss of launch.losses) if (!losses.some((known) => known.option === loss.option)) losses.push(loss);
     const [command, ...first] = cli.words;
-    const args = [...first, ...made.args, ...extraArgs];
+    const args = [...first, ...launch.args, ...extraArgs];
     const limit = this.#limit();
     const child = startCli({
       command: command!,
       program: driver.programs[0]!,
       args,
       cwd: request.cwd,
-      env: { ...env, ...made.env },
-      prompt: made.prompt ?? request.prompt,
-      promptVia: made.promptVia ?? "auto",
+      env: { ...env, ...launch.env },
+      prompt: launch.prompt ?? request.prompt,
+      promptVia: launch.promptVia ?? "auto",
       ...(limit.timeoutMs !== undefined && { timeoutMs: limit.timeoutMs }),
       ...(Number.isFinite(idleMs) && { idleMs }),
       graceMs,
       resultGraceMs,
       signal,
       isWaiting: this.#plan.isWaiting,
-      parser: { onNoise: this.#plan.onNoise, ...(driver.frames && { types: driver.frames }) },
+      parser: { onNoise: options.onNoise ?? "fail", types: driver.frames },
       onStdout: this.#plan.onStdout,
       onStderr: (chunk) => {
         this.#stderr.push(chunk);
@@ -169,7 +165,7 @@ export class Turns {
     if (child.pid !== 0) this.#plan.onStart({ pid: child.pid, command: [command!, ...args] });
     let breach: Breach | undefined;
     const decode = driver.decoder(request);
-    const place = { env: { ...process.env, ...env, ...made.env }, since: Date.now(), resume: request.resume };
+    const place = { env: { ...process.env, ...env, ...launch.env }, since: Date.now(), resume: request.resume };
     const addDetails = driver.addDetails?.(place);
     for await (const batch of child.batches) {
       for (const { kind, value } of batch) {
@@ -180,19 +176,20 @@ export class Turns {
           // The parser has already counted frames of unknown type.
           if (event.type === "other" && kind === "frame") this.#ignored++;
           const passed = this.#watch.take(event);
+          if (passed && !breach) {
+            breach = passed;
+            child.halt();
+          }
           // Hold the end of the turn back: it may not be the end of the run.
           if (event.type === "done" || event.type === "fail") continue;
           const full = this.#plan.publish(event);
           if (full) await full;
-          if (!passed || breach) continue;
-          breach = passed;
-          child.stop();
         }
       }
     }
     // If the answer is already final, publish the ending without waiting for the process to exit.
-    if (!breach && !this.#plan.failure() && !this.#plan.schema && child.stopReason() === undefined)
-      await this.#tellEnding();
+    if (!breach && !this.#plan.failure() && !options.schema && child.stopReason() === undefined)
+      await this.#emitEnding();
     const end = await child.ended;
     if (!breach && end.stop === "timedOut" && limit.isBudget) {
       const message = `The run reached its limit of ${this.#plan.request.budget!.timeMs} ms.`;
@@ -207,12 +204,11 @@ export class Turns {
 
   /** The shorter of the run's time limit and its time budget. */
   #limit(): { timeoutMs?: number; isBudget: boolean } {
-    const { timeoutMs, request } = this.#plan;
-    const budget = request.budget?.timeMs;
-    const given = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, budget ?? Number.POSITIVE_INFINITY);
-    if (!Number.isFinite(given)) return { isBudget: false };
-    const left = Math.max(1, given - (performance.now() - this.#startedAt));
-    return { timeoutMs: Math.round(left), isBudget: given !== timeoutMs };
+    const { timeoutMs, budget: { timeMs: budget } = {} } = this.#plan.options;
+    const limitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, budget ?? Number.POSITIVE_INFINITY);
+    if (!Number.isFinite(limitMs)) return { isBudget: false };
+    const left = Math.max(1, limitMs - (performance.now() - this.#startedAt));
+    return { timeoutMs: Math.round(left), isBudget: limitMs !== timeoutMs };
   }
 
   #note(event: AgentEvent): void {
@@ -244,9 +240,11 @@ export class Turns {
 
   #noteEnding(event: TurnEnding): void {
     const { driver } = this.#plan;
-    const told = event.denials ?? [];
-    const untold = this.#refused.splice(0).filter(({ callId }) => !told.some((denial) => denial.callId === callId));
-    if (untold.length > 0) event.denials = [...told, ...untold];
+    const listedDenials = event.denials ?? [];
+    const missing = this.#refused
+      .splice(0)
+      .filter(({ callId }) => !listedDenials.some((denial) => denial.callId === callId));
+    if (missing.length > 0) event.denials = [...listedDenials, ...missing];
     for (const denial of event.denials ?? [])
       this.#denials.push({ ...denial, name: unifiedToolName(driver.tool, denial.tool) });
     if (event.type === "fail") Object.assign(event, explainedFailure(event, this.#stderr.text(), driver.failures));
@@ -259,8 +257,8 @@ export class Turns {
 
   /** Ensures that readers see every call end and exactly one ending, whatever happened. */
   async #finish(error: RunError | undefined): Promise<void> {
-    const said = this.#ending;
-    if (said && (said.type === "done") === !error) return this.#tellEnding();
+    const statedEnding = this.#ending;
+    if (statedEnding && (statedEnding.type === "done") === !error) return this.#emitEnding();
     await this.#closeCalls();
     const at = Date.now();
     const durationMs = Math.round(performance.now() - this.#startedAt);
@@ -269,7 +267,7 @@ export class Turns {
     await this.#plan.publish({ type: "fail", message, code, ...ending, at, carried: derived });
   }
 
-  async #tellEnding(): Promise<void> {
+  async #emitEnding(): Promise<void> {
     if (!this.#ending || this.#isTold) return;
     this.#isTold = true;
     await this.#closeCalls();
@@ -283,7 +281,7 @@ export class Turns {
     this.#openCalls.clear();
   }
 
-  #facts(end: CliEnd): RunFacts {
+  #details(end: CliEnd): RunDetails {
     return {
       text: this.#text(),
       sessionId: this.#sessionId,
@@ -315,14 +313,14 @@ function denialOf({ callId, tool, outcome, carried }: Extract<AgentEvent, { type
 }
 
 /** The result of a run that could not start. */
-export function unstarted(error: unknown, losses: readonly RunLoss[]): RunFailure {
+export function unstartedFailure(error: unknown, losses: readonly RunLoss[]): RunFailure {
   const code = error instanceof UserError ? error.code : "INTERNAL";
   const message = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error ? { cause: error } : {};
-  const made = error instanceof RunError ? error : Object.assign(new RunError("error", code, message), cause);
+  const runError = error instanceof RunError ? error : Object.assign(new RunError("error", code, message), cause);
   return {
-    outcome: made.outcome,
-    error: made,
+    outcome: runError.outcome,
+    error: runError,
     text: "",
     sessionId: undefined,
     model: undefined,

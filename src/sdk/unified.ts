@@ -6,8 +6,20 @@ import { type Message, messageText, type Part } from "../protocol/message.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { ownCallOf, unifiedToolName } from "./tool-names.ts";
 
-/** The CLI that a message comes from. Chats of this package's CLI are `cursor`, as it takes the place of cursor-agent. */
-export type UnifiedTool = "cursor" | "claude" | "codex" | "gemini" | "opencode" | "pi";
+const builtInTools = ["cursor", "claude", "codex", "gemini", "opencode", "pi"] as const;
+
+/** The agent CLIs that this package knows by itself. */
+export type BuiltInTool = (typeof builtInTools)[number];
+
+/**
+ * The CLI that a message comes from: one that this package knows, or the name of one that `defineAgent` was told about. Chats
+ * of this package's CLI are `cursor`, as it takes the place of cursor-agent.
+ */
+export type UnifiedTool = BuiltInTool | (string & {});
+
+export function isBuiltIn(tool: UnifiedTool): tool is BuiltInTool {
+  return (builtInTools as readonly string[]).includes(tool);
+}
 
 /** A message of any agent CLI, in one shape. */
 export interface UnifiedMessage {
@@ -65,7 +77,7 @@ export interface UnifiedToolResultBlock {
   content: string | (UnifiedTextBlock | UnifiedImageBlock)[];
   is_error: boolean;
 }
-/** An image in a unified message, as base64. */
+/** An image, as base64, in the message format that is the same for every CLI. */
 export interface UnifiedImageBlock {
   type: "image";
   source: { type: "base64"; media_type: string; data: string };
@@ -74,10 +86,10 @@ export interface UnifiedImageBlock {
 /** Converts a whole chat to unified messages, in order. The usage of a turn is on its last answer. */
 export function unifiedChat(record: ChatRecord): UnifiedMessage[] {
   const { metadata, messages } = record;
-  const told = timesOfEvents(record);
+  const eventTimes = timesOfEvents(record);
   let timestamp = metadata.createdAt;
   const unified = messages.map((stored) => {
-    timestamp = told.get(stored) ?? stored.at ?? timestamp;
+    timestamp = eventTimes.get(stored) ?? stored.at ?? timestamp;
     return unifyMessage(stored.message, { id: `${metadata.id}-${stored.sequence}`, timestamp, model: metadata.model });
   });
   const answers = new Map<number, UnifiedMessage[]>();
@@ -128,15 +140,15 @@ function timesOfEvents({ events, messages }: ChatRecord): Map<StoredMessage, num
 
 export function unifyMessage(
   message: Message,
-  facts: { id: string; timestamp: number; model?: string | undefined },
+  info: { id: string; timestamp: number; model?: string | undefined },
 ): UnifiedMessage {
   return {
-    id: facts.id,
+    id: info.id,
     role: message.role,
     content: message.parts.map(blockOf),
-    timestamp: facts.timestamp,
+    timestamp: info.timestamp,
     tool: "cursor",
-    ...(message.role === "assistant" && facts.model !== undefined && { model: facts.model }),
+    ...(message.role === "assistant" && info.model !== undefined && { model: info.model }),
     _original: message,
   };
 }
@@ -233,7 +245,7 @@ function partOf(block: UnifiedContent, tool: UnifiedTool): Part {
       return {
         type: "tool_result",
         id: block.tool_use_id,
-        text: resultText(block),
+        text: textOf(block),
         isError: block.is_error,
         ...(images.length > 0 && { images }),
       };
@@ -245,12 +257,8 @@ function pictureOf({ source }: UnifiedImageBlock): { mime: string; base64: strin
   return { mime: source.media_type, base64: source.data };
 }
 
-export function resultText({ content }: UnifiedToolResultBlock): string {
+/** The text of a result or of a message, without thinking, tool calls and results. */
+export function textOf({ content }: { content: string | readonly UnifiedContent[] }): string {
   if (typeof content === "string") return content;
   return content.map((each) => (each.type === "text" ? each.text : "")).join("");
-}
-
-/** The text of a message, without thinking, tool calls and results. */
-export function unifiedText(message: UnifiedMessage): string {
-  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }

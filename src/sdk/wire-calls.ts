@@ -1,6 +1,6 @@
 // Rebuilds tool calls and results as the stream would have shown them, when only messages are left.
 
-import { isObject, type JsonObject } from "../json/object.ts";
+import { isObject, type JsonObject, objectsIn } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
 import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
 import { unknownWireName } from "../protocol/tool-calls.ts";
@@ -20,9 +20,14 @@ const shapes = new Map(
     Read: { tool: "read", success: readSuccess },
     Write: {
       tool: "edit",
-      args: (args) => ({ path: args.path, streamContent: args.content }),
-      // The previous content is unknown, and so is the change.
-      success: ({ path, content }, text) => ({ path, afterFullFileContent: content, ...said(text) }),
+      args: ({ path, content }) => ({ path, ...(content !== undefined && { streamContent: content }) }),
+      // Of a file that was there before, the previous content is unknown, and so is the change.
+      success: ({ path, content }, text) => ({
+        path,
+        ...(madeFile.test(text) && typeof content === "string" && changeOf({ added: content })),
+        afterFullFileContent: content,
+        ...textContent(text),
+      }),
     },
     Edit: { tool: "edit", args: editArguments, success: editSuccess },
     Shell: { tool: "shell", args: shellArguments, success: (args, stdout) => shellRun(args, { stdout }) },
@@ -62,6 +67,10 @@ const shapes = new Map(
   }),
 );
 
+/** How Claude Code, Gemini CLI and Codex say that a file was not there before; Codex has no other way to write a whole file. */
+const madeFile =
+  /^(?:File created successfully|Successfully created and wrote to new file|Success\. Updated the following files)\b/;
+
 export function wireCallOf({ id, name, args }: ToolCallPart): WireCall {
   const given = argumentsOf(args);
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
@@ -99,8 +108,8 @@ function exitCodeIn(text: string): number | undefined {
 }
 
 function shellArguments(args: JsonObject, toolCallId: string): JsonObject {
-  const told = ["command", "workingDirectory", "timeout", "description", "isBackground"] as const;
-  const given = told.filter((key) => args[key] !== undefined).map((key) => [key, args[key]]);
+  const shellFields = ["command", "workingDirectory", "timeout", "description", "isBackground"] as const;
+  const given = shellFields.filter((key) => args[key] !== undefined).map((key) => [key, args[key]]);
   return { ...Object.fromEntries(given), toolCallId };
 }
 
@@ -109,6 +118,11 @@ export type ShellEnd = { stdout: string; stderr?: string; exitCode?: number };
 
 export function shellRun({ command, workingDirectory }: JsonObject, end: ShellEnd): JsonObject {
   return { command, ...(workingDirectory !== undefined && { workingDirectory }), ...end };
+}
+
+/** What a command printed: opencode and pi tell the model in words that it was nothing. */
+export function printed(text: string): string {
+  return text === "(no output)" ? "" : text;
 }
 
 /** Describes a change by its diff, or by the content of a file that was added or removed. */
@@ -159,14 +173,28 @@ function editArguments(args: JsonObject): JsonObject {
 function editSuccess(args: JsonObject, text: string): JsonObject {
   const edits = replacementsIn(args);
   const path = args.path ?? args.file_path;
-  if (edits.length === 0 || edits.some((each) => each.replaceAll)) return { path, ...said(text) };
-  const pieces = edits.map(({ oldText, newText }) =>
-    [...linesOf(oldText).map((line) => `-${line}`), ...linesOf(newText).map((line) => `+${line}`)].join("\n"),
-  );
-  return { path, ...changeOf({ diff: pieces.join("\n@@\n") }), ...said(text) };
+  if (edits.length === 0 || edits.some((each) => each.replaceAll)) return { path, ...textContent(text) };
+  const pieces = edits.map(({ oldText, newText }) => diffOf(linesOf(oldText), linesOf(newText)).join("\n"));
+  const diff = pieces.length === 1 ? pieces[0]! : pieces.map((piece) => `@@\n${piece}`).join("\n");
+  return { path, ...changeOf({ diff }), ...textContent(text) };
 }
 
-function said(text: string): JsonObject {
+/** Lines that both texts begin or end with are unchanged. */
+function diffOf(before: readonly string[], after: readonly string[]): string[] {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  let same = 0;
+  while (same < shorter - start && before.at(-1 - same) === after.at(-1 - same)) same++;
+  return [
+    ...before.slice(0, start).map((line) => ` ${line}`),
+    ...before.slice(start, before.length - same).map((line) => `-${line}`),
+    ...after.slice(start, after.length - same).map((line) => `+${line}`),
+    ...before.slice(before.length - same).map((line) => ` ${line}`),
+  ];
+}
+
+function textContent(text: string): JsonObject {
   return text === "" ? {} : { message: text, resultForModel: text };
 }
 
@@ -176,7 +204,7 @@ function linesOf(text: string): string[] {
 }
 
 function todosOnWire(args: JsonObject): JsonObject[] {
-  const given = Array.isArray(args.todos) ? args.todos.filter(isObject) : [];
+  const given = objectsIn(args.todos);
   return given.map((each) => ({
     id: String(each.id ?? ""),
     content: String(each.content ?? ""),

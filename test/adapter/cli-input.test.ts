@@ -14,8 +14,8 @@ const turn = (content: string) => ({ messages: [{ role: "user", content }] }) as
 const via = (prompt: string, platform: NodeJS.Platform = "linux", command = "some-agent") =>
   cliInput({ ...model, command }, turn(prompt), platform).promptVia;
 
-describe("a prompt", () => {
-  it("is the last argument behind the flags of the CLI", () => {
+describe("the adapter's prompt argument", () => {
+  it("the prompt is the last argument, after the CLI's flags", () => {
     expect(cliInput(model, turn("hi"), "linux")).toEqual({
       command: "some-agent",
       args: ["-a", "--print"],
@@ -33,16 +33,16 @@ describe("a prompt", () => {
     ["as long as Windows takes it", "x".repeat(4000), "win32", "argument"],
     ["longer than Windows takes it", "x".repeat(4001), "win32", "stdin"],
     ["with a NUL, on Windows", "a\0", "win32", "stdin"],
-  ])("%s", (_what, prompt, platform, expected) => {
+  ])("a prompt is passed as an argument or through stdin: %s", (_what, prompt, platform, expected) => {
     expect(via(prompt, platform)).toBe(expected);
   });
 
-  it("for a batch file on Windows goes through stdin where its line would be too long, or read wrongly", () => {
+  it("a prompt for a Windows batch file goes through stdin if the command line would be too long or misread", () => {
     expect(via("hello", "win32", "agent.cmd")).toBe("argument");
     expect(via('"'.repeat(3900), "win32", "agent.cmd")).toBe("stdin");
   });
 
-  it("is the whole turn where the CLI takes one; a turn without one is refused", () => {
+  it("a CLI that accepts turn JSON gets the whole turn; a turn without a prompt is refused", () => {
     const whole = turn("hi");
     expect(cliInput({ ...model, promptAsArg: false }, whole, "linux")).toEqual({
       command: "some-agent",

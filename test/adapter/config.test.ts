@@ -21,7 +21,7 @@ const wrong = (config: unknown) => {
 };
 const wrongModel = (more: object) => wrong({ models: { a: { ...cli, ...more } } });
 
-test("the example of the contract, with its fallback", () => {
+test("the contract's example configuration loads with its fallback", () => {
   const auto = {
     provider: "cursor-agent-cli",
     command: "agent",
@@ -42,7 +42,7 @@ test("the example of the contract, with its fallback", () => {
   expect(models.get("fallback-default")).toMatchObject({ promptAsArg: false, enabled: true, timeoutMs: 600_000 });
 });
 
-test("a fallback that is not there is passed over with a warning, as in the example alone", () => {
+test("a fallback model that does not exist is skipped with a warning", () => {
   const { models, warnings } = checkConfig({ models: { a: { ...cli, fallbackModels: ["fallback-default", "A"] } } });
   expect(models.get("a")!.fallbackModels).toEqual(["fallback-default", "A"]);
   expect(warnings).toEqual([
@@ -51,7 +51,7 @@ test("a fallback that is not there is passed over with a warning, as in the exam
   ]);
 });
 
-describe("a mistake is told with its place and its remedy", () => {
+describe("configuration mistakes are reported with their place and how to fix them", () => {
   test.each([
     [{ command: 1 }, 'openclaw.json: models["a"].command must be a string, not 1.'],
     [{ command: " " }, "must be a string"],
@@ -66,7 +66,9 @@ describe("a mistake is told with its place and its remedy", () => {
     [{ promptAsArgs: true }, 'models["a"].promptAsArgs is unknown; did you mean "promptAsArg"?'],
     [{ authProfiles: ["work"] }, 'names "work", which is not in "profiles"'],
     [{ authProfiles: [] }, "must name at least one"],
-  ])("%j", (more, message) => expect(wrongModel(more)).toContain(message));
+  ])("a mistake in a model's configuration is reported with its place: %j", (more, message) =>
+    expect(wrongModel(more)).toContain(message),
+  );
 
   test.each([
     [undefined, "must be an object"],
@@ -80,14 +82,16 @@ describe("a mistake is told with its place and its remedy", () => {
     [{ models: { a: cli }, defaultModel: "b" }, '"defaultModel" must be the name of a configured model'],
     [{ models: { a: cli }, profiles: [] }, '"profiles" must be an object'],
     [{ models: { a: cli }, profiles: { p: { env: { KEY: 1 } } } }, 'profiles["p"].env.KEY must be a string'],
-  ])("%j", (config, message) => expect(wrong(config)).toContain(message));
+  ])("a mistake in the configuration file is reported with its place: %j", (config, message) =>
+    expect(wrong(config)).toContain(message),
+  );
 
-  test("a key in it is not shown", () => {
+  test("a key inside a faulty configuration is not printed", () => {
     expect(wrong({ models: { a: cli }, profiles: { p: { env: { KEY: ["s3cret-value"] } } } })).not.toContain("s3cret");
   });
 });
 
-test("what belongs to others is passed over, and said", () => {
+test("settings that belong to other programs are skipped and reported", () => {
   const { models, warnings } = checkConfig({ models: { a: { ...cli, colour: "red" }, o: { provider: "ollama" } } });
   expect([...models.keys()]).toEqual(["a"]);
   expect(warnings).toEqual([
@@ -96,7 +100,7 @@ test("what belongs to others is passed over, and said", () => {
   ]);
 });
 
-test("a file is read; one that is missing or broken is told by name", async () => {
+test("a configuration file is read; a missing or broken one is named in the error", async () => {
   const file = join(folder, "openclaw.json");
   writeFileSync(file, `\ufeff${JSON.stringify({ models: { a: model("answer") } })}`);
   expect((await tell(new CursorAgentModelAdapter(loadConfig(file)))).text).toBe("Hello world");
@@ -107,7 +111,7 @@ test("a file is read; one that is missing or broken is told by name", async () =
   expect(() => loadConfig(file)).toThrow(`${file}: "models" must be`);
 });
 
-test("sessions take a model that is there and enabled; a fallback that is not enabled is left out", async () => {
+test("a session needs a known, enabled model; fallbacks that are not enabled are left out", async () => {
   const models: AdapterConfig["models"] = { a: model("answer"), b: model("answer", { enabled: false }) };
   const adapter = adapterOf(models);
   expect((await adapter.createSession()).model).toBe("a");
@@ -117,7 +121,7 @@ test("sessions take a model that is there and enabled; a fallback that is not en
 });
 
 test.each([undefined, [], [{}], [{ role: "user" }], [{ role: "user", content: 1 }]])(
-  "messages must be messages: %j",
+  "invalid messages are refused: %j",
   async (messages) => {
     const adapter = adapterOf({ a: model("answer") });
     const session = await adapter.createSession();
@@ -127,7 +131,7 @@ test.each([undefined, [], [{}], [{ role: "user" }], [{ role: "user", content: 1 
   },
 );
 
-test("misspelt options are refused, with the name that was meant", async () => {
+test("misspelt options are refused with a suggestion", async () => {
   const config = { models: { a: model("answer") } };
   const adapter = new CursorAgentModelAdapter(config);
   const session = await adapter.createSession();

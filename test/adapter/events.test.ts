@@ -38,25 +38,25 @@ const result = (more: object = {}) => ({
   ...more,
 });
 
-describe("events of the contract", () => {
+describe("events of the adapter contract", () => {
   test.each([
     { type: "assistant_delta", data: { content: "partial text" } },
     { type: "tool_call", data: { name: "exec", args: { command: "pwd" } } },
     { type: "usage", data: { promptTokens: 123, completionTokens: 456 } },
     { type: "error", data: { code: "MODEL_AUTH_ERROR", message: "token expired" } },
     { type: "done", data: { finishReason: "stop" } },
-  ])("$type is forwarded as it is", (event) => {
+  ])("the adapter forwards the frame $type unchanged", (event) => {
     expect(eventsOf([event], ["exec"])).toEqual([event]);
   });
 
-  test("and without what the contract does not name", () => {
+  test("the adapter drops fields of a frame that its contract does not have", () => {
     const padded = { type: "done", data: { finishReason: "stop", secret: 1 }, more: 2 };
     expect(eventsOf([padded])).toEqual([{ type: "done", data: { finishReason: "stop" } }]);
   });
 });
 
-describe("lines of the stream", () => {
-  test("protocol, system, user, thinking, interaction_query, connection and retry are not forwarded", () => {
+describe("stream-json lines in the adapter", () => {
+  test("the adapter does not forward protocol, system, user, thinking, interaction_query, connection and retry frames", () => {
     const message = { role: "user", content: [{ type: "text", text: "hi" }] };
     const ignored = [
       { type: "protocol", data: { version: "1.0" } },
@@ -72,7 +72,7 @@ describe("lines of the stream", () => {
     expect(eventsOf(ignored)).toEqual([]);
   });
 
-  test("assistant is forwarded in full, also where it repeats deltas", () => {
+  test("assistant lines are forwarded in full, even if they repeat deltas", () => {
     const lines = [said("Hel", { timestamp_ms: 1 }), said("lo", { timestamp_ms: 2 }), said("Hello")];
     expect(eventsOf(lines).map(({ data }) => data)).toEqual([
       { content: "Hel" },
@@ -82,11 +82,11 @@ describe("lines of the stream", () => {
     expect(newTextOf(lines)).toBe("Hello");
   });
 
-  test("an assistant line without text says nothing", () => {
+  test("an assistant line without text yields no event", () => {
     expect(eventsOf([said("")])).toEqual([]);
   });
 
-  test("result becomes usage and done", () => {
+  test("a result line becomes usage and done", () => {
     const usage = { inputTokens: 5, outputTokens: 2, cacheReadTokens: 10, cacheWriteTokens: 1 };
     expect(eventsOf([result({ usage })])).toEqual([
       { type: "usage", data: { promptTokens: 16, completionTokens: 2 } },
@@ -95,7 +95,7 @@ describe("lines of the stream", () => {
     expect(eventsOf([result()])).toEqual([{ type: "done", data: { finishReason: "stop" } }]);
   });
 
-  test("a result that is an error becomes error, by its code or by its words", () => {
+  test("an error result becomes an error event, classified by its code or message", () => {
     const failed = (text: string, more: object = {}) =>
       eventsOf([result({ subtype: "error", is_error: true, result: text, ...more })]);
     expect(failed("Error: Not authenticated", { error_code: "NOT_AUTHENTICATED" })).toEqual([
@@ -107,7 +107,7 @@ describe("lines of the stream", () => {
   });
 });
 
-describe("calls", () => {
+describe("tool calls in the adapter", () => {
   const tools = ["web_fetch", "mcp_web_fetch", "web_search", "mcp_web_search", note];
   const nested = (tool_call: object, more: object = {}) => ({ type: "tool_call", tool_call, ...more });
   const url = "https://example.com/";
@@ -118,7 +118,7 @@ describe("calls", () => {
     ["arguments as a string", { name: "web_fetch", arguments: JSON.stringify({ url }) }],
     ["args as a string", { name: "web_fetch", args: JSON.stringify({ url }) }],
     ["function", { function: { name: "web_fetch", arguments: JSON.stringify({ url }) } }],
-  ])("nested, with %s", (_name, call) => {
+  ])("nested tool calls are read, with %s", (_name, call) => {
     const event = { type: "tool_call", data: { name: "web_fetch", args: { url } } };
     expect(eventsOf([nested(call)], tools)).toEqual([event]);
     expect(eventsOf([nested(call, { subtype: "started", call_id: "c1" })], tools)).toEqual([event]);
@@ -126,14 +126,17 @@ describe("calls", () => {
     expect(eventsOf([nested(call, { subtype: "completed", call_id: "c1" })], tools)).toEqual([]);
   });
 
-  test.each(["web_fetch", "mcp_web_fetch", "web_search", "mcp_web_search"])("%s is known by its schema", (name) => {
-    const good = name.endsWith("fetch") ? { url } : { query: "search terms" };
-    expect(eventsOf([nested({ name, args: good })], tools)).toHaveLength(1);
-    expect(readAll([nested({ name, args: {} })], tools)[0]!.fault?.code).toBe("TOOL_ARGUMENTS");
-    expect(() => eventsOf([{ type: "tool_call", data: { name, args: {} } }], tools)).toThrow();
-  });
+  test.each(["web_fetch", "mcp_web_fetch", "web_search", "mcp_web_search"])(
+    "a frame of tool calls is recognised by its schema: %s",
+    (name) => {
+      const good = name.endsWith("fetch") ? { url } : { query: "search terms" };
+      expect(eventsOf([nested({ name, args: good })], tools)).toHaveLength(1);
+      expect(readAll([nested({ name, args: {} })], tools)[0]!.fault?.code).toBe("TOOL_ARGUMENTS");
+      expect(() => eventsOf([{ type: "tool_call", data: { name, args: {} } }], tools)).toThrow();
+    },
+  );
 
-  test("arguments that are not JSON, or no object, run nothing", () => {
+  test("arguments that are not a JSON object run no tool", () => {
     for (const args of ["{", "[1]", "null", 7, [1]])
       expect(readAll([nested({ name: "note", args })], tools)[0]).toMatchObject({
         events: [],
@@ -141,7 +144,7 @@ describe("calls", () => {
       });
   });
 
-  test("tools of the CLI's own are skipped, and remembered", () => {
+  test("tools that the CLI ran itself are skipped and remembered", () => {
     const shell = nested({ shellToolCall: { args: { command: "ls" } } }, { subtype: "started", call_id: "c1" });
     const foreign = nested({ name: "edit_file", args: {} });
     expect(readAll([shell, foreign], tools)).toMatchObject([
@@ -150,20 +153,20 @@ describe("calls", () => {
     ]);
   });
 
-  test("a name of the contract's shape that nobody knows is refused before anything is run", () => {
+  test("a call of an unknown tool is refused before anything runs", () => {
     expect(() => eventsOf([{ type: "tool_call", data: { name: "rm_rf", args: {} } }], tools)).toThrow(/no tool named/);
     expect(() => eventsOf([{ type: "tool_call", data: { name: "constructor", args: {} } }], tools)).toThrow();
     expect(() => eventsOf([{ type: "tool_call", data: { name: "__proto__", args: {} } }], tools)).toThrow();
   });
 });
 
-describe("text, once", () => {
-  test("deltas are never dropped because they are alike", () => {
+describe("text is forwarded exactly once", () => {
+  test("identical text deltas are all forwarded", () => {
     const lines = [1, 2, 3].map((at) => said("ha", { timestamp_ms: at }));
     expect(newTextOf([...lines, said("hahaha")])).toBe("hahaha");
   });
 
-  test("without deltas every flush is new; a flush before a call repeats its segment alone", () => {
+  test("without deltas, every whole text is new; the one just before a call repeats only the text since the last call", () => {
     expect(newTextOf([said("one ", { timestamp_ms: 1, model_call_id: "m" }), said("two")])).toBe("one two");
     const call = {
       type: "tool_call",
@@ -182,7 +185,7 @@ describe("text, once", () => {
     expect(newTextOf(lines)).toBe("ab");
   });
 
-  test("deltas of the contract and a whole assistant line are the same text", () => {
+  test("deltas followed by the whole assistant line count as one text", () => {
     expect(newTextOf([{ type: "assistant_delta", data: { content: "Hi" } }, said("Hi")])).toBe("Hi");
   });
 
@@ -206,9 +209,9 @@ describe("text, once", () => {
     ],
     ["whole texts, then all of them", [flushed("a "), call, said("b"), said("a b")]],
     ["both kinds of deltas, in step", [at("a ", 1), delta("a "), at("b", 2), delta("b"), said("a b")]],
-  ])("%s", (_shape, lines) => expect(newTextOf(lines)).toBe("a b"));
+  ])("the adapter forwards text exactly once: %s", (_shape, lines) => expect(newTextOf(lines)).toBe("a b"));
 
-  test("usage and calls that are told in two shapes come once; a call that is made twice comes twice", () => {
+  test("usage and calls reported in two formats arrive once; a call made twice arrives twice", () => {
     const usage = { type: "usage", data: { promptTokens: 5, completionTokens: 2 } };
     const told = eventsOf([usage, result({ usage: { inputTokens: 5, outputTokens: 2 } })]);
     expect(told).toEqual([usage, { type: "done", data: { finishReason: "stop" } }]);
@@ -222,18 +225,18 @@ describe("text, once", () => {
     expect(eventsOf([contract, nested, nested], [note])).toEqual([contract, contract]);
   });
 
-  test("a text that is told again after a retry comes once", () => {
+  test("text repeated after a retry arrives once", () => {
     const retry = { type: "retry", subtype: "starting", attempt: 1, is_resume: true, session_id: "s1" };
     const again = [said("Hel", { timestamp_ms: 1 }), retry, said("Hello", { timestamp_ms: 2 }), said("Hello")];
     expect(newTextOf(again)).toBe("Hello");
   });
 
-  test("a CLI that says its answer in the result alone is heard", () => {
+  test("the answer is taken from the result line if the CLI sends no other text", () => {
     expect(newTextOf([result({ result: "the answer" })])).toBe("the answer");
     expect(newTextOf([said("the answer"), result({ result: "the answer" })])).toBe("the answer");
   });
 
-  test("however a text is cut, and wherever it was broken off", () => {
+  test("text arrives once however it was split or interrupted", () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -259,7 +262,7 @@ describe("text, once", () => {
   });
 
   test.each(streams.map((stream) => [stream.name, stream] as const))(
-    "of the stream %s is what its result says",
+    "the text of the stream %s equals its result",
     (_, stream) => {
       const values = valuesOf(stream);
       const last = values.findLast(({ type }) => type === "result");
@@ -270,7 +273,7 @@ describe("text, once", () => {
   );
 });
 
-test("sendTurn forwards in full; asked for new text alone, it says nothing twice", async () => {
+test("sendTurn forwards every frame, and repeats nothing when only new text is wanted", async () => {
   const full = await tell(adapterOf({ a: model("partial") }));
   expect(full.text).toBe("Hello worldHello world");
   expect(full.types).toEqual(["assistant_delta", "assistant_delta", "assistant_delta", "usage", "done"]);
@@ -279,7 +282,7 @@ test("sendTurn forwards in full; asked for new text alone, it says nothing twice
   expect(once.turn.attempts[0]!.text).toBe("Hello world");
 });
 
-test("the debug channel has every frame, the log every step", async () => {
+test("the debug channel contains every frame, and the log every step", async () => {
   const log: string[] = [];
   const debug: string[] = [];
   const models = { a: model("crash", { fallbackModels: ["b"] }), b: model("partial") };
@@ -295,7 +298,7 @@ test("the debug channel has every frame, the log every step", async () => {
   ]);
 });
 
-test("neither log, nor debug, nor errors hold a secret: of a profile, by its shape, or by its name", async () => {
+test("log, debug channel and errors contain no secrets from the profile, by format or by name", async () => {
   const texts: string[] = [];
   const keep = (line: string) => texts.push(line);
   const token = `ghp_${"Q7w3E9r1T5y8U2i6O0p4A1sQ7w3E9r1T5y8U"}`;

@@ -1,4 +1,5 @@
 // After a failure of each kind, at each moment: who is asked next, and that nothing is said or done twice.
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runTurn } from "../../src/adapter/run-turn.ts";
 import { createToolRouter } from "../../src/adapter/tools/router.ts";
@@ -39,7 +40,7 @@ function twoModels(scenario: string, moment: string, more: object = {}) {
         ...(second === "repeat-call" && { command: "bash", args: ["-c", repeatCall] }),
       }),
     },
-    { profiles: { p: { env: { NAP: nap, MOMENT: moment, SEEN: folder } } } },
+    { profiles: { p: { env: { NAP: nap, MOMENT: moment, SEEN: join(folder, "seen") } } } },
   );
   return { adapter, nap };
 }
@@ -50,23 +51,26 @@ const done = line({ type: "done", data: { finishReason: "stop" } });
 // Asked again with the result of its call, it is done.
 const repeatCall = `read -r turn; case $turn in *'"role":"tool"'*) ${delta("noted")}; ${done};; *) ${delta("Hello ")}; ${delta("world")}; ${line({ type: "tool_call", data: { name: "note", args: { text: "a" } } })}; ${done};; esac`;
 
-describe.each(["nothing", "text", "call"])("after %s", (moment) => {
-  test.each(kinds)("%s: the next model answers; text once, the call once", async (scenario, kind, more) => {
-    const { adapter, nap } = twoModels(scenario, moment, more);
-    const { text, types, turn, last, events } = await tell(adapter, { tools: [note] });
-    expect(text).toBe("Hello world");
-    expect(last).toEqual({ type: "done", data: { finishReason: "stop" } });
-    expect(types).not.toContain("error");
-    expect(events.filter(({ type }) => type === "tool_call")).toHaveLength(moment === "call" ? 1 : 0);
-    expect(turn.attempts).toMatchObject([
-      { model: "first", profile: "p", outcome: "failed", kind },
-      { model: "second", profile: "default", outcome: "ok" },
-    ]);
-    expect(aliveWith(nap)).toEqual([]);
-  });
+describe.each(["nothing", "text", "call"])("fallback after %s", (moment) => {
+  test.each(kinds)(
+    "the next model answers after the fault %s, with text and call delivered once",
+    async (scenario, kind, more) => {
+      const { adapter, nap } = twoModels(scenario, moment, more);
+      const { text, types, turn, last, events } = await tell(adapter, { tools: [note] });
+      expect(text).toBe("Hello world");
+      expect(last).toEqual({ type: "done", data: { finishReason: "stop" } });
+      expect(types).not.toContain("error");
+      expect(events.filter(({ type }) => type === "tool_call")).toHaveLength(moment === "call" ? 1 : 0);
+      expect(turn.attempts).toMatchObject([
+        { model: "first", profile: "p", outcome: "failed", kind },
+        { model: "second", profile: "default", outcome: "ok" },
+      ]);
+      expect(aliveWith(nap)).toEqual([]);
+    },
+  );
 });
 
-test.each(kinds)("the runtime runs a call once, after %s", async (scenario, _kind, more) => {
+test.each(kinds)("the runtime runs a call once after %s", async (scenario, _kind, more) => {
   const { adapter } = twoModels(scenario, "call", more);
   const notes: string[] = [];
   const router = createToolRouter([
@@ -88,7 +92,7 @@ test.each(kinds)("the runtime runs a call once, after %s", async (scenario, _kin
   expect(turn.attempts.map((attempt) => attempt.model)).toEqual(["first", "second", "second"]);
 });
 
-describe("what is said after a failure", () => {
+describe("text of a second attempt after a failure", () => {
   const say = (...pieces: string[]) => ({ command: "bash", args: ["-c", `${pieces.map(delta).join(";")};${done}`] });
   const breakOff = (...pieces: string[]) => ({
     command: "bash",
@@ -102,21 +106,21 @@ describe("what is said after a failure", () => {
     return (await tell(adapterOf(models), { text })).text;
   };
 
-  test("only what is new, however it is cut", async () => {
+  test("after a fallback only new text is forwarded, however it is split", async () => {
     expect(await ask(breakOff("Hel", "lo wo"), say("Hello", " world"))).toBe("Hello world");
     expect(await ask(breakOff("Hello world"), say("H", "e", "llo world", "!"))).toBe("Hello world!");
     expect(await ask(breakOff("ha", "ha"), say("ha", "ha", "ha"))).toBe("hahaha");
   });
 
-  test("nothing more, where all of it was said", async () => {
+  test("after a fallback nothing is forwarded if everything was said already", async () => {
     expect(await ask(breakOff("Hello world"), say("Hello"))).toBe("Hello world");
   });
 
-  test("another answer comes whole, in a paragraph of its own", async () => {
+  test("a fallback's different answer is forwarded whole, as its own paragraph", async () => {
     expect(await ask(breakOff("I think"), say("I ", "know", " it"))).toBe("I think\n\nI know it");
   });
 
-  test("flushes that repeat deltas are not taken for new text", async () => {
+  test("texts that only repeat their deltas do not count as new", async () => {
     const flush = (content: string, more: object = {}) =>
       line({ type: "assistant", message: { role: "assistant", content: [{ type: "text", text: content }] }, ...more });
     const streamed = [
@@ -128,7 +132,7 @@ describe("what is said after a failure", () => {
     expect(await ask(breakOff("Hello"), { command: "bash", args: ["-c", streamed] })).toBe("Hello world");
   });
 
-  test("the same call with its keys in another order is the same call", async () => {
+  test("a call with its keys in another order counts as the same call", async () => {
     const call = (args: object) => line({ type: "tool_call", data: { name: "pair", args } });
     const pair = { name: "pair", schema: { type: "object" } };
     const models = {
@@ -150,7 +154,7 @@ describe("what is said after a failure", () => {
   });
 });
 
-describe("profiles", () => {
+describe("account profiles", () => {
   const byAccount = {
     command: "bash",
     args: [
@@ -162,7 +166,7 @@ describe("profiles", () => {
     ["bad", "busy", "broken", "good"].map((name) => [name, { env: { ACCOUNT: name } }]),
   );
 
-  test("one that is refused rests, also in the next turn; the others are asked in order", async () => {
+  test("a profile refused by the vendor pauses, also in the next turn, while the others are tried in order", async () => {
     const adapter = adapterOf({ a: model("", { ...byAccount, authProfiles: ["bad", "busy", "good"] }) }, { profiles });
     const first = await tell(adapter);
     expect(first.turn.attempts.map(({ profile, kind }) => [profile, kind])).toEqual([
@@ -174,13 +178,13 @@ describe("profiles", () => {
     expect((await tell(adapter)).turn.attempts.map(({ profile }) => profile)).toEqual(["good"]);
   });
 
-  test("where all rest, the one that rests shortest is asked all the same", async () => {
+  test("if all profiles pause, the one with the shortest pause is used anyway", async () => {
     const adapter = adapterOf({ a: model("", { ...byAccount, authProfiles: ["bad", "busy"] }) }, { profiles });
     await tell(adapter);
     expect((await tell(adapter)).turn.attempts.map(({ profile }) => profile)).toEqual(["busy", "bad"]);
   });
 
-  test("a CLI that breaks is not a fault of the account: another model is asked", async () => {
+  test("a crashing CLI does not pause the profile; another model is tried", async () => {
     const models = {
       a: model("", { ...byAccount, authProfiles: ["broken", "good"], fallbackModels: ["b"] }),
       b: model("answer"),
@@ -190,25 +194,25 @@ describe("profiles", () => {
   });
 });
 
-describe("nobody else is asked", () => {
+describe("no fallback", () => {
   const withFallback = (scenario: string | readonly string[], more: object = {}) => ({
     a: model(scenario, { ...fast, ...more, fallbackModels: ["b"] }),
     b: model("answer"),
   });
 
-  test("when the CLI has used a tool of its own that changes things: it must not be done twice", async () => {
+  test("no fallback runs after the CLI changed something with its own tools, to avoid doing it twice", async () => {
     const { turn, last } = await tell(adapterOf(withFallback(["own-tool", "shell"])));
     expect(turn.attempts).toMatchObject([{ model: "a", ownTools: ["shell"], kept: expect.stringContaining("shell") }]);
     expect(last).toMatchObject({ type: "error", data: { message: expect.stringContaining("must not run twice") } });
   });
 
-  test("but is, when it has only looked, or when that is permitted", async () => {
+  test("a fallback runs after the CLI only read something, or if repeating is permitted", async () => {
     expect((await tell(adapterOf(withFallback(["own-tool", "read"])))).last.type).toBe("done");
     const permitted = withFallback(["own-tool", "edit"], { fallbackAfterOwnTools: true });
     expect((await tell(adapterOf(permitted))).last.type).toBe("done");
   });
 
-  test("when the fault is in the turn, or the fallback is not enabled", async () => {
+  test("no fallback runs for faulty turns or fallbacks that are not enabled", async () => {
     const { last, turn } = await tell(adapterOf(withFallback("crash", { promptAsArg: true })), {
       messages: [{ role: "assistant", content: "no user here" }],
     });
@@ -219,7 +223,7 @@ describe("nobody else is asked", () => {
   });
 });
 
-test("when all fail, the error names everyone who was tried", async () => {
+test("when all models fail, the error names every one that was tried", async () => {
   const { last, turn } = await tell(adapterOf({ a: model("crash", { fallbackModels: ["b"] }), b: model("auth") }));
   expect(last).toMatchObject({ type: "error", data: { code: "MODEL_AUTH_ERROR" } });
   expect((last.data as { message: string }).message).toContain(
@@ -228,7 +232,7 @@ test("when all fail, the error names everyone who was tried", async () => {
   expect(turn.attempts).toHaveLength(2);
 });
 
-describe("words on stderr", () => {
+describe("messages on stderr", () => {
   const speak = `if [ -n "$WORDS" ]; then echo "$WORDS" >&2; exit 1; fi; ${delta("Hello world")}; ${line({ type: "done", data: {} })}`;
   const play = async (words: string) => {
     const adapter = adapterOf(
@@ -249,7 +253,7 @@ describe("words on stderr", () => {
     "You are not signed in",
     "authentication_error: x-api-key",
     "invalid_api_key",
-  ])("%s: the next profile answers, and done needs no reason", async (words) => {
+  ])("the next profile answers after the fault %s, and done needs no reason", async (words) => {
     const { turn, last, text } = await play(words);
     expect(turn.attempts.map(({ profile, kind }) => [profile, kind])).toEqual([
       ["one", "auth"],
@@ -260,7 +264,7 @@ describe("words on stderr", () => {
   });
 
   test.each(["boom", "the author failed a test", "wrote 40100 lines", "tokens: 401k"])(
-    "%s: another profile does not help",
+    "no other profile is tried after the fault %s",
     async (words) => {
       const { turn, last } = await play(words);
       expect(turn.attempts).toHaveLength(1);
@@ -269,7 +273,7 @@ describe("words on stderr", () => {
   );
 });
 
-test("a model that shares command and profile with one that was refused is asked all the same", async () => {
+test("a model with the same command and profile as a refused one is still tried", async () => {
   const line = (value: object) => `echo '${JSON.stringify(value)}'`;
   const refused = line({ type: "error", data: { code: "MODEL_AUTH_ERROR", message: "token expired" } });
   const fine = `${line({ type: "assistant_delta", data: { content: "ok" } })}; ${line({ type: "done", data: {} })}`;
@@ -283,7 +287,7 @@ test("a model that shares command and profile with one that was refused is asked
   expect(turn.attempts.map(({ model, outcome }) => `${model} ${outcome}`)).toEqual(["first failed", "second ok"]);
 });
 
-test("lines that the contract ignores are ignored whatever their shape, and unknown ones with them", async () => {
+test("output lines that the turn contract ignores are skipped whatever their shape, and so are unknown ones", async () => {
   const odd = ["protocol", "system", "user", "thinking", "interaction_query", "telemetry"].flatMap((type) => [
     { type },
     { type, subtype: 1, data: "x", message: null, session_id: 7, timestamp_ms: "soon" },

@@ -23,7 +23,7 @@ async function play(scenario: string | readonly string[], more: object = {}, env
   return { ...told, attempt: told.turn.attempts[0]! };
 }
 
-describe("a CLI that answers, oddly", () => {
+describe("a CLI that answers in unusual ways", () => {
   test.each([
     ["answer", {}],
     ["stream", {}],
@@ -37,7 +37,7 @@ describe("a CLI that answers, oddly", () => {
     ["exit-after-result", { exitCode: 3, warns: true }],
     ["hang-after-result", { exitCode: null, stages: ["cancel", "SIGTERM"], warns: true }],
     ["hold-stdout", {}],
-  ])("%s", async (scenario, expected: Record<string, unknown>) => {
+  ])("a turn ends well with the unusual stand-in CLI %s", async (scenario, expected: Record<string, unknown>) => {
     const { text, last, attempt } = await play(scenario);
     expect(text).toBe(expected["text"] ?? "Hello world");
     expect(last).toEqual({ type: "done", data: { finishReason: expected["finish"] ?? "stop" } });
@@ -51,7 +51,7 @@ describe("a CLI that answers, oddly", () => {
     expect(attempt.error).toBeUndefined();
   });
 
-  test("the done event does not wait for a CLI that stays", async () => {
+  test("the done event does not wait for a CLI that keeps running", async () => {
     const nap = uniqueSleep();
     const adapter = adapterOf(
       { a: model("hang-after-result", { stopMs: { result: 3000 }, authProfiles: ["p"] }) },
@@ -82,35 +82,35 @@ describe("a CLI that fails", () => {
     ["unknown-tool", "TOOL_UNKNOWN", "model"],
     ["wrong-args", "TOOL_ARGUMENTS", "model"],
     ["nothing", "NO_OUTPUT", "transport"],
-  ])("%s: %s", async (scenario, code, kind) => {
+  ])("the failing stand-in CLI %s ends the turn with the code %s", async (scenario, code, kind) => {
     const { events, last, attempt } = await play(scenario);
     expect(last).toMatchObject({ type: "error", data: { code } });
     expect(attempt).toMatchObject({ outcome: "failed", kind, error: { code } });
     expect(events.filter(({ type }) => type === "tool_call")).toEqual([]);
   });
 
-  test("a line of 100 MB is given up at the limit, within bounded memory", async () => {
+  test("a 100 MB line is dropped at the size limit, and memory stays bounded", async () => {
     const before = process.memoryUsage.rss();
     const { last } = await play("long-line");
     expect(last).toMatchObject({ type: "error", data: { code: "FRAME_TOO_LARGE" } });
     expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(150);
   });
 
-  test("what it says on stderr is in the error; when it says nothing, the doctor is named", async () => {
+  test("the error contains the CLI's stderr; a silent failure points to the doctor", async () => {
     expect((await play("crash")).last).toMatchObject({ data: { message: expect.stringContaining("boom") } });
     expect((await play("silent-crash")).last).toMatchObject({
       data: { message: expect.stringContaining("courser adapter doctor -- ") },
     });
   });
 
-  test("a program that is not there, and a folder that is not", async () => {
+  test("a missing program and a missing folder are reported", async () => {
     const missing = await tell(adapterOf({ a: model("answer", { command: "no-such-cli" }) }));
     expect(missing.last).toMatchObject({ type: "error", data: { code: "CLI_NOT_FOUND" } });
     const adapter = adapterOf({ a: model("answer") }, { cwd: join(folder, "gone") });
     expect((await tell(adapter)).last).toMatchObject({ type: "error", data: { code: "CWD_MISSING" } });
   });
 
-  test("flags that it refuses are named, with the remedy", async () => {
+  test("flags that the CLI refuses are named, with how to fix them", async () => {
     const { last } = await play("refuse-flags", { promptAsArg: true });
     const { message } = last.data as { message: string };
     expect(message).toContain("does not take --approve-mcps");
@@ -121,7 +121,7 @@ describe("a CLI that fails", () => {
 describe("the watchdog", () => {
   const stages = (scenario: string, more: object) => play(scenario, { ...fast, ...more });
 
-  test("total time: cancel, SIGTERM, SIGKILL, one after the other, and the whole group", async () => {
+  test("at the total timeout the whole process group gets cancel, SIGTERM and SIGKILL, one after the other", async () => {
     const hung = await stages("hang", { timeoutMs: 300 });
     expect(hung.attempt).toMatchObject({ kind: "timeout", stages: ["cancel", "SIGTERM"], signal: "SIGTERM" });
     expect(hung.last).toMatchObject({ data: { code: "CLI_TIMEOUT", message: expect.stringContaining("300 ms") } });
@@ -130,18 +130,18 @@ describe("the watchdog", () => {
     await stages("breed", { timeoutMs: 300 });
   });
 
-  test("a CLI without an open stdin was not told to cancel, and the attempt does not say so", async () => {
+  test("a CLI whose stdin is closed gets no cancel message, and none is reported", async () => {
     const hung = await stages("hang", { timeoutMs: 300, promptAsArg: true });
     expect(hung.attempt).toMatchObject({ via: "argument", stages: ["SIGTERM"] });
   });
 
-  test("each delay is configurable", async () => {
+  test("each time limit for a CLI behind the adapter is configurable", async () => {
     const slow = await play("deaf", { timeoutMs: 200, stopMs: { cancel: 100, term: 900 } });
     const quick = await play("deaf", { timeoutMs: 200, stopMs: { cancel: 100, term: 100 } });
     expect(slow.attempt.durationMs - quick.attempt.durationMs).toBeGreaterThan(500);
   });
 
-  test("inactivity has a limit of its own, which talking puts off", async () => {
+  test("each line of output postpones the inactivity timeout, which is separate from the total", async () => {
     const hung = await play("hang", { idleMs: 300 }, { MOMENT: "text" });
     expect(hung.last).toMatchObject({
       data: { code: "CLI_TIMEOUT", message: expect.stringContaining("said nothing") },
@@ -150,7 +150,7 @@ describe("the watchdog", () => {
     expect(dripping.last).toMatchObject({ data: { message: expect.stringContaining("within 1200 ms") } });
   });
 
-  test("a CLI that reads its stdin hears cancel, with the id of the turn, and may end by itself", async () => {
+  test("a CLI that reads stdin gets cancel with the turn's id and may end by itself", async () => {
     const { attempt, last } = await play("listen", { timeoutMs: 500, stopMs: { cancel: 3000 } });
     expect(attempt).toMatchObject({ stages: ["cancel"], exitCode: 0 });
     expect(JSON.parse(readFileSync(`${seen}.cancel`, "utf8"))).toMatchObject({ type: "cancel" });
@@ -160,7 +160,7 @@ describe("the watchdog", () => {
   });
 });
 
-describe("whoever reads", () => {
+describe("readers of a turn", () => {
   const running = async (more: object = {}) => {
     const nap = uniqueSleep();
     const profiles = { p: { env: { NAP: nap, MOMENT: "text" } } };
@@ -173,14 +173,14 @@ describe("whoever reads", () => {
     return { adapter, session, turn, nap };
   };
 
-  test("may leave: the CLI is gone when the loop is", async () => {
+  test("a reader that breaks out of the loop ends the CLI", async () => {
     const { turn, nap } = await running();
     for await (const event of turn) if (event.type === "assistant_delta") break;
     expect(aliveWith(nap)).toEqual([]);
     expect(turn.attempts).toHaveLength(1);
   });
 
-  test.each(["session", "turn", "signal", "close"])("may cancel, by %s: nobody else is asked", async (way) => {
+  test.each(["session", "turn", "signal", "close"])("a reader can cancel by %s, and no fallback runs", async (way) => {
     const abort = new AbortController();
     const { adapter, session, turn, nap } = await running({ signal: abort.signal });
     let last: unknown;
@@ -198,7 +198,7 @@ describe("whoever reads", () => {
     expect(aliveWith(nap)).toEqual([]);
   });
 
-  test("nothing is started before the first read; one turn at a time in a session; a closed one takes none", async () => {
+  test("a turn starts nothing before its first read; a session runs one turn at a time; a closed one refuses turns", async () => {
     const { adapter, session, turn } = await running();
     expect(turn.attempts).toEqual([]);
     await turn[Symbol.asyncIterator]().next();

@@ -24,8 +24,8 @@ const result = (usage: object) => ({
   usage,
 });
 
-describe("frames", () => {
-  test("usage counts in either spelling", () => {
+describe("frames of other CLIs", () => {
+  test("token usage is read from snake_case and camelCase fields", () => {
     const expected = { promptTokens: 12, completionTokens: 3 };
     for (const usage of [
       { inputTokens: 7, outputTokens: 3, cacheReadTokens: 4, cacheWriteTokens: 1 },
@@ -34,12 +34,12 @@ describe("frames", () => {
       expect(read(result(usage))[0]!.events[0]).toEqual({ type: "usage", data: expected });
   });
 
-  test("a nested call needs no id", () => {
+  test("a nested tool call in a CLI's stream does not need an id", () => {
     const [told] = read({ type: "tool_call", subtype: "started", tool_call: { name: "note", arguments: "{}" } });
     expect(told!.events).toEqual([{ type: "tool_call", data: { name: "note", args: {} } }]);
   });
 
-  test("an unknown type fails closed in turn JSON, and is passed over in the stream of a CLI", () => {
+  test("an unknown frame type fails in turn JSON, and is skipped in a CLI's stream", () => {
     const unknown = { type: "tool_cal", data: { name: "note", args: {} } };
     expect(read(unknown)[0]!.fault).toMatchObject({
       code: "FRAME_SCHEMA",

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
-import type { ModelEntry } from "../../src/adapter/config.ts";
+import type { AdapterModel } from "../../src/adapter/config.ts";
 import { runTurn, type TurnResult } from "../../src/adapter/run-turn.ts";
 import { createToolRouter } from "../../src/adapter/tools/router.ts";
 import { modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
@@ -59,7 +59,7 @@ async function play(given: Case, style: "turn" | "argument"): Promise<Seen> {
     const names: string[] = config["authProfiles"] ?? ["only"];
     const fallbacks: string[] = config["fallbackModels"] ?? [];
     const first = firstModel(given, fallbacks);
-    const entry = (model: string): ModelEntry => ({
+    const entry = (model: string): AdapterModel => ({
       provider: "cursor-agent-cli",
       command: cli,
       args:

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
-import type { ModelEntry } from "../../src/adapter/config.ts";
+import type { AdapterModel } from "../../src/adapter/config.ts";
 import { type RuntimeEvent, runTurn } from "../../src/adapter/run-turn.ts";
 import { createExecTool } from "../../src/adapter/tools/exec.ts";
 import { type AdapterTool, createToolRouter } from "../../src/adapter/tools/router.ts";
@@ -17,7 +17,7 @@ const { path: cwd, home, config } = workspace;
 const user = (content: string) => [{ role: "user", content }];
 
 /** Our CLI as a model, in its own home. */
-function courser(args: readonly string[], more: Partial<ModelEntry> = {}): CursorAgentModelAdapter {
+function courser(args: readonly string[], more: Partial<AdapterModel> = {}): CursorAgentModelAdapter {
   const entry = { provider: "cursor-agent-cli", command: cli, args, authProfiles: ["test"], ...more };
   const env = { HOME: home, CURSOR_CONFIG_DIR: config, XDG_CONFIG_HOME: null };
   return new CursorAgentModelAdapter({ models: { ours: entry }, profiles: { test: { env } } }, { cwd });
@@ -47,7 +47,7 @@ async function play(adapter: CursorAgentModelAdapter, content: string, tools: re
 describe("our CLI with the prompt as an argument", () => {
   const args = ["-p", "--output-format", "stream-json", "--stream-partial-output"];
 
-  test("text once, although it streams deltas and flushes; its own tools are skipped", async () => {
+  test("text arrives once despite deltas and flushes, and the CLI's own tools are skipped", async () => {
     const replies = [
       { text: ["Let me ", "look."], calls: [{ name: "Shell", args: { command: "echo hi > made.txt; cat made.txt" } }] },
       { text: ["It says ", "hi."] },
@@ -60,7 +60,7 @@ describe("our CLI with the prompt as an argument", () => {
     expect(turn.attempts).toMatchObject([{ via: "argument", ownTools: ["shell"], exitCode: 0, stages: [] }]);
   });
 
-  test("a long prompt through stdin is understood the same", async () => {
+  test("a long prompt through stdin gives the same answer", async () => {
     const prompt = `${"x ".repeat(60_000)}end`;
     const adapter = courser([...args, "--model", script([{ expect: ["x x end"], text: "ok" }])], { promptAsArg: true });
     const { text, turn } = await play(adapter, prompt);
@@ -68,7 +68,7 @@ describe("our CLI with the prompt as an argument", () => {
     expect(turn.attempts[0]!.via).toBe("stdin");
   });
 
-  test("its failures have their codes", async () => {
+  test("failures carry their error codes", async () => {
     const failing = script([{ error: { code: "MODEL_AUTH_ERROR", message: "token expired" } }]);
     const { last } = await play(courser([...args, "--model", failing], { promptAsArg: true }), "hi");
     expect(last).toMatchObject({
@@ -79,7 +79,7 @@ describe("our CLI with the prompt as an argument", () => {
 });
 
 describe("our CLI with turn JSON on stdin", () => {
-  test("calls for tools come out, results go in with the next turn, until it is done", async () => {
+  test("tool calls come out and results go back in with the next turn until it is done", async () => {
     const { notes, tool } = noting();
     const replies = [
       {
@@ -125,7 +125,7 @@ describe("our CLI with turn JSON on stdin", () => {
     expect(turn.attempts).toHaveLength(3);
   });
 
-  test("the offline model asks for exec when it is told to run something", async () => {
+  test("the adapter's offline model calls exec when asked to run something", async () => {
     const tools = [createExecTool({ workspace: cwd, home, allow: ["Shell(echo)"] })];
     const { text, turn } = await play(courser(["auto"]), "run echo hello", tools);
     expect(turn.messages[1]).toMatchObject({ tool_calls: [{ name: "exec", args: { command: "echo hello" } }] });
@@ -135,7 +135,7 @@ describe("our CLI with turn JSON on stdin", () => {
     expect(named.text).toContain("hello again");
   });
 
-  test("a model behind a server is told the tools and the results as its wire has them", async () => {
+  test("a model server gets tools and results in its own wire format", async () => {
     const server = await modelServer((request) =>
       request.json.messages.some((message: { role: string }) => message.role === "tool")
         ? { text: "It was noted." }
@@ -158,7 +158,7 @@ describe("our CLI with turn JSON on stdin", () => {
   });
 });
 
-test("a command that was permitted as the turn was stopped is not run", async () => {
+test("a command that was allowed while the turn was being stopped does not run", async () => {
   const abort = new AbortController();
   const ask = async () => {
     abort.abort();
@@ -171,8 +171,8 @@ test("a command that was permitted as the turn was stopped is not run", async ()
   expect(existsSync(join(cwd, "made-late"))).toBe(false);
 });
 
-describe("the runtime", () => {
-  test("usage is summed over the steps, the result tells all", async () => {
+describe("runTurn", () => {
+  test("a turn's result sums the usage of all steps and contains every event", async () => {
     const adapter = adapterOf({ a: model("stream") });
     const result = await runTurn(adapter, await adapter.createSession(), { messages: hello }).result();
     expect(result).toMatchObject({
@@ -185,7 +185,7 @@ describe("the runtime", () => {
     expect(result.error).toBeUndefined();
   });
 
-  test("text and flushes over several segments: what the result of the stream says", async () => {
+  test("text over several segments equals the result of the stream", async () => {
     for (const [scenario, text] of [
       ["segments", "haha!"],
       ["flushes", "one two"],
@@ -196,7 +196,7 @@ describe("the runtime", () => {
     }
   });
 
-  test("calls of an attempt that failed are not run", async () => {
+  test("calls of a failed attempt are not run", async () => {
     const { notes, tool } = noting();
     const adapter = adapterOf(
       { a: model("crash", { authProfiles: ["p"] }) },
@@ -207,7 +207,7 @@ describe("the runtime", () => {
     expect(notes).toEqual([]);
   });
 
-  test("a model that never stops calling is stopped", async () => {
+  test("a model that never stops calling tools is stopped", async () => {
     const line = (value: object) => `echo '${JSON.stringify(value)}'`;
     const again = `${line({ type: "tool_call", data: { name: "note", args: { text: "a" } } })}; ${line({ type: "done", data: { finishReason: "stop" } })}`;
     const { notes, tool } = noting();
@@ -224,7 +224,7 @@ describe("the runtime", () => {
     expect(notes).toHaveLength(3 + 5);
   });
 
-  test("a nested call of a CLI that takes prompts: it is asked again, with the result below the prompt", async () => {
+  test("a nested call from a prompt-only CLI is answered by asking again with the result below the prompt", async () => {
     const { notes, tool } = noting();
     const nested = { type: "tool_call", tool_call: { name: "note", arguments: '{"text":"n"}' } };
     const done = `echo '${JSON.stringify({ type: "done", data: { finishReason: "stop" } })}'`;
@@ -236,7 +236,7 @@ describe("the runtime", () => {
     expect(turn.attempts).toHaveLength(2);
   });
 
-  test("cancelled in the middle of a tool, it ends there", async () => {
+  test("cancelling during a tool ends the turn there", async () => {
     const abort = new AbortController();
     const slow: AdapterTool = {
       ...note,
@@ -259,7 +259,7 @@ describe("the runtime", () => {
   });
 });
 
-test("a session that is closed while a tool runs ends the turn; nothing is thrown", async () => {
+test("closing a session while a tool runs ends the turn without throwing", async () => {
   const line = (value: object) => `echo '${JSON.stringify(value)}'`;
   const call = `${line({ type: "tool_call", data: { name: "note", args: { text: "a" } } })}; ${line({ type: "done", data: { finishReason: "stop" } })}`;
   const adapter = adapterOf({ a: model("", { command: "bash", args: ["-c", call] }) });
@@ -269,14 +269,14 @@ test("a session that is closed while a tool runs ends the turn; nothing is throw
   expect(error).toMatchObject({ code: "INTERRUPTED", message: expect.stringContaining("after 1 step") });
 });
 
-test("the built package is the same", async () => {
+test("the built package behaves the same", async () => {
   const built = (await import(join(cli, "../lib/adapter.js"))) as typeof import("../../src/adapter/index.ts");
   const adapter = new built.CursorAgentModelAdapter({ models: { a: model("answer") } });
   const { text } = await built.runTurn(adapter, await adapter.createSession(), { messages: hello }).result();
   expect(text).toBe("Hello world");
 });
 
-test("runTurn that is given a list, or nothing to say, tells how it is called", async () => {
+test("runTurn called with a list or without a prompt explains how to call it", async () => {
   const adapter = courser(["auto"]);
   const session = await adapter.createSession();
   expect(() => runTurn(adapter, session, user("hi") as never)).toThrow(

@@ -19,7 +19,7 @@ const given = () => {
   return { args, stdin: readFileSync(`${seen}.stdin`, "utf8") };
 };
 
-describe("the prompt as an argument", () => {
+describe("prompt-style CLIs", () => {
   const ask = async (messages: TurnMessage[], more: object = {}) => {
     const entry = model(["echo", "-p", "--output-format", "stream-json"], {
       promptAsArg: true,
@@ -31,7 +31,7 @@ describe("the prompt as an argument", () => {
     return { ...given(), via: told.turn.attempts[0]!.via };
   };
 
-  test("args, then --approve-mcps --force, then the user's message; nothing on stdin", async () => {
+  test("the command line is args, --approve-mcps --force, then the user's message, with nothing on stdin", async () => {
     expect(await ask(user("say hi"))).toEqual({
       args: ["-p", "--output-format", "stream-json", "--approve-mcps", "--force", "say hi"],
       stdin: "",
@@ -39,23 +39,23 @@ describe("the prompt as an argument", () => {
     });
   });
 
-  test("other flags, or none", async () => {
+  test("the flags can be replaced or removed", async () => {
     expect((await ask(user("x"), { headlessFlags: [] })).args).toEqual(["-p", "--output-format", "stream-json", "x"]);
     expect((await ask(user("x"), { headlessFlags: ["--yolo"] })).args.slice(-2)).toEqual(["--yolo", "x"]);
   });
 
-  test("the last message of the user, and no tool list", async () => {
+  test("the prompt is the user's last message, without a tool list", async () => {
     const messages = [...user("first"), { role: "assistant", content: "ok" }, ...user("second")];
     const { args } = await ask(messages);
     expect(args.at(-1)).toBe("second");
     expect(args.join(" ")).not.toContain("first");
   });
 
-  test("a prompt is never an option", async () => {
+  test("a prompt that looks like an option is not taken for one", async () => {
     expect((await ask(user("--force-push"))).args.slice(-2)).toEqual(["--", "--force-push"]);
   });
 
-  test("a long one goes through stdin, whole, which is then closed", async () => {
+  test("a long prompt goes through stdin completely, which is then closed", async () => {
     const prompt = "é".repeat(60_000);
     const { args, stdin, via } = await ask(user(prompt));
     expect(via).toBe("stdin");
@@ -63,7 +63,7 @@ describe("the prompt as an argument", () => {
     expect(args).toEqual(["-p", "--output-format", "stream-json", "--approve-mcps", "--force"]);
   });
 
-  test("one that the system finds too long is sent once more, through stdin", async () => {
+  test("a prompt that the system finds too long is sent again through stdin", async () => {
     const prompt = "x".repeat(90_000);
     const env = fullEnvironment(prompt.length / 2);
     const entry = model(["echo", "-p"], { promptAsArg: true, authProfiles: ["p"] });
@@ -75,7 +75,7 @@ describe("the prompt as an argument", () => {
   });
 });
 
-test("a CLI that has begun is not started again, whatever its words on stderr are", async () => {
+test("a CLI that has started answering is not started again, whatever it prints on stderr", async () => {
   const script = `echo started >> ${folder}/starts; echo '{"type":"assistant_delta","data":{"content":"a"}}'; echo 'bash: /bin/ls: Argument list too long' >&2; exit 1`;
   const entry = model("", { command: "bash", args: ["-c", script, "cli"], promptAsArg: true });
   expect((await tell(adapterOf({ a: entry }))).last).toMatchObject({ type: "error", data: { code: "CLI_EXIT" } });
@@ -103,7 +103,7 @@ function fullEnvironment(room: number): Record<string, string> {
 }
 
 describe("turn JSON on stdin", () => {
-  test("one line with type, turnId, messages and tools; the arguments as they are", async () => {
+  test("the CLI gets one line with type, turnId, messages and tools, and its arguments unchanged", async () => {
     const adapter = adapterOf({ a: model(["read-line", "auto"], { authProfiles: ["p"] }) }, { profiles });
     const messages = [...user("line one\nline two"), { role: "assistant", content: "é" }, ...user("more")];
     const { last, turn } = await tell(adapter, { messages, tools: [note], turnId: "t1" });
@@ -113,7 +113,7 @@ describe("turn JSON on stdin", () => {
     expect(JSON.parse(stdin)).toEqual({ type: "turn", turnId: "t1", messages, tools: [note] });
   });
 
-  test("a CLI that reads its stdin to the end gets the end", async () => {
+  test("a CLI that reads stdin until it is closed gets the whole turn", async () => {
     const adapter = adapterOf(
       { a: model("read-whole", { authProfiles: ["p"], closeStdinAfterMs: 200 }) },
       { profiles },
@@ -124,7 +124,7 @@ describe("turn JSON on stdin", () => {
   });
 });
 
-test("the CLI gets the whole environment, with the profile laid over it", async () => {
+test("the CLI gets the whole environment, overlaid with the profile's variables", async () => {
   process.env["GONE"] = "still here";
   try {
     const plain = await tell(adapterOf({ a: model("environment") }));
@@ -136,15 +136,15 @@ test("the CLI gets the whole environment, with the profile laid over it", async 
   }
 });
 
-describe("the framing", () => {
-  test("is seen, or fixed by the config", async () => {
+describe("framing", () => {
+  test("the frame format of a CLI's output is detected, or fixed by the configuration", async () => {
     expect((await tell(adapterOf({ a: model("sentinel") }))).text).toBe("Hello world");
     expect((await tell(adapterOf({ a: model("sentinel", { framing: "sentinel" }) }))).text).toBe("Hello world");
     const wrong = await tell(adapterOf({ a: model("sentinel", { framing: "ndjson" }) }));
     expect(wrong.last).toMatchObject({ type: "error", data: { code: "FRAME_MALFORMED" } });
   });
 
-  test("the version is supported, not named, or refused", async () => {
+  test("a protocol version may be supported, absent or refused", async () => {
     expect((await tell(adapterOf({ a: model(["version", "1.0"]) }))).last.type).toBe("done");
     expect((await tell(adapterOf({ a: model("answer") }))).last.type).toBe("done");
     const refused = await tell(adapterOf({ a: model(["version", "2.0"]) }));
@@ -153,7 +153,7 @@ describe("the framing", () => {
   });
 });
 
-describe("on Windows, as far as a command line shows it", () => {
+describe("command lines on Windows", () => {
   const turn = (content: string): Turn => ({ type: "turn", turnId: "t1", messages: user(content), tools: [] });
   const official = {
     command: "agent.cmd",
@@ -168,7 +168,7 @@ describe("on Windows, as far as a command line shows it", () => {
     return spawnWords(input.command, [...input.args!, input.prompt!], { platform: "win32" });
   };
 
-  test("agent.cmd is started by cmd.exe, every word quoted for both of its readings", () => {
+  test("agent.cmd is started by cmd.exe with every word quoted for both parsers", () => {
     expect(words("say hi")).toEqual({
       program: "cmd.exe",
       args: [
@@ -181,7 +181,7 @@ describe("on Windows, as far as a command line shows it", () => {
     });
   });
 
-  test("another program gets its words as they are", () => {
+  test("programs other than .cmd files get their arguments unchanged", () => {
     expect(words("say hi", "agent.exe")).toEqual({
       program: "agent.exe",
       args: [...official.args, "--approve-mcps", "--force", "say hi"],
@@ -189,7 +189,7 @@ describe("on Windows, as far as a command line shows it", () => {
     });
   });
 
-  test("over 4,000 characters, or with a line end, it goes through stdin", () => {
+  test("prompts over 4,000 characters or with a line break go through stdin", () => {
     expect(words("x".repeat(4000))).toMatchObject({ program: "cmd.exe" });
     expect(words("x".repeat(4001))).toBe("stdin");
     expect(words("x".repeat(4001), "agent.exe")).toBe("stdin");
@@ -209,7 +209,7 @@ describe("on Windows, as far as a command line shows it", () => {
     "日本語 é",
     "-- --force",
     "'single' `back`",
-  ])("what the program gets is what was given: %s", (prompt) => {
+  ])("the program receives exactly what was given: %s", (prompt) => {
     const line = words(prompt);
     if (typeof line !== "object") throw new Error("not an argument");
     const inner = line.args[3]!.slice(1, -1);

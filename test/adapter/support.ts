@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { type AdapterOptions, CursorAgentModelAdapter, type TurnRequest } from "../../src/adapter/adapter.ts";
-import type { AdapterConfig, ModelEntry } from "../../src/adapter/config.ts";
+import type { AdapterConfig, AdapterModel } from "../../src/adapter/config.ts";
 import type { SentTurn } from "../../src/adapter/turn-attempts.ts";
 import type { TurnEvent } from "../../src/protocol/turn-contract.ts";
 
@@ -18,7 +18,7 @@ export function scratchFolder(): string {
 }
 
 /** A model whose CLI plays a scenario of fixtures/cli.sh. */
-export function model(scenario: string | readonly string[], more: Partial<ModelEntry> = {}): ModelEntry {
+export function model(scenario: string | readonly string[], more: Partial<AdapterModel> = {}): AdapterModel {
   return {
     provider: "cursor-agent-cli",
     command: fixture,

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createExecTool, type ExecOptions } from "../../src/adapter/tools/exec.ts";
 import { createToolRouter } from "../../src/adapter/tools/router.ts";
 import { createWebFetchTool, createWebSearchTool } from "../../src/adapter/tools/web.ts";
@@ -12,8 +12,9 @@ import { note, scratchFolder } from "./support.ts";
 
 const folder = scratchFolder();
 
-describe("the router", () => {
+describe("the tool router", () => {
   const ran: unknown[] = [];
+  beforeEach(() => void ran.splice(0));
   const router = createToolRouter([
     { ...note, aliases: ["mcp_note"], run: async (args) => (ran.push(args) > 0 ? "ok" : "") },
     {
@@ -25,7 +26,7 @@ describe("the router", () => {
     },
   ]);
 
-  test("tells the model of each tool once, and knows all of its names", () => {
+  test("the adapter's tool router lists each tool once and accepts all of its names", () => {
     expect(router.list().map(({ name }) => name)).toEqual(["note", "broken"]);
     expect(router.known()).toMatchObject([{ name: "note" }, { name: "mcp_note" }, { name: "broken" }]);
     expect(() =>
@@ -36,7 +37,7 @@ describe("the router", () => {
     ).toThrow('two tools are named "note"');
   });
 
-  test("unknown names and arguments that do not fit run nothing", async () => {
+  test("the adapter's tools run nothing for unknown names or invalid arguments", async () => {
     for (const name of ["nope", "constructor", "__proto__", ""])
       expect(await router.call(name, {})).toMatchObject({
         isError: true,
@@ -51,28 +52,28 @@ describe("the router", () => {
     expect(ran).toEqual([]);
   });
 
-  test("a result is a text; what is thrown is a result as well", async () => {
+  test("a result is text, and so is a thrown error", async () => {
     expect(await router.call("mcp_note", { text: "a" })).toEqual({ content: "ok", isError: false });
     expect(await router.call("broken", {})).toEqual({ content: "it broke", isError: true });
     expect(ran).toEqual([{ text: "a" }]);
   });
 });
 
-describe("exec", () => {
+describe("the exec tool", () => {
   const run = (command: string, options: ExecOptions = {}, more: object = {}) =>
     createToolRouter([createExecTool({ workspace: folder, home: folder, ...options })]).call("exec", {
       command,
       ...more,
     });
 
-  test("runs what a rule allows, in the workspace", async () => {
+  test("exec runs what a rule allows, in the workspace", async () => {
     const allowed = { allow: ["Shell(pwd)", "Shell(echo)", "Shell(exit:*)"] };
     expect(await run("pwd", allowed)).toEqual({ content: `${folder}\n`, isError: false });
     expect(await run("echo a && echo b", allowed)).toEqual({ content: "a\nb\n", isError: false });
     expect(await run("pwd", allowed, { cwd: "/" })).toMatchObject({ isError: true });
   });
 
-  test("refuses what no rule allows, what a rule denies, and what is protected", async () => {
+  test("exec refuses what no rule allows, what a rule denies, and protected paths", async () => {
     const effect = join(folder, "pwned");
     expect(await run(`touch ${effect}`)).toMatchObject({
       isError: true,
@@ -88,7 +89,7 @@ describe("exec", () => {
     expect(existsSync(join(folder, ".cursor/hooks.json"))).toBe(false);
   });
 
-  test("asks whoever can be asked; only yes is yes", async () => {
+  test("exec asks if someone can be asked, and only yes allows the command", async () => {
     const asked: unknown[] = [];
     const answering = (answer: unknown) => ({
       ask: async (question: object) => {
@@ -103,7 +104,7 @@ describe("exec", () => {
     expect(await run("echo hi", { ...answering(true), deny: ["Shell(echo)"] })).toMatchObject({ isError: true });
   });
 
-  test("exit codes, stderr, time-outs; nothing is left running, and no keys are handed on", async () => {
+  test("exec reports exit codes, stderr and timeouts, leaves nothing running and passes on no keys", async () => {
     const forced: ExecOptions = { mode: "force" };
     expect(await run("echo out; echo err >&2; exit 3", forced)).toEqual({
       content: "out\n\nerr\n\n[exit code 3]",
@@ -117,7 +118,7 @@ describe("exec", () => {
     expect(await run('echo "[$MY_API_KEY]"', { ...forced, env })).toMatchObject({ content: "[]\n" });
   });
 
-  test("a rule that is not understood stops it at once", () => {
+  test("exec refuses an invalid rule at once", () => {
     expect(() => createExecTool({ deny: ["rm -rf"] })).toThrow(/did you mean Shell\(rm -rf\)/);
   });
 });
@@ -149,7 +150,7 @@ describe("web_fetch", () => {
   const fetch = (url: string, options: Parameters<typeof createWebFetchTool>[0] = {}, name = "web_fetch") =>
     createToolRouter([createWebFetchTool(options)]).call(name, { url });
 
-  test("a page as Markdown, by both of its names", async () => {
+  test("web_fetch returns a page as Markdown under both of its names", async () => {
     expect((await fetch(`${here}/page`, opened)).content).toContain("Some **text**.");
     expect((await fetch(`${here}/page`, opened, "mcp_web_fetch")).isError).toBe(false);
     expect(await fetch(`${here}/none`, opened)).toMatchObject({
@@ -158,7 +159,7 @@ describe("web_fetch", () => {
     });
   });
 
-  test("private addresses stay closed, whoever sends us there; so does what is not the web", async () => {
+  test("web_fetch refuses private addresses, also after redirects, and other protocols", async () => {
     for (const url of [
       `${here}/page`,
       "http://169.254.169.254/",
@@ -170,7 +171,7 @@ describe("web_fetch", () => {
     expect(await fetch(`${here}/away`, { ...opened, ask: async () => true })).toMatchObject({ isError: true });
   });
 
-  test("hosts that a list does not name are asked about, or refused; deny wins", async () => {
+  test("web_fetch asks about or refuses hosts that no list names, and deny wins", async () => {
     const asked: string[] = [];
     const ask = async ({ url }: { url: string }) => {
       asked.push(url);
@@ -187,7 +188,7 @@ describe("web_search", () => {
   const search = (options: Parameters<typeof createWebSearchTool>[0], name = "web_search") =>
     createToolRouter([createWebSearchTool({ env: {}, ...options })]).call(name, { query: "cats & dogs" });
 
-  test("by a configurable endpoint", async () => {
+  test("web_search uses a configurable endpoint", async () => {
     const endpoint = `http://127.0.0.1:${port}`;
     for (const name of ["web_search", "mcp_web_search"])
       expect(await search({ endpoint }, name)).toEqual({
@@ -197,7 +198,7 @@ describe("web_search", () => {
     expect((await search({ env: { SEARXNG_URL: endpoint } })).isError).toBe(false);
   });
 
-  test("without one it says what to configure; a refused key is not shown", async () => {
+  test("web_search without an endpoint says what to configure, and does not print a refused key", async () => {
     expect((await search({})).content).toContain("No search engine is configured");
     const refused = await search({
       endpoint: `http://127.0.0.1:${port}`,

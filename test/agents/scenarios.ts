@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { detectCli, getCapabilities, loadSession, start } from "../../src/sdk/index.ts";
 import type { ModelAnswer } from "../../src/testing/kit/model-server.ts";
+import { askedIn } from "../../src/testing/kit/wires/asked.ts";
 import { violationsIn } from "../model/strict/server.ts";
 import { started } from "../support/peer-cli.ts";
 import { calling, differs, done, endsIn, type Scenario, told } from "./checks.ts";
@@ -20,7 +21,9 @@ export const scenarios: Record<string, Scenario> = {
 
   async text(trial) {
     trial.says([{ text: ["Four ", "is the ", "answer."] }]);
-    const { result, events, requests } = await trial.run();
+    const prompt = 'Say "four" & more:\n2+2 = $X?';
+    const { result, events, requests } = await trial.run({ prompt });
+    const asked = askedIn(requests[0]!)?.messages.findLast(({ role }) => role === "user")?.text ?? "";
     const pieces = events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");
     return differs({
       outcome: [result.outcome, "success"],
@@ -28,6 +31,7 @@ export const scenarios: Record<string, Scenario> = {
       pieces: [pieces, "Four is the answer."],
       session: [typeof result.sessionId, "string"],
       requests: [requests.length, 1],
+      "what the model is asked": [asked.trim().endsWith(prompt) ? prompt : asked, prompt],
       turns: [result.turns, 1],
     });
   },
@@ -46,6 +50,19 @@ export const scenarios: Record<string, Scenario> = {
       kind: [end?.outcome?.kind, "success"],
       output: [String(told(end, "stdout")).trim(), "hello"],
       turns: [result.turns, 2],
+    });
+  },
+
+  async "two calls at once"(trial) {
+    const { peer } = trial.cli;
+    trial.says([calling(peer.shell("echo one"), peer.shell("echo two")), done]);
+    const { events, requests } = await trial.run();
+    const results = askedIn(requests.at(-1)!)?.messages.flatMap(({ role, text }) => (role === "tool" ? [text] : []));
+    const outputs = endsIn(events).map((end) => String(told(end, "stdout")).trim());
+    return differs({
+      outputs: [outputs.sort(), ["one", "two"]],
+      "what the model is told": [["one", "two"].every((word) => results?.some((text) => text.includes(word))), true],
+      requests: [requests.length, 2],
     });
   },
 
@@ -156,6 +173,8 @@ export const scenarios: Record<string, Scenario> = {
 
   401: (trial) => failing(trial, { status: 401 }, "MODEL_AUTH_ERROR"),
   429: (trial) => failing(trial, { status: 429 }, "MODEL_RATE_LIMIT"),
+  403: (trial) => failing(trial, { status: 403 }, "MODEL_AUTH_ERROR"),
+  "context overflow": (trial) => failing(trial, overflow, "MODEL_OVERFLOW"),
   "unknown model": (trial) => failing(trial, { status: 404 }, "MODEL_UNKNOWN"),
 
   async "unknown session"(trial) {
@@ -351,5 +370,17 @@ function commandsLike(words: string): string[] {
       }
     });
 }
+
+const overflow: ModelAnswer = {
+  status: 400,
+  body: {
+    type: "error",
+    error: {
+      type: "invalid_request_error",
+      code: "context_length_exceeded",
+      message: "prompt is too long: 208310 tokens > 200000 maximum",
+    },
+  },
+};
 
 const redPixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";

@@ -64,6 +64,11 @@ export class Trial implements AsyncDisposable {
     return this.#server.requests.filter(isTurn).length;
   }
 
+  /** The body of the last request of the conversation. */
+  get lastRequest(): string {
+    return this.#server.requests.findLast(isTurn)?.body.toString("utf8") ?? "";
+  }
+
   file(name: string): string {
     return join(this.place.workspace, name);
   }

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { HookAnswer } from "../../src/bridge/answer.ts";
+import { readAnswer } from "../../src/bridge/answer.ts";
 import { askTreatment } from "../../src/bridge/hosts/cursor-ask.ts";
 import { hosts } from "../../src/bridge/hosts/index.ts";
 import { callFields, outputOf } from "../../src/bridge/tool-call.ts";
@@ -36,8 +37,8 @@ const answers: HookAnswer[] = [
   { decision: "deny", modified_input: { command: "x" }, user_message: "u", additional_context: "c" },
 ];
 
-describe("answers", () => {
-  it("are told to each host in its words, and what is weakened or dropped is reported", async () => {
+describe("answers of hook scripts", () => {
+  it("each host gets the answer in its own format, and weakened or dropped parts are reported", async () => {
     const rows = Object.values(hosts).flatMap((host) =>
       Object.keys(host.events).flatMap((name) => {
         const event = host.parse(payload(name), { events: "all" });
@@ -76,9 +77,33 @@ describe("answers", () => {
   ])("Cursor %s treats an ask as: %s", (version, treated) => {
     expect(askTreatment(version)).toBe(treated);
   });
+
+  it("an unknown version of Cursor may treat an ask in any way, and every version of Courser asks", () => {
+    expect([undefined, "", "next"].map((version) => askTreatment(version))).toEqual(["unknown", "unknown", "unknown"]);
+    expect([undefined, "0.0.1", "9"].map((version) => askTreatment(version, "courser"))).toEqual(Array(3).fill("asks"));
+  });
 });
 
-describe("calls", () => {
+it.each<[unknown, object]>([
+  [undefined, {}],
+  [null, {}],
+  [{ decision: undefined, reason: "no" }, { reason: "no" }],
+  [{ decision: "deny", modified_input: { a: 1 }, additional_context: "", user_message: "u" }, { decision: "deny" }],
+  [7, { fault: "it returned a number, not an object" }],
+  [["deny"], { fault: "it returned an array, not an object" }],
+  ["deny", { fault: 'it returned "deny", not an object' }],
+  [{ decison: "deny" }, { fault: '"decison" is not a field of an answer (did you mean decision?)' }],
+  [{ zzzzzz: 1 }, { fault: '"zzzzzz" is not a field of an answer' }],
+  [{ decision: "maybe" }, { fault: '"decision" must be allow, deny or ask, not "maybe"' }],
+  [{ reason: ["x"] }, { fault: '"reason" must be a string, not an array' }],
+  [{ user_message: 1 }, { fault: '"user_message" must be a string, not a number' }],
+  [{ modified_input: "x" }, { fault: '"modified_input" must be an object, not "x"' }],
+  [{ additional_context: true }, { fault: '"additional_context" must be a string, not a boolean' }],
+])("the answer %j of a handler is read", (returned, answer) => {
+  expect(readAnswer(returned)).toMatchObject(answer);
+});
+
+describe("tool calls of hosts", () => {
   it.each<[string, unknown, object]>([
     ["Shell", { command: "ls" }, { tool: "Bash", nativeTool: "Shell", paths: [] }],
     ["Agent", undefined, { tool: "Task", input: {} }],
@@ -103,11 +128,11 @@ describe("calls", () => {
       { tool: "Edit", paths: ["n", "u", "m", "d"] },
     ],
     ["apply_patch", { command: "*** Add File: n" }, { paths: [] }],
-  ])("%s %j", (name, input, expected) => {
+  ])("the hook of a host for %s %j", (name, input, expected) => {
     expect(callFields(name, input)).toMatchObject(expected);
   });
 
-  it("of a shell have a command, of a server the name that they are given; results that are JSON are read", () => {
+  it("shell calls have a command, MCP calls their name, and JSON results are parsed", () => {
     expect(() => callFields("Bash", {})).toThrow('has no string "command"');
     expect(callFields("search", {}, { tool: "MCP" })).toMatchObject({ tool: "MCP", mcp: { tool: "search" } });
     expect([outputOf('{"a":1}'), outputOf("text"), outputOf(7)]).toEqual([{ a: 1 }, "text", 7]);

@@ -29,8 +29,8 @@ type Recorded = { host: HostName; version: string; payload: Record<string, unkno
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "recorded-payloads.json"), "utf8")) as Recorded[];
 const shell = { hook_event_name: "beforeShellExecution", cursor_version: "3.2.16", command: "rm -rf /", cwd: "/w" };
 
-describe("hosts", () => {
-  it("are pure: the same in, the same out, and the payload untouched", () => {
+describe("hook hosts", () => {
+  it("the parts of the hook bridge for each host are pure functions that do not change the payload", () => {
     const payload = structuredClone(shell);
     const event = cursor.parse(payload);
     const answer: HookAnswer = { decision: "ask", modified_input: { command: "ls" } };
@@ -40,13 +40,13 @@ describe("hosts", () => {
     expect(answer).toEqual({ decision: "ask", modified_input: { command: "ls" } });
   });
 
-  it("take text as well as objects", () => {
+  it("the hook bridge accepts text as well as objects", () => {
     expect(cursor.parse(JSON.stringify(shell))).toEqual(cursor.parse(shell));
     expect(() => cursor.parse("nonsense")).toThrow(BridgeError);
     expect(() => cursor.parse([])).toThrow("not a JSON object");
   });
 
-  it("refuse options that they do not know", () => {
+  it("the hook bridge refuses unknown options for a host", () => {
     const event = cursor.parse(shell);
     for (const host of [cursor, claude, codex])
       expect(() => host.parse(shell, { event: "all" } as never)).toThrow(
@@ -57,7 +57,7 @@ describe("hosts", () => {
     );
   });
 
-  it("throw on events that they do not take", () => {
+  it("the hook bridge throws on events that a host does not support", () => {
     for (const name of Object.keys(hookEvents)) {
       const payload = {
         ...shell,
@@ -77,13 +77,13 @@ describe("hosts", () => {
     expect(() => claude.parse({ hook_event_name: "preToolUse" })).toThrow("did you mean PreToolUse?");
   });
 
-  it("give scripts written for other bridges their names", () => {
+  it("scripts for other bridges get the tool names they expect", () => {
     const event = cursor.parse({ ...shell, conversation_id: "c" });
     expect(event).toMatchObject({ tool_input: { command: "rm -rf /" }, session_id: "c", native_tool: "Shell" });
     expect(claude.parse({ hook_event_name: "Stop", stop_hook_active: true })).toMatchObject({ stop_hook_active: true });
   });
 
-  it("say as data what they could not carry over", () => {
+  it("the hook bridge returns as data what a host could not be told", () => {
     const lost = (host: keyof typeof hosts, payload: object, answer: HookAnswer) =>
       hosts[host].serialize(answer, hosts[host].parse(payload)).losses;
     expect(lost("cursor", shell, { decision: "ask", additional_context: "c" })).toEqual([
@@ -102,7 +102,7 @@ describe("hosts", () => {
     expect(lost("claude", bash, { ...everything, modified_input: { command: "y" } })).toEqual([]);
   });
 
-  it.each(["claude", "codex"] as const)("%s: a refusal ends as the host documents it", (host) => {
+  it.each(["claude", "codex"] as const)("a refusal ends as the host documents it: %s", (host) => {
     const serialize = (payload: object, answer: HookAnswer) =>
       hosts[host].serialize(answer, hosts[host].parse(payload));
     const bash = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "x" } };
@@ -123,32 +123,38 @@ describe("hosts", () => {
     );
   });
 
-  it.each(["claude", "codex"] as const)("%s: a request for permission is answered, or left to the person", (host) => {
-    const request = {
-      hook_event_name: "PermissionRequest",
-      turn_id: "t",
-      tool_name: "Bash",
-      tool_input: { command: "x" },
-    };
-    const event = hosts[host].parse(request);
-    expect(event).toMatchObject({ event: "PermissionRequest", tool: "Bash", input: { command: "x" } });
-    const answer = (given: HookAnswer) => {
-      const { stdout, exit_code, stderr } = hosts[host].serialize(given, event);
-      return { exit_code, stderr, said: stdout === "" ? undefined : JSON.parse(stdout).hookSpecificOutput.decision };
-    };
-    expect(answer({ decision: "allow" })).toEqual({ exit_code: 0, stderr: "", said: { behavior: "allow" } });
-    const denied = { exit_code: 2, stderr: "no\n", said: { behavior: "deny", message: "no" } };
-    expect(answer({ decision: "deny", reason: "no" })).toEqual(denied);
-    expect(answer({ decision: "ask" })).toEqual({ exit_code: 0, stderr: "", said: undefined });
-    expect(answer({})).toEqual({ exit_code: 0, stderr: "", said: undefined });
-    const changed = answer({ decision: "allow", modified_input: { command: "y" } });
-    if (host === "claude") expect(changed.said).toEqual({ behavior: "allow", updatedInput: { command: "y" } });
-    else
-      expect(changed).toMatchObject({ said: { behavior: "allow" }, stderr: expect.stringContaining("modified_input") });
-  });
+  it.each(["claude", "codex"] as const)(
+    "a request for permission is answered, or left to the person, by the host %s",
+    (host) => {
+      const request = {
+        hook_event_name: "PermissionRequest",
+        turn_id: "t",
+        tool_name: "Bash",
+        tool_input: { command: "x" },
+      };
+      const event = hosts[host].parse(request);
+      expect(event).toMatchObject({ event: "PermissionRequest", tool: "Bash", input: { command: "x" } });
+      const answer = (given: HookAnswer) => {
+        const { stdout, exit_code, stderr } = hosts[host].serialize(given, event);
+        return { exit_code, stderr, said: stdout === "" ? undefined : JSON.parse(stdout).hookSpecificOutput.decision };
+      };
+      expect(answer({ decision: "allow" })).toEqual({ exit_code: 0, stderr: "", said: { behavior: "allow" } });
+      const denied = { exit_code: 2, stderr: "no\n", said: { behavior: "deny", message: "no" } };
+      expect(answer({ decision: "deny", reason: "no" })).toEqual(denied);
+      expect(answer({ decision: "ask" })).toEqual({ exit_code: 0, stderr: "", said: undefined });
+      expect(answer({})).toEqual({ exit_code: 0, stderr: "", said: undefined });
+      const changed = answer({ decision: "allow", modified_input: { command: "y" } });
+      if (host === "claude") expect(changed.said).toEqual({ behavior: "allow", updatedInput: { command: "y" } });
+      else
+        expect(changed).toMatchObject({
+          said: { behavior: "allow" },
+          stderr: expect.stringContaining("modified_input"),
+        });
+    },
+  );
 
   it.each(recorded.map((line) => [line.host, line.payload["hook_event_name"] as string, line] as const))(
-    "%s: a real payload of %s is known and read",
+    "%s: a recorded payload of %s is recognised and parsed",
     (_, name, { host, payload }) => {
       expect(detectHost(payload)).toBe(host);
       const event = hosts[host].parse(payload);
@@ -158,7 +164,7 @@ describe("hosts", () => {
     },
   );
 
-  it("are told apart by their payloads", () => {
+  it("the hook bridge recognises hosts by their payloads", () => {
     const told = (fields: object) => detectHost(fields);
     expect(told(shell)).toBe("cursor");
     expect(told({ hook_event_name: "stop" })).toBe("cursor");
@@ -178,8 +184,8 @@ describe("hosts", () => {
   });
 });
 
-describe("the table of ask", () => {
-  it("has an answer for every version", () => {
+describe('the table of "ask" answers', () => {
+  it("the table of hook hosts has an answer for every version", () => {
     expect(
       ["0.46.0", "2.4.20", "2.4.21", "2.10.0", "3.0.0", "3.2.16", "2026.09.18-a1b2c3d"].map((version) =>
         askTreatment(version),
@@ -194,8 +200,8 @@ describe("the table of ask", () => {
   });
 });
 
-describe("types", () => {
-  it("narrow by event and by tool", () => {
+describe("types of the bridge", () => {
+  it("hook event types narrow by event and by tool", () => {
     defineHook({
       PreToolUse(event) {
         expectTypeOf(event.event).toEqualTypeOf<"PreToolUse">();
@@ -223,8 +229,8 @@ describe("types", () => {
   });
 });
 
-describe("run", () => {
-  it("takes the host from the option, then from the arguments, then from the payload", async () => {
+describe("run() of the bridge", () => {
+  it("the hook bridge takes its host from the option, then the arguments, then the payload", async () => {
     const seen: string[] = [];
     const handlers = defineHook({ Stop: ({ host }) => void seen.push(host) });
     const stdin = JSON.stringify({ hook_event_name: "Stop", session_id: "s" });
@@ -236,7 +242,7 @@ describe("run", () => {
     expect(await quietly(handlers, { stdin, argv: ["--host"] })).toMatchObject({ exit_code: 1 });
   });
 
-  it("refuses what it cannot read, whoever asks", async () => {
+  it("unreadable hook input is refused on every host", async () => {
     const handlers = defineHook({ PreToolUse: () => ({ decision: "allow" }) });
     const refused = async (stdin: RunOptions["stdin"], text: string, maxBytes?: number) => {
       const reply = await quietly(handlers, { stdin, maxBytes });
@@ -256,7 +262,7 @@ describe("run", () => {
     await refused(broken(), "torn");
   });
 
-  it("stops reading at the limit", async () => {
+  it("hook input is read up to a limit", async () => {
     let given = 0;
     async function* endless() {
       for (;;) {
@@ -268,7 +274,7 @@ describe("run", () => {
     expect(given).toBe(6000);
   });
 
-  it("reads a payload in pieces, cut anywhere, with a mark at the start", async () => {
+  it("a hook payload may arrive in pieces and with a byte order mark", async () => {
     const bytes = Buffer.from(`\ufeff${JSON.stringify({ ...shell, command: "echo ä€😀" })}`);
     async function* pieces() {
       for (const byte of bytes) yield Buffer.from([byte]);
@@ -279,7 +285,7 @@ describe("run", () => {
     expect(command).toBe("echo ä€😀");
   });
 
-  it("denies on permission events, whatever goes wrong with the handler, and says so", async () => {
+  it("permission events are denied whenever the handler fails, with a reason", async () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
     const wrong: [string, () => unknown][] = [
@@ -301,7 +307,7 @@ describe("run", () => {
     expect(await quietly(misnamed, { stdin: JSON.stringify(shell) })).toMatchObject({ exit_code: 2 });
   });
 
-  it("does not say secrets that are in an error", async () => {
+  it("secrets in a hook handler's error are not printed", async () => {
     const key = ["sk", "ant", "api03", "A1b2C3d4".repeat(12)].join("-");
     const handlers = defineHook({
       PreToolUse() {
@@ -313,7 +319,7 @@ describe("run", () => {
     expect(stderr.split("\n")).toHaveLength(2);
   });
 
-  it("may be asked twice in one process: nothing is left behind", async () => {
+  it("the hook bridge's run() can be called twice in one process", async () => {
     const before = console.log;
     const first = await quietly(defineHook({ PreToolUse: () => ({}) }), { stdin: JSON.stringify(shell) });
     const second = await quietly(defineHook({ PreToolUse: () => ({}) }), { stdin: JSON.stringify(shell) });
@@ -322,7 +328,7 @@ describe("run", () => {
   });
 });
 
-describe("a script", () => {
+describe("a bridge script", () => {
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "courser-bridge-"));
@@ -355,7 +361,7 @@ describe("a script", () => {
       env: {},
     });
 
-  it("blocks, on every host, in the words of that host", () => {
+  it("a script blocks on every host, in that host's format", () => {
     const guard = script(
       `(event) => event.tool === "Bash" && /rm -rf/.test(event.input.command) ? { decision: "deny", reason: "no" } : {}`,
     );
@@ -378,7 +384,7 @@ describe("a script", () => {
     }
   });
 
-  it("does as the documentation shows", () => {
+  it("the documented script works as shown", () => {
     const file = "docs/hooks-bridge.md";
     const blocks = readBlocks(file, readFileSync(join(repository, file), "utf8"));
     for (const { name, text } of blocks.filter((block) => /^[\w.]+$/.test(block.name)))
@@ -392,7 +398,7 @@ describe("a script", () => {
     }
   });
 
-  it("with a misspelt option refuses what it guards, and says why", async () => {
+  it("a script with a misspelt option refuses what it guards, and says why", async () => {
     const options = { cursorAskFalback: "ask", write: () => {}, writeError: () => {}, exit: () => {} };
     const answer = await run({ PreToolUse: () => ({}) }, { ...options, stdin: JSON.stringify(shell) } as never);
     expect(answer).toMatchObject({ exit_code: 2 });
@@ -402,7 +408,7 @@ describe("a script", () => {
     expect(await run({ Stop: () => ({}) }, { ...options, stdin: stop } as never)).toMatchObject({ exit_code: 0 });
   });
 
-  it("may print: stdout belongs to the answer", () => {
+  it("a hook script may print without spoiling its answer on stdout", () => {
     const { stdout, stderr } = play(script(`() => { console.log("seen"); console.info("too"); return {}; }`));
     expect(stdout).toBe('{"permission":"allow"}\n');
     expect(stderr).toBe("seen\ntoo\n");
@@ -413,18 +419,18 @@ describe("a script", () => {
     ["waits for ever", `() => new Promise(() => {})`],
     ["crashes elsewhere", `() => new Promise(() => setTimeout(() => { throw new Error("far away"); }, 1))`],
     ["forgets a rejection", `() => new Promise(() => { Promise.reject(new Error("lost")); })`],
-  ])("that %s has not said yes", (_, handler) => {
+  ])("a hook script that %s has not allowed the call", (_, handler) => {
     const guarded = play(script(handler));
     expect(guarded).toMatchObject({ status: 2, stdout: "" });
     expect(guarded.stderr).toContain("[agent-hooks-bridge] the script ended before its handler answered; denied.");
     expect(play(script(handler), { hook_event_name: "stop" }).status).not.toBe(2);
   });
 
-  it("does not wait for what the handler left running", () => {
+  it("a script does not wait for work its handler left running", () => {
     expect(play(script(`() => { setInterval(() => {}, 1000); return {}; }`)).status).toBe(0);
   });
 
-  it("writes all of a long answer before it ends, also to a slow reader", async () => {
+  it("a script writes a long answer completely, even to a slow reader", async () => {
     const long = script(`() => ({ decision: "allow", reason: "x".repeat(3_000_000) })`);
     const child = spawn(process.execPath, ["--input-type=module", "-e", long], {
       cwd: folder,
@@ -439,7 +445,7 @@ describe("a script", () => {
     expect(length).toBeGreaterThan(3_000_000);
   });
 
-  it("reads a large payload from a pipe", () => {
+  it("a script reads a large payload from a pipe", () => {
     const content = "x".repeat(5_000_000);
     const text = script(`(event) => ({ decision: event.input.content.length === 5000000 ? "deny" : "allow" })`);
     expect(play(text, { ...shell, hook_event_name: "beforeReadFile", file_path: "/a", content }).status).toBe(2);

@@ -25,8 +25,8 @@ function uninstall(host: InstallHost, text: string): string {
   return editJson(text, planUninstall(host, content, ({ command }) => command.endsWith(` --host ${host.name}`)).edits);
 }
 
-describe("a new file", () => {
-  it("is one entry for each of the five events for Cursor, byte for byte", () => {
+describe("installing hooks into a new file", () => {
+  it("installing hooks writes one entry for each of the five events into Cursor's file, byte for byte", () => {
     const entry = '[\n      {\n        "command": "./.hooks/format.ts --host cursor"\n      }\n    ]';
     const events = ["sessionStart", "preToolUse", "postToolUse", "beforeSubmitPrompt", "stop"];
     const wanted = `{\n  "version": 1,\n  "hooks": {\n${events.map((event) => `    "${event}": ${entry}`).join(",\n")}\n  }\n}\n`;
@@ -36,7 +36,7 @@ describe("a new file", () => {
   it.each([
     [claude, `"$CLAUDE_PROJECT_DIR"/.hooks/format.ts --host claude`],
     [codex, `"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"/.hooks/format.ts --host codex`],
-  ])("has groups for $name", (host, command) => {
+  ])("installing hooks writes groups for $name into a new file", (host, command) => {
     const group = [{ hooks: [{ type: "command", command }] }];
     expect(JSON.parse(install(host, undefined))).toEqual({
       hooks: Object.fromEntries(five.map((name) => [name, group])),
@@ -44,7 +44,7 @@ describe("a new file", () => {
   });
 });
 
-describe("a file that is there", () => {
+describe("installing hooks into an existing file", () => {
   const mine = `// my hooks
 {
   "version": 1, // of the format
@@ -59,7 +59,7 @@ describe("a file that is there", () => {
 }
 `;
 
-  it("keeps comments, order and everything else", () => {
+  it("installing hooks keeps comments, order and everything else in the file", () => {
     const text = install(cursor, mine);
     for (const kept of [
       "// my hooks",
@@ -83,14 +83,14 @@ describe("a file that is there", () => {
     ]);
   });
 
-  it("does not change the second time", () => {
+  it("installing hooks again changes nothing", () => {
     for (const host of [cursor, claude, codex]) {
       const once = install(host, host === cursor ? mine : '{\n  "model": "opus"\n}\n');
       expect(install(host, once)).toBe(once);
     }
   });
 
-  it("is what it was when ours is taken away again", () => {
+  it("uninstalling hooks restores the original file", () => {
     const settings = `{
 \t"permissions": { "allow": ["Bash(ls)"] },
 \t"hooks": {
@@ -109,13 +109,13 @@ describe("a file that is there", () => {
     );
   });
 
-  it("gets the new matcher, not both", () => {
+  it("installing a hook with a new matcher replaces the old one", () => {
     const before = install(claude, undefined, { events: ["PreToolUse"], matcher: "Bash" });
     const after = install(claude, before, { events: ["PreToolUse"], matcher: "Bash|Edit" });
     expect(configuredHooks(claude, JSON.parse(after)).map(({ matcher }) => matcher)).toEqual(["Bash|Edit"]);
   });
 
-  it("loses one of two in a group, not the group", () => {
+  it("uninstalling removes one of two hooks in a group, not the group", () => {
     const command = commandFor(claude, ".hooks/format.ts");
     const group = {
       matcher: "Bash",
@@ -134,19 +134,19 @@ describe("a file that is there", () => {
     ['{"hooks": []}', '"hooks" is not an object'],
     ['{"hooks": {"stop": {}}}', '"hooks.stop" is not a list'],
     ['{"hooks": {"stop": ["x"]}}', '"hooks.stop[0]" is not an object'],
-  ])("is refused as %s", (text, message) => {
+  ])("installing hooks refuses a file that is %s", (text, message) => {
     expect(() => install(cursor, text)).toThrow(message);
   });
 });
 
-describe("words of hosts", () => {
+describe("names used by hosts", () => {
   it.each([
     ["Bash|Edit", "Shell|Write", "Bash|Edit"],
     ["Shell", "Shell", "Bash"],
     ["Edit|Write", "Write", "Edit|Write"],
     ["mcp__.*|^Bash$", "mcp__.*|^Shell$", "mcp__.*|^Bash$"],
     ["Bashful", "Bashful", "Bashful"],
-  ])("matcher %s", (given, onCursor, onClaude) => {
+  ])("the hook matcher %s names each host's own tools", (given, onCursor, onClaude) => {
     expect([matcherFor(cursor, given), matcherFor(claude, given)]).toEqual([onCursor, onClaude]);
   });
 
@@ -154,7 +154,7 @@ describe("words of hosts", () => {
     ["my hooks/a b.ts", "./'my hooks/a b.ts' --host cursor", `"$CLAUDE_PROJECT_DIR"/'my hooks/a b.ts' --host claude`],
     ["/opt/it's.ts", `'/opt/it'\\''s.ts' --host cursor`, `'/opt/it'\\''s.ts' --host claude`],
     ["$(touch x).ts", "./'$(touch x).ts' --host cursor", `"$CLAUDE_PROJECT_DIR"/'$(touch x).ts' --host claude`],
-  ])("command of %s", (script, onCursor, onClaude) => {
+  ])("the hook command for the script %s is quoted for a shell", (script, onCursor, onClaude) => {
     expect([commandFor(cursor, script), commandFor(claude, script)]).toEqual([onCursor, onClaude]);
   });
 });

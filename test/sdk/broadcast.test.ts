@@ -9,7 +9,7 @@ async function readAll(log: AsyncIterable<number>): Promise<number[]> {
   return seen;
 }
 
-test("every reader gets everything, whenever it comes", async () => {
+test("every reader of a run's events gets all of them, whenever it starts", async () => {
   const log = new Broadcast<number>();
   const early = readAll(log);
   for (let count = 0; count < 5000; count++) {
@@ -25,7 +25,7 @@ test("every reader gets everything, whenever it comes", async () => {
   expect(await readAll(log)).toEqual(all);
 });
 
-test("a reader that leaves, and one that reads after the end, hold nobody up", async () => {
+test("readers of a run that leave, or start after its end, block nothing", async () => {
   const log = new Broadcast<number>({ keep: false });
   const left = log[Symbol.asyncIterator]();
   log.push(1);
@@ -40,7 +40,7 @@ test("a reader that leaves, and one that reads after the end, hold nobody up", a
   expect((await readAll(log)).length).toBeLessThanOrEqual(1000);
 });
 
-test("without keeping, the writer goes at the pace of the slowest reader, and nothing is lost", async () => {
+test("without storage, the writer waits for the slowest reader and nothing is lost", async () => {
   const log = new Broadcast<number>({ keep: false });
   const fast = readAll(log);
   const slow = log[Symbol.asyncIterator]();

@@ -1,8 +1,8 @@
 // canUseTool, hooks and in-process tools: functions of this program that a running CLI calls back to.
-import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { CallRequest, PermissionAnswer } from "../../src/sdk/callbacks/hook-callbacks.ts";
 import { McpSession } from "../../src/sdk/callbacks/mcp-server.ts";
@@ -10,7 +10,12 @@ import { tool } from "../../src/sdk/callbacks/tool.ts";
 import { type StartOptions, start } from "../../src/sdk/run.ts";
 import { cli, createWorkspace, repository, runCli } from "../support/run-cli.ts";
 
-const workspace = createWorkspace({ "a.txt": "hello\n", "b.txt": "b\n", "c.txt": "c\n" });
+const workspace = createWorkspace();
+beforeEach(() => {
+  for (const name of readdirSync(workspace.path)) rmSync(join(workspace.path, name), { recursive: true });
+  for (const [name, text] of Object.entries({ "a.txt": "hello\n", "b.txt": "b\n", "c.txt": "c\n" }))
+    workspace.file(name, text);
+});
 afterAll(() => workspace.remove());
 
 type Call = { name: string; args: unknown };
@@ -39,7 +44,7 @@ async function play(calls: readonly Call[], more: Partial<StartOptions>) {
 }
 
 describe("canUseTool", () => {
-  test("is asked before every call; its no refuses, its yes permits what a person would be asked, its input counts", async () => {
+  test("canUseTool is asked before every call, and can refuse, allow and change the input", async () => {
     const asked: CallRequest[] = [];
     const answers: Record<string, PermissionAnswer> = {
       "echo one": { allow: false, reason: "Not one." },
@@ -70,7 +75,7 @@ describe("canUseTool", () => {
     expect(readdirSync(workspace.path).sort()).toEqual(["a.txt", "c.txt"]);
   });
 
-  test("without it what a person would be asked stays refused; protected paths stay so with it", async () => {
+  test("without canUseTool, calls that need permission stay refused, and protected paths always do", async () => {
     const outside = { name: "Read", args: { path: "/etc/hostname" } };
     const { ends } = await play([outside], { hooks: { stop: () => undefined } });
     expect(ends[0]!.kind).toBe("rejected");
@@ -80,7 +85,7 @@ describe("canUseTool", () => {
     expect(existsSync(join(workspace.path, ".git/hooks/pre-commit"))).toBe(false);
   });
 
-  test("what throws, and what is not a clear yes, is a no", async () => {
+  test("an exception or unclear answer of canUseTool means no", async () => {
     const calls = [{ name: "Delete", args: { path: "c.txt" } }];
     const thrown = await play(calls, {
       canUseTool() {
@@ -94,7 +99,7 @@ describe("canUseTool", () => {
     expect(existsSync(join(workspace.path, "c.txt"))).toBe(true);
   });
 
-  test("may take its time: the silence is not the CLI's", async () => {
+  test("canUseTool may take its time without causing a timeout", async () => {
     const { result } = await play([{ name: "Read", args: { path: "a.txt" } }], {
       idleMs: 3000,
       canUseTool: () => new Promise((resolve) => setTimeout(() => resolve(true), 4000)),
@@ -102,8 +107,8 @@ describe("canUseTool", () => {
     expect(result.outcome).toBe("success");
   });
 
-  test("for a CLI without hooks is an error, not silence", () => {
-    for (const name of ["gemini"] as const) {
+  test("canUseTool with a CLI without hooks is an error", () => {
+    for (const name of ["opencode", "pi"] as const) {
       expect(() => start({ tool: name, prompt: "go", canUseTool: () => true })).toThrow(/canUseTool cannot be used/);
     }
     expect(() => start({ tool: "claude", prompt: "go", hooks: { beforeReadFile: () => undefined } })).toThrow(
@@ -111,7 +116,7 @@ describe("canUseTool", () => {
     );
   });
 
-  test("a cancelled run does not wait for an answer", async () => {
+  test("a cancelled run does not wait for canUseTool", async () => {
     const run = start(
       playing([{ name: "Read", args: { path: "a.txt" } }], { canUseTool: () => new Promise(() => {}) }),
     );
@@ -120,7 +125,7 @@ describe("canUseTool", () => {
   });
 });
 
-test("hooks as callbacks: told what happens, and heard", async () => {
+test("hook callbacks are called, and their answers count", async () => {
   const heard: string[] = [];
   const { result, ends } = await play(
     [
@@ -144,8 +149,8 @@ test("hooks as callbacks: told what happens, and heard", async () => {
   expect(result).toMatchObject({ outcome: "error", error: { message: expect.stringContaining("only 3 replies") } });
 });
 
-describe("a CLI that is not known to be ours", () => {
-  test("gets hooks and tools as a plugin", async () => {
+describe("an unknown CLI", () => {
+  test("an unknown CLI gets hooks and tools as a plugin", async () => {
     // As the original would be met: under its name, and with another answer to who it is.
     const shim = workspace.file(
       join(workspace.home, "cursor-agent"),
@@ -185,7 +190,7 @@ describe("in-process tools", () => {
     run: ({ a, b }) => a + b,
   });
 
-  test("are called by the agent, with checked input; what they throw is told to the model", async () => {
+  test("in-process tools get validated input, and their errors reach the model", async () => {
     const lookUp = tool({
       name: "look-up",
       schema: { type: "object", properties: { key: { type: "string" } }, required: ["key"] },
@@ -212,12 +217,12 @@ describe("in-process tools", () => {
     expect(JSON.stringify(ends[2]!.value)).toContain("There is no such key.");
   });
 
-  test("have names that every CLI takes, each once", () => {
+  test("in-process tools need valid, unique names", () => {
     for (const tools of [[{ ...add, name: "a b" }], [add, add]])
       expect(() => start({ prompt: "go", tools })).toThrow(/tool name/);
   });
 
-  test("speak MCP", async () => {
+  test("in-process tools speak MCP", async () => {
     const sent: any[] = [];
     let signal: AbortSignal | undefined;
     const slow = tool({
@@ -263,8 +268,8 @@ describe("in-process tools", () => {
   });
 });
 
-describe("the flags that carry it", () => {
-  test("a relay that reaches nobody refuses", async () => {
+describe("flags for callbacks", () => {
+  test("a hook of the SDK that cannot reach its program refuses", async () => {
     const relay = join(repository, "dist/sdk-relay.cjs");
     const run = await runCli(["hook", join(workspace.home, "no-socket")], {
       name: relay,
@@ -274,7 +279,7 @@ describe("the flags that carry it", () => {
     expect(run).toMatchObject({ exit: 2, stdout: "", stderr: expect.stringContaining("cannot be reached") });
   });
 
-  test("--hooks is JSON or a file, and what cannot be understood stops the run", async () => {
+  test("--hooks takes JSON or a file, and invalid input stops the run", async () => {
     const hooks = { version: 1, hooks: { preToolUse: [{ command: "echo no >&2; exit 2" }] } };
     const file = workspace.file(join(workspace.home, "given.json"), JSON.stringify(hooks));
     const script = [{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { text: "x" }];
@@ -289,7 +294,7 @@ describe("the flags that carry it", () => {
     }
   });
 
-  test("--ask-command: only a clear yes is one", async () => {
+  test("--ask-command allows only with a clear yes", async () => {
     const script = [{ calls: [{ name: "Delete", args: { path: "c.txt" } }] }, { text: "x" }];
     const ask = (command: string) => {
       const model = workspace.file(join(workspace.home, "ask.json"), JSON.stringify(script));

@@ -24,15 +24,15 @@ async function readAll(cli: RunningCli) {
   return { types: frames.map(({ type }) => type), frames, ...(await cli.ended) };
 }
 
-describe("a CLI", () => {
-  test("its frames, its verdict and its exit", async () => {
+describe("an agent CLI as a child process", () => {
+  test("a CLI's frames, its result and its exit are reported", async () => {
     const end = await readAll(bash("cat answer; echo note >&2"));
     expect(end.types).toEqual(["system", "assistant", "result"]);
     expect(end).toMatchObject({ outcome: "ok", finish: "stop", exitCode: 0, signal: "", stages: [], stderr: "note\n" });
     expect(end.error).toBeUndefined();
   });
 
-  test("gets the whole environment, word that it must go with its parent, and no stdin", async () => {
+  test("a CLI gets the whole environment, a notice to end with its parent, and no stdin", async () => {
     const frame = '{"type":"x","mode":"%s","own":"%s","stdin":"%s"}\\n';
     const cli = bash(`printf '${frame}' "$COURSER_EXIT_WITH_PARENT" "$OWN$HOME" "$(cat)"; cat answer`, {
       env: { OWN: "1", HOME: "h" },
@@ -41,7 +41,7 @@ describe("a CLI", () => {
     expect(frames[0]).toMatchObject({ kind: "other", value: { mode: "1", own: "1h", stdin: "" } });
   });
 
-  test("a missing program and a missing folder are told apart, by name", async () => {
+  test("a missing program and a missing folder are distinguished by name", async () => {
     const program = await readAll(startCli({ command: "no-such-cli", cwd: folder }));
     expect(program).toMatchObject({ outcome: "fail_closed", error: { code: "CLI_NOT_FOUND" }, types: [] });
     expect(program.error!.message).toContain("no-such-cli");
@@ -56,40 +56,40 @@ describe("a CLI", () => {
     [`echo '${init}'; echo '{"type":'`, "FRAME_MALFORMED"],
     [`echo '${init}'; printf '{"type":'`, "FRAME_TRUNCATED"],
     [`printf '{"type":"assistant","message":"\\377"}\\n'`, "FRAME_ENCODING"],
-  ])("that breaks off: %s", async (script, code) => {
+  ])("a CLI that breaks off is reported: %s", async (script, code) => {
     const end = await readAll(bash(script));
     expect(end).toMatchObject({ outcome: "fail_closed", error: { code } });
   });
 
-  test("a fault ends the child, and what came before it is delivered", async () => {
+  test("a fault ends the child, and earlier frames are delivered", async () => {
     const sleep = uniqueSleep();
     const end = await readAll(bash(`echo '${init}'; echo noise; sleep ${sleep}; cat answer`));
     expect(end).toMatchObject({ types: ["system"], error: { code: "FRAME_MALFORMED" }, stages: ["cancel", "SIGTERM"] });
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("stderr is kept within bounds and quoted", async () => {
+  test("stderr is bounded and quoted", async () => {
     const end = await readAll(bash("yes problem | head -c 5000000 >&2; echo 'the cause' >&2; exit 1"));
     expect(end.stderr.length).toBeLessThan(70_000);
     expect(end.error!.message).toContain("the cause");
   });
 });
 
-describe("the prompt", () => {
+describe("passing the prompt", () => {
   const echo = `printf '%s\\n' "$#" "$@" > args; cat > stdin; cat answer`;
   const seen = () => ({
     args: readFileSync(join(folder, "args"), "utf8"),
     stdin: readFileSync(join(folder, "stdin"), "utf8"),
   });
 
-  test("is the last argument", async () => {
+  test("the SDK passes the prompt to a CLI as its last argument", async () => {
     const cli = bash(echo, { prompt: "say hi" });
     await readAll(cli);
     expect(cli.via).toBe("argument");
     expect(seen()).toEqual({ args: "1\nsay hi\n", stdin: "" });
   });
 
-  test.each(["--force", "-p", "- a list"])("is never an option: %s", async (prompt) => {
+  test.each(["--force", "-p", "- a list"])("the SDK's prompt is never taken for an option: %s", async (prompt) => {
     await readAll(bash(echo, { prompt }));
     expect(seen().args).toBe(`2\n--\n${prompt}\n`);
   });
@@ -97,7 +97,7 @@ describe("the prompt", () => {
   test.each([
     ["long", "é".repeat(60_000)],
     ["very long", "x".repeat(2_000_000)],
-  ])("goes through stdin, whole, when it is %s", async (_name, prompt) => {
+  ])("the SDK's prompt goes through stdin if it is %s", async (_name, prompt) => {
     const cli = bash(echo, { prompt });
     await readAll(cli);
     expect(cli.via).toBe("stdin");
@@ -105,18 +105,18 @@ describe("the prompt", () => {
     expect(seen().args).toBe("0\n");
   });
 
-  test("goes through stdin when that is asked for", async () => {
+  test("the SDK's prompt goes through stdin on request", async () => {
     await readAll(bash(echo, { prompt: "-x", promptVia: "stdin" }));
     expect(seen().stdin).toBe("-x");
   });
 
-  test("a CLI that does not read its stdin does no harm", async () => {
+  test("a CLI that does not read stdin does no harm", async () => {
     const end = await readAll(bash("exec 0<&-; cat answer", { prompt: "x".repeat(1_000_000) }));
     expect(end.outcome).toBe("ok");
   });
 });
 
-describe("the stop", () => {
+describe("stopping a CLI", () => {
   const obedient = `
     process.stdin.setEncoding("utf8");
     let text = "";
@@ -130,7 +130,7 @@ describe("the stop", () => {
       text = text.slice(text.lastIndexOf("\\n") + 1);
     });`;
 
-  test("cancel is enough for a CLI that listens, and its result still comes", async () => {
+  test("a CLI that accepts cancel on stdin ends on it, and its result arrives", async () => {
     const cli = startCli({
       command: process.execPath,
       args: ["-e", obedient],
@@ -149,7 +149,7 @@ describe("the stop", () => {
     });
   });
 
-  test("then SIGTERM, then SIGKILL, within the time that the stages share", async () => {
+  test("SIGTERM and SIGKILL follow within the time the stages share", async () => {
     const startedAt = performance.now();
     const deaf = await readAll(bash("trap '' TERM; while :; do sleep 0.2; done", { timeoutMs: 400, graceMs: 800 }));
     expect(deaf).toMatchObject({
@@ -162,7 +162,7 @@ describe("the stop", () => {
     expect(plain).toMatchObject({ stages: ["cancel", "SIGTERM"], signal: "SIGTERM" });
   });
 
-  test("silence has its own limit", async () => {
+  test("the SDK's limit on a CLI's inactivity is separate from the total", async () => {
     const end = await readAll(
       bash(`for i in 1 2 3 4; do echo '${said("a")}'; sleep 0.3; done; sleep 60`, { idleMs: 900 }),
     );
@@ -170,7 +170,7 @@ describe("the stop", () => {
     expect(end.types).toHaveLength(4);
   });
 
-  test("this process may be busy for longer than a CLI may be silent", async () => {
+  test("a busy host process does not count as the CLI's inactivity", async () => {
     const cli = bash(`echo '${init}'; for i in 1 2 3 4 5; do sleep 0.1; echo '${said("a")}'; done; cat answer`, {
       idleMs: 400,
     });
@@ -179,7 +179,7 @@ describe("the stop", () => {
     expect(await cli.ended).toMatchObject({ outcome: "ok", stages: [] });
   });
 
-  test("an abort signal, stop() and a reader who leaves all end it", async () => {
+  test("an abort signal, stop() and a leaving reader all end the CLI", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 200);
     expect(await readAll(bash("sleep 60", { signal: abort.signal }))).toMatchObject({ error: { code: "INTERRUPTED" } });
@@ -196,12 +196,11 @@ describe("the stop", () => {
     expect(isAlive(left.pid)).toBe(false);
   });
 
-  test("after the result the reader is free, and the CLI has a moment to go", async () => {
+  test("after the result the reader is free, and the CLI has a moment to exit", async () => {
     const sleep = uniqueSleep();
-    const cli = bash(`cat answer; setsid sleep ${sleep} & sleep ${sleep}`, { resultGraceMs: 300 });
-    const startedAt = performance.now();
+    const cli = bash(`cat answer; setsid sleep ${sleep} & sleep ${sleep}`, { resultGraceMs: 1000 });
     for await (const _frame of cli.frames);
-    expect(performance.now() - startedAt).toBeLessThan(290);
+    expect(isAlive(cli.pid)).toBe(true);
     expect(await cli.ended).toMatchObject({ outcome: "ok", finish: "stop", stages: ["cancel", "SIGTERM"] });
     expect(aliveWith(sleep)).toEqual([]);
     const prompt = await readAll(bash("cat answer; sleep 0.2", { resultGraceMs: 3000 }));
@@ -231,7 +230,7 @@ describe("the reader's pace", () => {
       process.stdout.write(${JSON.stringify(`${result}\n`)});
     })();`;
 
-  test("is the CLI's pace, and nothing is lost", async () => {
+  test("the CLI runs at the reader's pace without losses", async () => {
     const cli = startCli({ command: process.execPath, args: ["-e", many], cwd: folder, idleMs: 600 });
     const numbers: number[] = [];
     let isAtRest = true;
@@ -251,7 +250,7 @@ describe("the reader's pace", () => {
     expect(end).toMatchObject({ outcome: "ok", stages: [], exitCode: 0 });
   });
 
-  test("the CLI waits for a reader who sleeps", async () => {
+  test("the CLI waits for a paused reader", async () => {
     const cli = startCli({
       command: process.execPath,
       args: ["-e", many.replace("writeSync(2", `require("node:fs").appendFileSync("progress"`)],
@@ -266,7 +265,7 @@ describe("the reader's pace", () => {
     expect((await cli.ended).outcome).toBe("ok");
   });
 
-  test("what is in the pipe when the CLI exits is still delivered", async () => {
+  test("output left in the pipe at exit is still delivered", async () => {
     const lines = Array.from({ length: 30 }, (_, index) => said(`${index}${"x".repeat(4096)}`)).join("\n");
     writeFileSync(join(folder, "burst"), `${lines}\n${result}\n`);
     const cli = bash("cat burst");
@@ -281,7 +280,7 @@ describe("the reader's pace", () => {
   });
 });
 
-test("a driver that exits takes its CLI with it", async () => {
+test("a host process that exits takes its CLI with it", async () => {
   const { build } = await import("esbuild");
   const sleep = uniqueSleep();
   const driver = join(folder, "driver.mjs");

@@ -41,13 +41,13 @@ const columns: { driver: AgentDriver; cli: CliInfo }[] = [
 
 describe("tool names", () => {
   const rows = table("Tool names");
-  it("are the fourteen of the list", () => {
+  it("the table of tool names has the fourteen documented names", () => {
     expect(rows.map(([name]) => words(name!)[0])).toEqual(
       "Read Write Edit Bash Ls Grep Glob Delete TodoWrite WebFetch WebSearch SemanticSearch Mcp Task".split(" "),
     );
   });
 
-  it.each(rows)("%s", (unified, cursor, ...others) => {
+  it.each(rows)("the documented tool name is the one in use: %s", (unified, cursor, ...others) => {
     const [name] = words(unified!);
     for (const key of words(cursor!)) {
       const created = { success: { path: "/a", afterFullFileContent: "" } };
@@ -63,10 +63,10 @@ describe("permission modes", () => {
   const argsOf = ({ driver, cli }: (typeof columns)[number], permissionMode: PermissionMode) =>
     driver.command({ prompt: "", cwd: "/", permissionMode, partial: false }, cli);
 
-  it("are all that there are", () =>
+  it("all permission modes are covered", () =>
     expect(rows.map(([mode]) => words(mode!)[0])).toEqual([...drivers.cursor.capabilities().permissionModes]));
 
-  it.each(rows)("%s", (mode, ...cells) => {
+  it.each(rows)("the documented permission mode is what the drivers do: %s", (mode, ...cells) => {
     for (const [index, cell] of cells.entries()) {
       const { args, losses } = argsOf(columns[index]!, words(mode!)[0] as PermissionMode);
       const plain = argsOf(columns[index]!, "default").args;
@@ -77,20 +77,20 @@ describe("permission modes", () => {
   });
 });
 
-describe("abilities", () => {
+describe("capabilities", () => {
   const rows = table("Abilities");
-  it("are all that there are", () => {
+  it("all capabilities are covered", () => {
     const known = Object.keys(drivers.cursor.capabilities()).filter((name) => name !== "permissionModes");
     expect(rows.map(([name]) => words(name!)[0])).toEqual(known);
   });
 
-  it.each(rows)("%s", (name, ...cells) => {
+  it.each(rows)("the documented capability is what the drivers can do: %s", (name, ...cells) => {
     const told = columns.map(({ driver, cli }) => driver.capabilities(cli)[words(name!)[0] as "usage"]);
     expect(cells).toEqual(told.map((can) => (can ? "yes" : "no")));
   });
 });
 
-it("the command line of cursor-agent is the one that its documents put together", () => {
+it("the command line of cursor-agent is as documented", () => {
   const line = (cli: CliInfo, more: { permissionMode: PermissionMode; resume?: string }) =>
     drivers.cursor.command({ prompt: "", cwd: "/", partial: false, ...more }, cli).args;
   for (const { cli } of columns.slice(0, 2)) {
@@ -101,10 +101,10 @@ it("the command line of cursor-agent is the one that its documents put together"
   }
 });
 
-describe("differences", () => {
+describe("differences between cursor-agent and Claude Code", () => {
   const row = (name: string) => table("What differs").find(([first]) => first === name)!;
 
-  it("sessions lie where they are read", () => {
+  it("the documented session folders are those that are read", () => {
     const [, claude, cursor] = row("where");
     expect(claude).toContain(`\`${claudeReader.folder({ HOME: "~" })}/`);
     expect(words(cursor!)[0]!.replace("~", "/home")).toMatch(
@@ -112,7 +112,7 @@ describe("differences", () => {
     );
   });
 
-  it("the same call, as either line spells it, is the same use of a tool", () => {
+  it("both spellings of a call give the same tool use", () => {
     const [, claude, cursor] = row("a call");
     const request = { prompt: "", cwd: "/", permissionMode: "default", partial: false } as const;
     const filled = (cell: string) => JSON.parse(words(cell)[0]!.replace("{…}", '{"path":"a"}'));
@@ -129,7 +129,7 @@ describe("differences", () => {
     expect(uses("cursor", { ...filled(cursor!), subtype: "started", call_id: "c1", session_id: "s" })).toEqual([use]);
   });
 
-  it("flags are those that the drivers use", () => {
+  it("the documented flags are those that the drivers use", () => {
     const [, claude, cursor] = row("streamed text");
     const partial = { prompt: "", cwd: "/", permissionMode: "default", partial: true } as const;
     const used = (column: number) => columns[column]!.driver.command(partial, columns[column]!.cli).args;

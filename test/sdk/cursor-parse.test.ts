@@ -49,7 +49,7 @@ const call = (subtype: "started" | "completed", toolCall: object, more: object =
 });
 
 describe("parseCursorEvent", () => {
-  it("system: what session and model it is", () => {
+  it("system lines give session and model", () => {
     const message = parse(init)!;
     expect(message).toMatchObject({
       role: "system",
@@ -65,7 +65,7 @@ describe("parseCursorEvent", () => {
     expect(parse({ type: "system", subtype: "task_notification", session_id: session })).toBeNull();
   });
 
-  it("user and assistant: their blocks; the time of a delta is its own", () => {
+  it("user and assistant lines give their blocks, and deltas their own time", () => {
     const user = says("user", "what is 5+5?");
     expect(parse(user)).toMatchObject({ role: "user", content: user.message.content, _original: user });
     const answer = says("assistant", "10");
@@ -75,7 +75,7 @@ describe("parseCursorEvent", () => {
     expect(parse(answer)!.id).not.toBe(parse(answer)!.id);
   });
 
-  it("tool_call/started: a use by its unified name, under the id of the call", () => {
+  it("a started call gives a tool use with the unified name and the call's id", () => {
     const line = call("started", { readToolCall: { args: { path: "/project/a.txt" } } });
     expect(parse(line)).toEqual({
       id: "toolu_1",
@@ -87,7 +87,7 @@ describe("parseCursorEvent", () => {
     });
   });
 
-  it("tool_call/completed: a result with role system, success as JSON, an error as its text", () => {
+  it("a completed call gives a result with role system: JSON on success, text on error", () => {
     const success = { content: "Hello\n", isEmpty: false };
     const done = parse(call("completed", { readToolCall: { args: { path: "/a" }, result: { success } } }))!;
     expect(done).toMatchObject({ role: "system", timestamp: 1761699007048, tool: "cursor" });
@@ -110,14 +110,14 @@ describe("parseCursorEvent", () => {
     ["thinking", { type: "thinking", subtype: "delta", text: "hm", session_id: session, timestamp_ms: 1 }],
     ["a type that nobody knows", { type: "weather", sunny: true }],
     ["no type at all", { hello: 1 }],
-  ])("%s: null", (_, line) => expect(parse(line)).toBeNull());
+  ])("parseCursorEvent gives null for a line of %s", (_, line) => expect(parse(line)).toBeNull());
 
-  it("blank lines are nothing, a byte order mark and line ends do not matter", () => {
+  it("blank lines, a byte order mark and line ends do not matter", () => {
     expect(["", "  ", "\r\n"].map(parseCursorEvent)).toEqual([null, null, null]);
     expect(parseCursorEvent(`\uFEFF${JSON.stringify(says("assistant", "10"))}\r\n`)!.role).toBe("assistant");
   });
 
-  it("what is not a JSON object, or not in the shape of its kind, throws with a code", () => {
+  it("invalid lines throw with a code", () => {
     const thrown = (line: string) => {
       try {
         parseCursorEvent(line);
@@ -132,17 +132,20 @@ describe("parseCursorEvent", () => {
     expect(thrown('{"type":"user","message":{"role":"user","content":[]},"timestamp_ms":"1"}')).toBe("FRAME_SCHEMA");
   });
 
-  it.each(streams.map((stream) => [stream.name, stream] as const))("reads the stream %s", (_, { lines, rest }) => {
-    for (const line of lines) {
-      const message = parseCursorEvent(line);
-      if (!message) continue;
-      expect(isUnifiedMessage(message)).toBe(true);
-      expect(message._original).toEqual(JSON.parse(line));
-      for (const block of message.content.filter(isToolUseBlock)) expect(block.name).toMatch(/^([A-Z]\w+|look\w+)$/);
-      expect(message.content).not.toMatchObject([{ name: "Unknown" }]);
-    }
-    if (rest !== "") expect(() => parseCursorEvent(rest)).toThrow();
-  });
+  it.each(streams.map((stream) => [stream.name, stream] as const))(
+    "the stream %s can be parsed",
+    (_, { lines, rest }) => {
+      for (const line of lines) {
+        const message = parseCursorEvent(line);
+        if (!message) continue;
+        expect(isUnifiedMessage(message)).toBe(true);
+        expect(message._original).toEqual(JSON.parse(line));
+        for (const block of message.content.filter(isToolUseBlock)) expect(block.name).toMatch(/^([A-Z]\w+|look\w+)$/);
+        expect(message.content).not.toMatchObject([{ name: "Unknown" }]);
+      }
+      if (rest !== "") expect(() => parseCursorEvent(rest)).toThrow();
+    },
+  );
 });
 
 describe("normalizeToolName", () => {
@@ -164,13 +167,13 @@ describe("normalizeToolName", () => {
     ["listMcpResources", "ListMcpResources"],
     ["await", "Await"],
     ["paintPicture", "PaintPicture"],
-  ])("%sToolCall is %s", (tool, name) => {
+  ])("the key %sToolCall in the stream means the tool %s", (tool, name) => {
     expect(normalizeToolName({ [`${tool}ToolCall`]: { args: {} } })).toBe(name);
     // Wherever the key stands among its siblings.
     expect(normalizeToolName({ toolCallId: "x", startedAtMs: "1", [`${tool}ToolCall`]: {} })).toBe(name);
   });
 
-  it("an edit is a Write when the finished call tells that there was no file", () => {
+  it("an edit is a Write if the finished call shows there was no file", () => {
     const edit = (result?: object, args: object = { path: "/a" }) =>
       normalizeToolName({ editToolCall: { args, result } });
     const success = { path: "/a", afterFullFileContent: "x" };
@@ -183,12 +186,12 @@ describe("normalizeToolName", () => {
     expect(edit({ success }, { path: "/a", strReplace: { oldText: "a", newText: "b" } })).toBe("Edit");
   });
 
-  it("a tool of an MCP server is Mcp also where hooks are told of it", () => {
+  it("an MCP tool is Mcp also in hook payloads", () => {
     expect(unifiedToolName("cursor", "MCP:report")).toBe("Mcp");
     expect(unifiedToolName("claude", "mcp__sdk__report")).toBe("mcp__sdk__report");
   });
 
-  it("is Unknown only where nothing names a tool", () => {
+  it("a tool is Unknown only if nothing names it", () => {
     for (const nothing of [{}, { toolCallId: "x" }, { readToolCall: null }, { ToolCall: {} }, null, undefined, "read"])
       expect(normalizeToolName(nothing)).toBe("Unknown");
     expect(normalizeToolName({ function: { name: "web_fetch", arguments: "{}" } })).toBe("web_fetch");
@@ -196,7 +199,7 @@ describe("normalizeToolName", () => {
 });
 
 describe("extractToolArgs", () => {
-  it("takes the arguments as they are; none are an empty object", () => {
+  it("arguments are taken as they are, and missing ones are an empty object", () => {
     for (const tool of ["read", "edit", "shell", "ls", "grep", "glob", "paintPicture"]) {
       const args = { path: "/a", __proto__: null, deep: { list: [1] } };
       expect(extractToolArgs({ [`${tool}ToolCall`]: { args } })).toBe(args);
@@ -211,21 +214,21 @@ describe("extractToolArgs", () => {
   });
 });
 
-describe("outcomes", () => {
+describe("tool outcomes", () => {
   const finished = (result: unknown) => ({ toolCallId: "x", shellToolCall: { args: {}, result }, completedAtMs: "1" });
 
   const ok = ["success", "startSuccess", "saveSuccess", "discardSuccess", "async"];
   const failed = ["error", "failure", "timeout", "spawnError", "fileNotFound", "notFile", "notFound", "fileBusy"];
   const refused = ["rejected", "permissionDenied", "readPermissionDenied", "writePermissionDenied"];
 
-  it("knows all of them", () => expect([...ok, ...failed, ...refused].sort()).toEqual([...outcomeKinds].sort()));
+  it("all outcomes are known", () => expect([...ok, ...failed, ...refused].sort()).toEqual([...outcomeKinds].sort()));
 
-  it.each(ok)("%s is not an error, and its value comes as JSON", (kind) => {
+  it.each(ok)("the outcome %s of a call is not an error, and its value is JSON", (kind) => {
     const call = finished({ isBackground: false, [kind]: { a: 1 }, pid: 7 });
     expect({ error: hasError(call), result: extractToolResult(call) }).toEqual({ error: false, result: '{"a":1}' });
   });
 
-  it.each([...failed, ...refused])("%s is an error", (kind) => {
+  it.each([...failed, ...refused])("the outcome %s of a call is an error", (kind) => {
     expect(hasError(finished({ isBackground: false, [kind]: {}, pid: 7 }))).toBe(true);
     expect(extractToolResult(finished({ [kind]: {} })).length).toBeGreaterThan(0);
   });
@@ -239,9 +242,11 @@ describe("outcomes", () => {
     [{ rejected: { command: "rm", reason: "not allowed" } }, "not allowed"],
     [{ spawnError: { command: "x", error: "ENOENT" } }, "ENOENT"],
     [{ fileNotFound: { path: "/a" } }, "fileNotFound"],
-  ])("%j says why", (result, text) => expect(extractToolResult(finished(result))).toBe(text));
+  ])("the outcome %j of a call gives a reason", (result, text) =>
+    expect(extractToolResult(finished(result))).toBe(text),
+  );
 
-  it("a command that exits non-zero failed, and its whole output is the result", () => {
+  it("a command with a non-zero exit failed, and its output is the result", () => {
     const failure = { command: "false", exitCode: 1, stdout: "out", stderr: "err" };
     const call = finished({ failure, isBackground: false });
     expect({ error: hasError(call), result: JSON.parse(extractToolResult(call)) }).toEqual({
@@ -250,7 +255,7 @@ describe("outcomes", () => {
     });
   });
 
-  it("an MCP tool that failed says so inside a success", () => {
+  it("a failed MCP tool inside a success is an error", () => {
     const success = { content: [{ text: { text: "boom" } }], isError: true };
     const call = { mcpToolCall: { args: {}, result: { success } } };
     expect({ error: hasError(call), result: extractToolResult(call) }).toEqual({
@@ -259,7 +264,7 @@ describe("outcomes", () => {
     });
   });
 
-  it("no result is neither: success is never invented, nor is failure", () => {
+  it("a call without a result is not an error, and its text is empty", () => {
     for (const call of [finished(undefined), finished({}), finished(null), {}, null])
       expect({ error: hasError(call), result: extractToolResult(call) }).toEqual({ error: false, result: "" });
     const strange = finished({ somethingNew: { a: 1 }, isBackground: true });
@@ -270,8 +275,8 @@ describe("outcomes", () => {
   });
 });
 
-describe("guards", () => {
-  it("tell blocks apart", () => {
+describe("type guards", () => {
+  it("type guards distinguish blocks", () => {
     const blocks = [
       { type: "text", text: "a" },
       { type: "thinking", thinking: "b" },
@@ -286,7 +291,7 @@ describe("guards", () => {
       for (const wrong of [null, "text", {}, { type: "text" }]) expect(guard(wrong)).toBe(false);
   });
 
-  it("tell lines apart, and refuse those that are not whole", () => {
+  it("type guards distinguish lines, and refuse incomplete ones", () => {
     expect(isCursorSystemEvent(init)).toBe(true);
     expect(isCursorSystemEvent({ ...init, subtype: "notice" })).toBe(false);
     expect(isCursorDelta(says("assistant", "a", { timestamp_ms: 1 }))).toBe(true);

@@ -2,11 +2,7 @@
 // another type. test/sdk/decoded-streams.txt is the whole table.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { claudeDecoder } from "../../src/sdk/drivers/claude-events.ts";
-import { codexDecoder } from "../../src/sdk/drivers/codex-events.ts";
-import { geminiDecoder } from "../../src/sdk/drivers/gemini-events.ts";
-import { opencodeDecoder } from "../../src/sdk/drivers/opencode-events.ts";
-import { piDecoder } from "../../src/sdk/drivers/pi-events.ts";
+import { drivers } from "../../src/sdk/drivers/index.ts";
 
 type Line = Record<string, any>;
 type Decode = (line: unknown) => object[];
@@ -19,7 +15,7 @@ const claudeResult = { type: "result", duration_ms: 9, duration_api_ms: 8, usage
 
 const streams: Record<string, [() => Decode, Line[]]> = {
   claude: [
-    () => claudeDecoder(request),
+    () => drivers.claude.decoder(request),
     [
       {
         type: "system",
@@ -129,7 +125,7 @@ const streams: Record<string, [() => Decode, Line[]]> = {
     ],
   ],
   "claude in pieces": [
-    () => claudeDecoder(request),
+    () => drivers.claude.decoder(request),
     [
       { type: "system", subtype: "init", session_id: "s" },
       {
@@ -159,7 +155,7 @@ const streams: Record<string, [() => Decode, Line[]]> = {
     ],
   ],
   codex: [
-    () => codexDecoder(request),
+    () => drivers.codex.decoder(request),
     [
       { type: "thread.started", thread_id: "t" },
       { type: "turn.started" },
@@ -253,7 +249,7 @@ const streams: Record<string, [() => Decode, Line[]]> = {
     ],
   ],
   gemini: [
-    () => geminiDecoder(request),
+    () => drivers.gemini.decoder(request),
     [
       { type: "init", session_id: "s", model: "g" },
       { type: "message", role: "user", content: "hi", timestamp: at },
@@ -297,7 +293,7 @@ const streams: Record<string, [() => Decode, Line[]]> = {
     ],
   ],
   opencode: [
-    () => opencodeDecoder({ ...(request as object), mcpServers: { git: {} } } as never),
+    () => drivers.opencode.decoder({ ...(request as object), mcpServers: { git: {} } } as never),
     [
       { type: "step_start", sessionID: "s", part: {} },
       { type: "reasoning", part: { text: "hm" } },
@@ -366,7 +362,7 @@ const streams: Record<string, [() => Decode, Line[]]> = {
     ],
   ],
   pi: [
-    () => piDecoder(request),
+    () => drivers.pi.decoder(request),
     [
       { type: "session", id: "s", cwd: "/p", timestamp: at },
       { type: "agent_start" },
@@ -438,7 +434,7 @@ function changed(line: Line, [key, ...rest]: readonly string[], value: unknown):
 beforeAll(() => void vi.useFakeTimers({ now: Date.parse(at), toFake: ["Date"] }));
 afterAll(() => void vi.useRealTimers());
 
-it("lines of other CLIs are understood as the table says", async () => {
+it("lines of other CLIs are decoded as the table says", async () => {
   const rows: string[] = [];
   for (const [name, [open, lines]] of Object.entries(streams)) {
     const whole = told(open(), lines);

@@ -46,7 +46,7 @@ const example = (text: string) => ({
   after: undefined,
 });
 
-it("every type and function is exported under its name, and takes what is documented", () => {
+it("every documented type and function is exported with its documented signature", () => {
   const types = `import type { ${[...written, ...named].join(", ")} } from "courser-agent";`;
   const used = `export type All = [${[...written, ...named].join(", ")}];`;
   const values = `import { ${functions.join(", ")} } from "courser-agent"; console.log(${functions.join(", ")});`;

@@ -9,7 +9,7 @@ import type { AgentEvent } from "../../src/protocol/event.ts";
 import { isDerived } from "../../src/protocol/stream-json.ts";
 import type { CliInfo, Connection, DriverRequest } from "../../src/sdk/drivers/driver.ts";
 import { explainedFailure } from "../../src/sdk/drivers/failures.ts";
-import { drivers } from "../../src/sdk/drivers/index.ts";
+import { driverOf, drivers } from "../../src/sdk/drivers/index.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
 import { promptInput } from "../../src/sdk/prompt-input.ts";
 import { rebuildLines } from "../../src/sdk/rebuild-lines.ts";
@@ -25,11 +25,11 @@ const ours: CliInfo = { path: "/bin/courser", isOurs: true };
 const original: CliInfo = { path: "/bin/cursor-agent", isOurs: false };
 const plain: DriverRequest = { prompt: "go", cwd: "/w", permissionMode: "default", partial: false };
 const line = (tool: UnifiedTool, more: Partial<DriverRequest>, cli: CliInfo = ours) =>
-  drivers[tool].command({ ...plain, ...more }, cli);
+  driverOf(tool).command({ ...plain, ...more }, cli);
 const args = (tool: UnifiedTool, more: Partial<DriverRequest>, cli?: CliInfo) => line(tool, more, cli).args.join(" ");
 
-describe("command lines", () => {
-  test("cursor, as it is documented", () => {
+describe("command lines of other CLIs", () => {
+  test("cursor-agent's command line is as documented", () => {
     expect(args("cursor", {})).toBe("--print --output-format stream-json");
     expect(args("cursor", { permissionMode: "force", resume: "id" })).toBe(
       "--print --output-format stream-json --force --resume id",
@@ -70,17 +70,17 @@ describe("command lines", () => {
     ["codex", { permissionMode: "acceptEdits" }, ' -c sandbox_mode="workspace-write"'],
     ["codex", { permissionMode: "plan", images: ["/a.png"] }, ' -c sandbox_mode="read-only" --image=/a.png'],
     ["codex", { permissionMode: "force" }, " --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox"],
-  ])("%s %j", (tool, request, expected) => {
+  ])("the command line for the CLI %s with %j", (tool, request, expected) => {
     expect(args(tool, request)).toBe(base[tool] + expected);
   });
 
-  test("codex resumes and forks by a subcommand, the id last", () => {
+  test("codex resumes and forks by a subcommand, with the id last", () => {
     expect(args("codex", { resume: "id", model: "m" })).toBe("exec resume --json --model m id");
     expect(args("codex", { resume: true })).toBe("exec resume --json --last");
     expect(args("codex", { resume: "id", fork: true })).toBe("exec fork --json id -");
   });
 
-  test("what cannot be carried over is told, and what must not be left out is refused", () => {
+  test("lost options are listed, and restrictions that would be lost are refused", () => {
     const losses = (tool: UnifiedTool, more: Partial<DriverRequest>, cli?: CliInfo) =>
       line(tool, more, cli).losses.map(({ option }) => option);
     expect(losses("cursor", { permissionMode: "acceptEdits", systemPrompt: "x" }, original)).toEqual([
@@ -89,7 +89,8 @@ describe("command lines", () => {
     ]);
     expect(losses("codex", { partial: true, appendSystemPrompt: "x" })).toEqual(["appendSystemPrompt", "partial"]);
     expect(() => line("claude", { images: ["/no/a.png"] })).toThrow("/no/a.png cannot be read");
-    expect(line("gemini", { images: ["/a.png"] }).prompt).toBe("go\n\n@/a.png");
+    expect(line("gemini", { images: ["/a.png", "/d e/(1).png"] }).prompt).toBe("go\n\n@/a.png\n@/d\\ e/\\(1\\).png");
+    expect(line("pi", { prompt: "@a.txt says?" }).promptVia).toBe("stdin");
     for (const tool of ["codex", "gemini"] as const)
       expect(() => line(tool, { disallowedTools: ["Bash"] })).toThrow(/cannot be enforced/);
     expect(() => line("cursor", { allowedTools: ["Read"] }, original)).toThrow(/cannot be enforced/);
@@ -97,7 +98,7 @@ describe("command lines", () => {
     expect(() => line("gemini", { resume: "id", fork: true })).toThrow(/fork/);
   });
 
-  test("hooks and tools are handed over by flag, or in a folder of this run", () => {
+  test("hooks and tools are passed by flag or in a folder of this run", () => {
     const connection = {
       folder,
       hook: { command: ["node", "/a b/relay.cjs"], events: ["preToolUse"] },
@@ -121,14 +122,19 @@ describe("command lines", () => {
     expect(args("codex", { connection })).toContain(
       `hooks.PreToolUse=[{ "matcher" = "*", "hooks" = [{ "type" = "command", "command" = "node '/a b/relay.cjs'", "timeout" = 3600 }] }]`,
     );
-    expect(line("gemini", { connection }).env!["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"]).toBe(join(folder, "settings.json"));
+    expect(line("gemini", { connection }).env!["GEMINI_CLI_SYSTEM_SETTINGS_PATH"]).toBe(join(folder, "settings.json"));
+    expect(JSON.parse(readFileSync(join(folder, "settings.json"), "utf8"))).toMatchObject({
+      hooks: { BeforeTool: [{ matcher: "*", hooks: [{ command: "node '/a b/relay.cjs'", timeout: 3_600_000 }] }] },
+      hooksConfig: { enabled: true },
+      mcpServers: { mine: { trust: true } },
+    });
     expect(args("cursor", { connection }, original)).toContain(`--plugin-dir ${folder}`);
     expect(JSON.parse(readFileSync(join(folder, "hooks.json"), "utf8"))).toEqual(JSON.parse(hooks!));
     expect(line("cursor", { connection }, original).losses.map(({ option }) => option)).toEqual(["canUseTool"]);
   });
 });
 
-test("a call that a callback denied is told, also where the stream of Codex does not", () => {
+test("a call that a callback denied is reported, even if Codex's stream omits it", () => {
   const refusedCalls: NonNullable<Connection["refusedCalls"]>[number][] = [];
   const decode = drivers.codex.decoder({ ...plain, connection: { folder, refusedCalls } });
   decode({ type: "thread.started", thread_id: "t" });
@@ -142,8 +148,8 @@ test("a call that a callback denied is told, also where the stream of Codex does
   expect(decode({ type: "turn.started" })).toEqual([]);
 });
 
-describe("Windows", () => {
-  test("a .cmd gets its words through the shell, every one of them quoted", () => {
+describe("command lines on Windows", () => {
+  test("a .cmd program gets its words through the shell, each quoted", () => {
     expect(spawnWords("C:\\npm\\claude.cmd", ["-p", 'say "hi" & del %PATH%', "a\\"], { platform: "win32" })).toEqual({
       program: "cmd.exe",
       args: [
@@ -162,7 +168,7 @@ describe("Windows", () => {
     expect(spawnWords("/bin/x.cmd", ["a b"], { platform: "linux" }).verbatim).toBe(false);
   });
 
-  test("prompts go through stdin where the shell would read them, and where the line would be too long", () => {
+  test("prompts go through stdin if the shell would interpret them or the line is too long", () => {
     const via = (command: string, prompt: string, platform: NodeJS.Platform) =>
       promptInput({ command, args: ["-p"], prompt }, platform).via;
     expect(via("claude.cmd", "hi", "win32")).toBe("stdin");
@@ -174,7 +180,7 @@ describe("Windows", () => {
     expect(via("claude", "é ".repeat(60_000), "darwin")).toBe("stdin");
   });
 
-  test("a name is found with the endings of PATHEXT", () => {
+  test("programs are found with the endings of PATHEXT", () => {
     const file = join(folder, "tool.CMD");
     rmSync(file, { force: true });
     expect(findProgram("tool", { PATH: folder, PATHEXT: ".EXE;.CMD" }, "win32")).toBeUndefined();
@@ -187,7 +193,7 @@ describe("Windows", () => {
   });
 });
 
-describe("recorded streams", () => {
+describe("recorded streams of other CLIs", () => {
   const recordings = join(import.meta.dirname, "../recordings/peers");
   const peers = ["claude", "codex", "gemini", "opencode", "pi"] as const;
   const linesOf = (tool: string, name: string) =>
@@ -195,7 +201,7 @@ describe("recorded streams", () => {
       .trim()
       .split("\n");
   const decoded = (tool: UnifiedTool, lines: readonly string[]): AgentEvent[] => {
-    const decode = drivers[tool].decoder({ ...plain, prompt: "go" });
+    const decode = driverOf(tool).decoder({ ...plain, prompt: "go" });
     return lines.flatMap((each) => decode(JSON.parse(each)));
   };
   const all = peers.flatMap((tool) =>
@@ -204,29 +210,35 @@ describe("recorded streams", () => {
       .map((name) => [tool, name] as const),
   );
 
-  test.each(all)("%s %s: every line comes back, also through JSON, and no text of it was kept", (tool, name) => {
-    const lines = linesOf(tool, name).map((each) => JSON.stringify(JSON.parse(each)));
-    const events = JSON.parse(JSON.stringify(decoded(tool, lines))) as AgentEvent[];
-    expect(rebuildLines(events, tool).map((each) => JSON.stringify(each))).toEqual(lines);
-    for (const each of lines) expect(JSON.stringify(events)).not.toContain(JSON.stringify(each).slice(1, -1));
-  });
+  test.each(all)(
+    "every line of a recorded stream of %s %s survives decoding and JSON, without keeping its text",
+    (tool, name) => {
+      const lines = linesOf(tool, name).map((each) => JSON.stringify(JSON.parse(each)));
+      const events = JSON.parse(JSON.stringify(decoded(tool, lines))) as AgentEvent[];
+      expect(rebuildLines(events, tool).map((each) => JSON.stringify(each))).toEqual(lines);
+      for (const each of lines) expect(JSON.stringify(events)).not.toContain(JSON.stringify(each).slice(1, -1));
+    },
+  );
 
-  test.each(all)("%s %s: one beginning, one end, every call ended, text said once, nothing unknown", (tool, name) => {
-    const events = decoded(tool, linesOf(tool, name));
-    expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["init", "user"]);
-    expect(events.filter(({ type }) => type === "done" || type === "fail")).toEqual([events.at(-1)]);
-    expect(events.filter(({ type }) => type === "other")).toEqual([]);
-    const starts = events.flatMap((event) => (event.type === "tool_start" ? [event.callId] : []));
-    const ends = events.flatMap((event) => (event.type === "tool_end" ? [event.callId] : []));
-    expect(ends).toEqual(starts);
-    const joined = (type: "text" | "text_end") =>
-      events.flatMap((event) => (event.type === type ? [(event as { text: string }).text] : [])).join("");
-    expect(joined("text")).toBe(joined("text_end"));
-    const last = events.at(-1)!;
-    if (last.type === "done") expect(last.text).toBe(joined("text"));
-  });
+  test.each(all)(
+    "a recorded stream of %s %s has one start, one end, every call ended, text once, nothing unknown",
+    (tool, name) => {
+      const events = decoded(tool, linesOf(tool, name));
+      expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["init", "user"]);
+      expect(events.filter(({ type }) => type === "done" || type === "fail")).toEqual([events.at(-1)]);
+      expect(events.filter(({ type }) => type === "other")).toEqual([]);
+      const starts = events.flatMap((event) => (event.type === "tool_start" ? [event.callId] : []));
+      const ends = events.flatMap((event) => (event.type === "tool_end" ? [event.callId] : []));
+      expect(ends).toEqual(starts);
+      const joined = (type: "text" | "text_end") =>
+        events.flatMap((event) => (event.type === type ? [(event as { text: string }).text] : [])).join("");
+      expect(joined("text")).toBe(joined("text_end"));
+      const last = events.at(-1)!;
+      if (last.type === "done") expect(last.text).toBe(joined("text"));
+    },
+  );
 
-  test.each(peers)("%s: calls by the one list of names, as our wire spells them, with their outcomes", (tool) => {
+  test.each(peers)("calls have unified names and outcomes in the recordings of %s", (tool) => {
     const events = decoded(tool, linesOf(tool, "work"));
     const ends = events.flatMap((event) => (event.type === "tool_end" ? [event] : []));
     expect(ends[0]).toMatchObject({ tool: "shell", outcome: { kind: "success" } });
@@ -249,7 +261,7 @@ describe("recorded streams", () => {
     expect(messages.at(-1)).toMatchObject({ role: "assistant", usage: { inputTokens: 7200, outputTokens: 204 } });
   });
 
-  test("what was refused and what failed is told as that", () => {
+  test("refused and failed calls are reported as such", () => {
     const ends = (tool: UnifiedTool) =>
       decoded(tool, linesOf(tool, "refused")).flatMap((event) => (event.type === "tool_end" ? [event.outcome] : []));
     expect(ends("claude")).toMatchObject([{ kind: "rejected" }]);
@@ -265,7 +277,7 @@ describe("recorded streams", () => {
     expect(failures[0]).toMatchObject({ code: "MODEL_BAD_REQUEST" });
   });
 
-  test("what a CLI did not say is absent, what it said is used", () => {
+  test("outcomes contain what the CLI said and nothing else", () => {
     const values = (tool: UnifiedTool) =>
       decoded(tool, linesOf(tool, "work")).flatMap((event) =>
         event.type === "tool_end" ? [event.outcome!.value] : [],
@@ -305,22 +317,75 @@ describe("recorded streams", () => {
     }
   });
 
-  test("a request that is made again is a retry, with its reason", () => {
+  test("words for the model around a result are no part of it", () => {
+    const ended = (lines: object[], tool: UnifiedTool) =>
+      (
+        decoded(
+          tool,
+          lines.map((line) => JSON.stringify(line)),
+        ) as any[]
+      ).findLast(({ type }) => type === "tool_end").outcome;
+    const pi = (name: string, args: object, text: string, { isError = false, details = {} } = {}) =>
+      ended(
+        [
+          { type: "session", id: "s", cwd: "/w" },
+          { type: "tool_execution_start", toolCallId: "1", toolName: name, args },
+          {
+            type: "tool_execution_end",
+            toolCallId: "1",
+            toolName: name,
+            result: { content: [{ type: "text", text }], details },
+            isError,
+          },
+        ],
+        "pi",
+      );
+    const command = { command: "true" };
+    expect(pi("bash", command, "(no output)")).toEqual({ kind: "success", value: { ...command, stdout: "" } });
+    expect(pi("bash", command, "(no output)\n\nCommand exited with code 3", { isError: true })).toEqual({
+      kind: "failure",
+      value: { ...command, stdout: "", exitCode: 3 },
+    });
+    const truncation = { content: "b\nc", truncated: true, totalLines: 9, outputLines: 2 };
+    const cut = pi("read", { path: "a", offset: 2 }, "b\nc\n\n[Showing lines 2-3 of 9.]", { details: { truncation } });
+    expect(cut.value).toEqual({
+      path: "a",
+      content: "b\nc",
+      exceededLimit: true,
+      totalLines: 9,
+      readRange: { startLine: 2, endLine: 3 },
+    });
+    const state = { status: "completed", input: command, output: "(no output)", metadata: { exit: 0 } };
+    const shell = { type: "tool_use", sessionID: "s", part: { type: "tool", callID: "1", tool: "bash", state } };
+    expect(ended([shell], "opencode").value).toEqual({ ...command, stdout: "", exitCode: 0 });
+    const content = "<tool_use_error>String to replace not found.</tool_use_error>";
+    const claude = ended(
+      [
+        { type: "system", subtype: "init", session_id: "s" },
+        { type: "assistant", message: { content: [{ type: "tool_use", id: "1", name: "Edit", input: {} }] } },
+        { type: "user", message: { content: [{ type: "tool_result", tool_use_id: "1", content, is_error: true }] } },
+      ],
+      "claude",
+    );
+    expect(claude.value.message).toBe("String to replace not found.");
+  });
+
+  test("a repeated request is a retry with its reason", () => {
     const retries = (tool: UnifiedTool) =>
       decoded(tool, linesOf(tool, "retried")).filter(({ type }) => type === "retry");
     expect(retries("claude")).toMatchObject([{ attempt: 1, discards: false, reason: "rate_limit (status 429)" }]);
     expect(retries("codex")).toMatchObject([{ attempt: 1, reason: expect.stringContaining("429 Too Many Requests") }]);
   });
 
-  test("events say nothing that has no words, and lines without events come back with the next", () => {
+  test("events without content are dropped, and their lines are kept with the next", () => {
     for (const tool of peers)
       for (const event of decoded(tool, linesOf(tool, "work")))
         if (event.type === "notice" && event.kind !== "usage") expect(event.message).not.toBe("");
   });
 
-  test("why it failed is told by one table, whoever says it", () => {
+  test("a CLI's failure has the same code whether its stream or stderr tells it", () => {
     const told = (tool: UnifiedTool, message: string, stderr = "") =>
-      explainedFailure({ message }, stderr, drivers[tool].failures);
+      explainedFailure({ message }, stderr, driverOf(tool).failures);
     expect(told("codex", "unexpected status 401 Unauthorized: no key, url: http://x").code).toBe("MODEL_AUTH_ERROR");
     expect(told("codex", "exceeded retry limit, last status: 429 Too Many Requests").code).toBe("MODEL_RATE_LIMIT");
     expect(told("codex", "The model `x` does not exist or you do not have access to it.").code).toBe("MODEL_UNKNOWN");
@@ -339,7 +404,7 @@ describe("recorded streams", () => {
     expect(causeIn("WARNING: no aliases\nit is over\n")).toBe("it is over");
   });
 
-  test("the shell around a command is taken off, and nothing else", () => {
+  test("the shell wrapper around a command is removed, and nothing else", () => {
     expect(withoutShell("/bin/bash -lc 'echo hi; exit 3'")).toBe("echo hi; exit 3");
     expect(withoutShell("bash -c ls")).toBe("ls");
     expect(withoutShell(`/bin/zsh -lc "echo 'a' \\"b\\""`)).toBe(`echo 'a' "b"`);
@@ -347,7 +412,7 @@ describe("recorded streams", () => {
     expect(withoutShell("echo bash -c ls")).toBe("echo bash -c ls");
   });
 
-  test("what Codex keeps of a thread tells the changes of files and the usage of one turn", async () => {
+  test("Codex's rollout file gives file changes and the usage of one turn", async () => {
     const home = mkdtempSync(join(folder, "codex-"));
     const thread = "00000000-0000-4000-8000-000000000001";
     mkdirSync(join(home, "sessions"));
@@ -381,9 +446,9 @@ describe("recorded streams", () => {
     expect(told.at(-1)).toMatchObject({ usage: { inputTokens: 100, outputTokens: 10, cacheReadTokens: 40 } });
   });
 
-  test("lines that nobody knows are kept and told", () => {
+  test("unknown lines are kept and reported", () => {
     for (const tool of peers) {
-      const decode = drivers[tool].decoder(plain);
+      const decode = driverOf(tool).decoder(plain);
       for (const raw of [
         { type: "weather" },
         { type: "toString" },
@@ -398,11 +463,11 @@ describe("recorded streams", () => {
     }
   });
 
-  test("are there", () => expect(existsSync(recordings)).toBe(true));
+  test("the recordings exist", () => expect(existsSync(recordings)).toBe(true));
 });
 
 describe("pi in a read-only mode", () => {
-  test("has the reading tools that are allowed, and no others", () => {
+  test("pi gets only the allowed reading tools", () => {
     expect(args("pi", { mode: "plan" })).toContain("--tools read,grep,find,ls");
     const some = args("pi", { mode: "plan", allowedTools: ["bash", "read"] });
     expect(some.match(/--tools \S+/g)).toEqual(["--tools read"]);

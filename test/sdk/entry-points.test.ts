@@ -6,7 +6,7 @@ import { repository } from "../support/run-cli.ts";
 
 type Entry = { default: string };
 
-it("is one class in every entry point: UserError, RunError, FrameError", async () => {
+it("UserError, RunError and FrameError are one class in every entry point", async () => {
   const { exports } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
     exports: Record<string, Entry | string>;
   };
@@ -29,7 +29,7 @@ it("is one class in every entry point: UserError, RunError, FrameError", async (
   expect([...shared]).toEqual(expect.arrayContaining(["UserError", "RunError", "FrameError"]));
 });
 
-it("exports no function as a type: `export type *` is for files of types alone", () => {
+it("no function is exported as a type", () => {
   const entries = ["sdk", "sdk/cursor", "protocol", "policy", "bridge", "adapter", "testing/kit", "serve/client"];
   for (const entry of entries) {
     const folder = join(repository, "src", entry);

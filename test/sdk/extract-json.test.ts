@@ -7,7 +7,7 @@ import { extractJSON, type StandardSchema } from "../../src/sdk/index.ts";
 const answer = 'Two lists, [1] and this:\n```json\n{ "bugs": ["a"], "count": "1" }\n```\nor {"bugs": [], "count": 2}.';
 
 describe("extractJSON", () => {
-  it("without a schema: the first value that there is", () => {
+  it("without a schema, the first JSON value is returned", () => {
     expect(extractJSON('Here is the data: {"name": "John", "age": 30}')).toEqual({ name: "John", age: 30 });
     expect(extractJSON(answer)).toEqual({ bugs: ["a"], count: "1" });
     expect(extractJSON<number[]>("[1, 2]")?.length).toBe(2);
@@ -15,7 +15,7 @@ describe("extractJSON", () => {
     expect(extractJSON("null")).toBeNull();
   });
 
-  it("by JSON Schema: the first that fits", () => {
+  it("with JSON Schema, the first fitting value is returned", () => {
     expect(extractJSON(answer, { properties: { count: { type: "integer" } }, required: ["count"] })).toEqual({
       bugs: [],
       count: 2,
@@ -24,19 +24,19 @@ describe("extractJSON", () => {
     expect(extractJSON(answer, { type: "string" })).toBeNull();
   });
 
-  it("by a schema of a library: typed, and as the library makes it", () => {
+  it("with a schema library, the value is typed and transformed", () => {
     const schema = v.object({ bugs: v.array(v.string()), count: v.pipe(v.string(), v.transform(Number)) });
     const found = extractJSON(answer, schema);
     const count: number | undefined = found?.count;
     expect({ found, count }).toEqual({ found: { bugs: ["a"], count: 1 }, count: 1 });
   });
 
-  it("our interface is the one that the libraries agreed on", () => {
+  it("extractJson accepts any Standard Schema", () => {
     const taken = (schema: StandardSchemaV1<unknown, { a: 1 }>): StandardSchema<{ a: 1 }> => schema;
     expect(extractJSON('{"a":1}', taken(v.unknown() as StandardSchemaV1<unknown, { a: 1 }>))?.a).toBe(1);
   });
 
-  it("a schema that checks asynchronously is refused, not passed over", () => {
+  it("an asynchronous schema is refused", () => {
     const schema = v.pipeAsync(
       v.unknown(),
       v.checkAsync(async () => true),

@@ -133,16 +133,20 @@ async function play(fault: string, { withinMs = 15_000, ...expected }: Expected)
   expected.more?.(result as RunResult, events);
 }
 
-describe("a CLI that", () => {
-  test.concurrent.each(Object.entries(matrix))("%s", (fault, expected) => play(fault, expected), 30_000);
+describe("faulty CLIs", () => {
+  test.concurrent.each(Object.entries(matrix))(
+    "a run with the faulty CLI %s ends in one outcome",
+    (fault, expected) => play(fault, expected),
+    30_000,
+  );
 
-  test("a stand-in for each", async () => {
+  test("there is a stand-in for each fault", async () => {
     const source = await import("node:fs").then(({ readFileSync }) => readFileSync(program, "utf8"));
     const names = [...source.matchAll(/^ {2}"?([a-z][\w-]*)"?(?:: |\(\))/gm)].map(([, name]) => name);
     expect(Object.keys(matrix).filter((fault) => !names.includes(fault))).toEqual([]);
   });
 
-  test("prints noise is read where that is asked for, and its noise is counted", () =>
+  test("noise can be skipped on request, and is counted", () =>
     play("noise", {
       outcome: "success",
       text: answer,
@@ -150,7 +154,7 @@ describe("a CLI that", () => {
       more: (result) => expect(result.ignored).toBeGreaterThanOrEqual(2),
     }));
 
-  test("sends 100 MB in a line takes no memory for it", async () => {
+  test("a line of 100 MB takes no memory", async () => {
     global.gc?.();
     const before = process.memoryUsage.rss();
     let peak = before;

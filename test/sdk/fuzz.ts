@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/json/object.ts";
 import { commonFault } from "../../src/protocol/frame-shapes.ts";
 import { FrameParser } from "../../src/protocol/frames.ts";
 import { encodeEvent, isDerived } from "../../src/protocol/stream-json.ts";
-import { drivers } from "../../src/sdk/drivers/index.ts";
+import { driverOf, drivers } from "../../src/sdk/drivers/index.ts";
 import { rebuildLines } from "../../src/sdk/rebuild-lines.ts";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
 import { disturb, type Random, random } from "../protocol/random.ts";
@@ -45,9 +45,9 @@ export function fuzz({ rounds, seed }: { rounds: number; seed: number }): FuzzRe
 
 function playStream(dice: Random, result: FuzzResult): void {
   const tool = dice.pick(tools);
-  const { frames: types, decoder } = drivers[tool];
+  const { frames: types, decoder } = driverOf(tool);
   const pieces = piecesOf(dice, tool);
-  const parser = new FrameParser({ maxLineBytes: 1 << 20, ...(types && { types }) });
+  const parser = new FrameParser({ maxLineBytes: 1 << 20, types });
   const decode = decoder({ prompt: "go", cwd: "/w", permissionMode: "default", partial: true });
   const values: JsonObject[] = [];
   /** Lines at the end that no event followed: they are kept with the next one. */
@@ -137,7 +137,7 @@ function cursorLines(dice: Random): JsonObject[] {
 
 /** Lines in any order, but an end only at the end. */
 function someOf(dice: Random, tool: UnifiedTool): JsonObject[] {
-  const isEnd = ({ type }: JsonObject) => drivers[tool].frames!.get(String(type))?.isTerminal === true;
+  const isEnd = ({ type }: JsonObject) => driverOf(tool).frames.get(String(type))?.isTerminal === true;
   const lines = recorded.get(tool)!;
   const work = lines.filter((line) => !isEnd(line));
   // Some streams have no last line.

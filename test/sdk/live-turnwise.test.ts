@@ -1,4 +1,5 @@
-// openLive with CLIs that cannot be spoken to while they work: the same LiveRun, a process for each turn, listed losses.
+// openLive with CLIs that cannot be spoken to while they work: the same LiveRun, one process for all turns or one for each,
+// listed losses.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -18,7 +19,7 @@ afterAll(() => workspace.remove());
 const peer = join(repository, "test/sdk/fixtures/peer-cli.mjs");
 let logs = 0;
 
-/** `calls`: how the program was called, once for each turn. */
+/** `calls`: what the program was asked, once for each turn. */
 async function open(tool: UnifiedTool, more: LiveOptions = {}) {
   const log = join(workspace.home, `peer-${logs++}.log`);
   const session = await openLive({
@@ -33,12 +34,12 @@ async function open(tool: UnifiedTool, more: LiveOptions = {}) {
     (existsSync(log) ? readFileSync(log, "utf8") : "")
       .split("\n")
       .filter(Boolean)
-      .map((line) => JSON.parse(line) as { args: string[]; prompt: string; session: string });
+      .map((line) => JSON.parse(line) as { args: string[]; prompt: string; session: string; pid: number });
   return { session, calls };
 }
 
 describe.each<UnifiedTool>(["cursor", "claude", "codex", "gemini"])("%s", (tool) => {
-  it("goes on from turn to turn in one session, and its events are one log", async () => {
+  it("an agent CLI continues from turn to turn in one session with one event log", async () => {
     const { session, calls } = await open(tool);
     const seen = follow(session);
     const [one, two] = [session.send({ text: "first words" }), session.send({ text: "next words", data: "more" })];
@@ -46,6 +47,7 @@ describe.each<UnifiedTool>(["cursor", "claude", "codex", "gemini"])("%s", (tool)
     expect(session.chatId).toMatch(/^[0-9a-f-]{36}$/);
     expect(await two.ending).toMatchObject({ type: "done", text: "You said: next words\n\nmore" });
     expect(calls().map((call) => call.session)).toEqual([session.chatId, session.chatId]);
+    expect(new Set(calls().map((call) => call.pid)).size).toBe(tool === "claude" ? 1 : 2);
     const types: string[] = [];
     const numbers: number[] = [];
     for await (const { number, event } of session.events(1)) {
@@ -61,7 +63,7 @@ describe.each<UnifiedTool>(["cursor", "claude", "codex", "gemini"])("%s", (tool)
     expect(await session.send({ text: "late" }).ending).toMatchObject({ code: "INTERRUPTED" });
   });
 
-  it("is interrupted, withdrawn from, and steered by the next prompt", async () => {
+  it("a turn can be interrupted, a queued prompt withdrawn, and the next prompt steers", async () => {
     const { session, calls } = await open(tool);
     const seen = follow(session);
     const waiting = session.send({ text: "wait" });
@@ -75,13 +77,14 @@ describe.each<UnifiedTool>(["cursor", "claude", "codex", "gemini"])("%s", (tool)
     expect([waiting.state, two.state, three.state, steered.state]).toEqual(["told", "dropped", "told", "told"]);
     expect(calls().map(({ prompt }) => prompt)).toEqual(["wait", "steered words", "third words"]);
     expect(new Set(calls().map((call) => call.session)).size).toBe(1);
+    expect(new Set(calls().map((call) => call.pid)).size).toBe(tool === "claude" ? 1 : 3);
     expect(seen.notices()).toContain("queue");
     expect(await waiting.withdraw()).toBe(false);
   });
 });
 
-describe("what cannot be carried over", () => {
-  it("is listed before anything is done, and never passes in silence", async () => {
+describe("options that cannot be carried over", () => {
+  it("losses are listed before anything is done", async () => {
     const human = { ask: async () => ({ type: "yes" as const }) };
     const { session } = await open("codex", { human, appendSystemPrompt: "Be brief." });
     const options = session.losses.map(({ option }) => option);
@@ -106,7 +109,7 @@ describe("what cannot be carried over", () => {
     await expect(open("codex", { allowedTools: ["Read"] })).rejects.toMatchObject({ code: "USAGE" });
   });
 
-  it("mode and model count from the next turn on", async () => {
+  it("mode and model apply from the next turn on", async () => {
     const { session, calls } = await open("claude");
     const seen = follow(session);
     await session.send({ text: "one word" }).ending;
@@ -118,7 +121,18 @@ describe("what cannot be carried over", () => {
     expect(seen.notices().filter((kind) => kind.endsWith("_change"))).toEqual(["mode_change", "model_change"]);
   });
 
-  it("a process that cannot be started, or is closed while it works", async () => {
+  it("a process that ends in the middle of a turn fails that turn, and the next one resumes in another", async () => {
+    const { session, calls } = await open("claude");
+    follow(session);
+    await session.send({ text: "one word" }).ending;
+    expect(await session.send({ text: "crash" }).ending).toMatchObject({ type: "fail", code: "CLI_EXIT" });
+    expect(await session.send({ text: "two words" }).ending).toMatchObject({ text: "You said: two words" });
+    const [first, , last] = calls();
+    expect(last).toMatchObject({ session: first!.session, args: expect.arrayContaining(["--resume", first!.session]) });
+    expect(last!.pid).not.toBe(first!.pid);
+  });
+
+  it("a process that cannot start, or is closed while working, is reported", async () => {
     const { session } = await open("claude", { cwd: join(workspace.path, "gone") });
     expect(await session.send({ text: "one word" }).ending).toMatchObject({ type: "fail", code: "CWD_MISSING" });
     const pids: number[] = [];
@@ -134,7 +148,7 @@ describe("what cannot be carried over", () => {
   });
 });
 
-it("our own CLI in a version that does not know hello has a process for each turn, too", async () => {
+it("a version of our CLI without hello gets a process for each turn", async () => {
   for (const answer of ["refuses", "is silent"]) {
     const old = workspace.file(
       join(answer, "courser.cjs"),

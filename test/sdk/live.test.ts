@@ -64,8 +64,8 @@ function human(answer: Answer | ((question: Question, signal: AbortSignal) => Pr
   return { asked, ask };
 }
 
-describe("turns", () => {
-  it("have calls with the names of the SDK, and prompts that are objects", async () => {
+describe("turns of openLive", () => {
+  it("calls have the SDK's names, and prompts may be objects", async () => {
     const session = await open([shell("echo hi"), { text: "Done." }]);
     const names: unknown[] = [];
     const reading = (async () => {
@@ -84,7 +84,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("are answered one after the other in one process, which ends when it is closed", async () => {
+  it("turns are answered one after the other in one process, which ends when closed", async () => {
     const session = await open([{ text: "One." }, { text: "Two." }]);
     const seen = follow(session);
     const [one, two] = [session.send({ text: "one" }), session.send({ text: "two" })];
@@ -106,8 +106,8 @@ describe("turns", () => {
   });
 });
 
-describe("people", () => {
-  it("are asked for trust before anything begins", async () => {
+describe("questions of openLive", () => {
+  it("trust is asked for before anything begins", async () => {
     const workspace = create();
     const options = { permissionMode: "default" } as const;
     const script = [{ text: "Hi." }];
@@ -125,7 +125,7 @@ describe("people", () => {
     await open(script, options, workspace);
   });
 
-  it("are told when nobody waits for their answer any more", async () => {
+  it("a question that closed before it was answered is reported as withdrawn", async () => {
     let signal: AbortSignal | undefined;
     const slow = human((_question, given) => {
       signal = given;
@@ -144,8 +144,8 @@ describe("people", () => {
   });
 });
 
-describe("events", () => {
-  it("of subagents carry their id, and output comes as it is made", async () => {
+describe("events of openLive", () => {
+  it("events of subagents carry their id, and output arrives live", async () => {
     const task = { name: "Task", args: { description: "look", prompt: "look around", subagent_type: "explore" } };
     const script = [
       { calls: [task] },
@@ -171,7 +171,7 @@ describe("events", () => {
     }
   });
 
-  it("hold up the process, if their first reader does not read, and only then", async () => {
+  it("only the first reader of a live session can slow down the process", async () => {
     const piece = "x".repeat(1000);
     const session = await open([{ text: Array.from({ length: 6000 }, () => piece) }]);
     const reader = session.events()[Symbol.asyncIterator]();
@@ -196,7 +196,7 @@ describe("events", () => {
     expect(rest.filter((type) => type !== "text")).toEqual(["user", "text_end", "done"]);
   });
 
-  it("do not keep it from being closed when nobody reads them", async () => {
+  it("unread events do not prevent closing", async () => {
     const session = await open([{ text: Array.from({ length: 6000 }, () => "x".repeat(1000)) }]);
     const reader = session.events()[Symbol.asyncIterator]();
     await reader.next();
@@ -208,8 +208,8 @@ describe("events", () => {
   });
 });
 
-describe("the process", () => {
-  it("that is killed in the middle of a turn settles all that is open", async () => {
+describe("the process behind openLive", () => {
+  it("a process killed during a turn settles everything open", async () => {
     const session = await open([shell("sleep 60")]);
     const seen = follow(session);
     const [one, two] = [session.send({ text: "one" }), session.send({ text: "two" })];
@@ -228,7 +228,7 @@ describe("the process", () => {
     expect(await session.send({ text: "late" }).ending).toMatchObject({ code: "CLI_EXIT" });
   });
 
-  it("that falls silent in a turn is ended; between turns it may", async () => {
+  it("a process that falls silent in a turn is ended; between turns it may be silent", async () => {
     const session = await open([{ text: "Hi." }, long], { idleMs: 800 });
     expect(await session.send({ text: "one" }).ending).toMatchObject({ type: "done" });
     await new Promise((done) => setTimeout(done, 1800));
@@ -245,7 +245,7 @@ describe("the process", () => {
     ['{"type":"assistant","message":{"role":"assistant","content":[]},"session_id":"another"}', "FRAME_SESSION"],
     ['{"type":"assistant","message":{"role":"assistant","content":[]}}', "NO_RESULT"],
     ["", "NO_OUTPUT"],
-  ])("that says %j and goes fails its turns with %s", async (said, code) => {
+  ])("a process that prints %j and exits fails its turns with %s", async (said, code) => {
     const init = { type: "system", subtype: "init", session_id: "s", cwd: "/", model: "m", permissionMode: "default" };
     const greeting = { type: "control", subtype: "hello", version: 1, session_id: "s", event_number: 1 };
     const user = { type: "user", message: { role: "user", content: [] }, session_id: "s", event_number: 2 };
@@ -271,7 +271,7 @@ describe("the process", () => {
     expect((await session.ended).error).toMatchObject({ code });
   });
 
-  it("ends by a signal of its starter, before it begins and later", async () => {
+  it("an abort signal ends a live session's process, early or late", async () => {
     await expect(open([long], { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "INTERRUPTED" });
     const abort = new AbortController();
     const session = await open([long], { signal: abort.signal });
@@ -285,7 +285,7 @@ describe("the process", () => {
     expect(isRunning(session.pid)).toBe(false);
   });
 
-  it("does not wait for ever for a process that says nothing", async () => {
+  it("a silent process is not waited for forever", async () => {
     const place = create();
     const executable = place.file(
       join(place.home, "silent"),
@@ -298,7 +298,7 @@ describe("the process", () => {
     });
   });
 
-  it("ends with what a callback throws", async () => {
+  it("an exception in a callback ends the process", async () => {
     const broken = () => {
       throw new Error("mine");
     };
@@ -310,7 +310,7 @@ describe("the process", () => {
       });
   });
 
-  it("is closed without ever being used, and what it cannot take is refused on this side", async () => {
+  it("an unused process can be closed, and invalid requests are refused locally", async () => {
     const session = await open([{ text: "Hi." }]);
     expect(await session.send({ text: " " }).ending).toMatchObject({ code: "USAGE" });
     const picture = { mime: "image/svg+xml", base64: Buffer.from("<svg/>").toString("base64") };
@@ -325,7 +325,7 @@ describe("the process", () => {
     expect(events).toEqual(["init"]);
   });
 
-  it("goes on with a session, and in a copy of one", async () => {
+  it("a session can be continued or forked", async () => {
     const workspace = create();
     const first = await open([{ text: "One." }], {}, workspace);
     await first.send({ text: "one", data: "/not a command", images: [] }).ending;
@@ -342,7 +342,7 @@ describe("the process", () => {
     await expect(openLive({ executable: "/no/such/cli" })).rejects.toMatchObject({ code: "CLI_NOT_FOUND" });
   });
 
-  it("has functions of this program as tools and hooks", async () => {
+  it("functions of the program that uses the SDK work as tools and hooks", async () => {
     const heard: string[] = [];
     const add = tool({
       name: "add",

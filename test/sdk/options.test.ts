@@ -6,7 +6,7 @@ import { z } from "zod";
 import { tool } from "../../src/sdk/callbacks/tool.ts";
 import { detectCli, getCapabilities } from "../../src/sdk/detect.ts";
 import type { CliInfo, DriverRequest } from "../../src/sdk/drivers/driver.ts";
-import { drivers } from "../../src/sdk/drivers/index.ts";
+import { driverOf, drivers } from "../../src/sdk/drivers/index.ts";
 import { execute } from "../../src/sdk/execute.ts";
 import { openLive } from "../../src/sdk/live/open-live.ts";
 import { type StartOptions, start } from "../../src/sdk/run.ts";
@@ -44,7 +44,7 @@ function shim(folder: string, name: string): string {
   return file;
 }
 
-describe("a mistake in a call is thrown, with what was probably meant", () => {
+describe("mistakes in SDK calls", () => {
   const wrong: [given: object, message: string][] = [
     [{ allowTools: ["Read"] }, "unknown option 'allowTools'. Did you mean allowedTools?"],
     [{ timeout: 5 }, "unknown option 'timeout'. Here it is timeoutMs."],
@@ -70,14 +70,14 @@ describe("a mistake in a call is thrown, with what was probably meant", () => {
     [{ fork: true }, "fork needs a session to copy: give resume as well."],
   ];
 
-  test.each(wrong)("start: %j", async (given, message) => {
+  test.each(wrong)("the SDK's start refuses the mistaken call %j", async (given, message) => {
     const options = { prompt: "go", ...given } as Options;
     expect(() => start(options)).toThrow(`start: ${message}`);
     const rejected = await execute(options).catch((error) => error);
     expect(rejected).toMatchObject({ code: "USAGE", message: expect.stringContaining(message) });
   });
 
-  test("by every function", async () => {
+  test("every function refuses invalid options", async () => {
     const run = start(scripted([{ text: "ok" }]));
     expect(() => run.session.send("go", { cwd: "/" } as object)).toThrow("session.send: unknown option 'cwd'.");
     expect(() => start("go" as never)).toThrow("start takes an object: start({ prompt: '…' }).");
@@ -93,8 +93,8 @@ describe("a mistake in a call is thrown, with what was probably meant", () => {
   });
 });
 
-describe("our own CLI", () => {
-  test("is known by asking it, behind a shell shim: callbacks, tools and fork work", async () => {
+describe("detecting our own CLI", () => {
+  test("our CLI is recognised behind a shell shim, with callbacks, tools and fork", async () => {
     const executable = shim(workspace.home, "cursor-agent");
     expect(await detectCli("cursor", { executable, env: { ...process.env, ...env } })).toMatchObject({ isOurs: true });
     const asked: string[] = [];
@@ -121,7 +121,7 @@ describe("our own CLI", () => {
     expect(fork.session.id).not.toBe(run.session.id);
   });
 
-  test("is found by a relative PATH, also for another directory", async () => {
+  test("our CLI is found by a relative PATH, also for another directory", async () => {
     shim(workspace.home, "cursor-agent");
     const path = relative(process.cwd(), join(workspace.home, "bin"));
     const run = start({
@@ -133,8 +133,8 @@ describe("our own CLI", () => {
   });
 });
 
-describe("in our own CLI", () => {
-  test("permissions: what is allowed happens, what is denied does not, whatever the mode", async () => {
+describe("options of our own CLI", () => {
+  test("permissions allow and deny, whatever the mode", async () => {
     const command = { command: "rm b.txt" };
     const no = { permissions: { deny: ["Shell(rm)", "Read(a.txt)"] }, permissionMode: "force" } as const;
     expect(await outcomes(scripted(calling("Shell", command), no))).toEqual(["rejected"]);
@@ -143,7 +143,7 @@ describe("in our own CLI", () => {
     expect(await outcomes(scripted(calling("Shell", { command: "rm gone.txt -f" }), yes))).toEqual(["success"]);
   });
 
-  test("mode, sandbox, addDirs, disallowedTools, mcpServers", async () => {
+  test("mode, sandbox, addDirs, disallowedTools and mcpServers take effect", async () => {
     const write = calling("Write", { path: "new.txt", content: "x" });
     expect(await outcomes(scripted(write, { mode: "ask" }))).not.toContain("success");
     expect(existsSync(join(workspace.path, "new.txt"))).toBe(false);
@@ -161,7 +161,7 @@ describe("in our own CLI", () => {
     expect(events[0]).toMatchObject({ type: "init", mcpServers: [{ name: "tiny" }] });
   });
 
-  test("agents: a subagent has its own prompt and tools, and replaces one of the project", async () => {
+  test("a subagent of `agents` has its own prompt and tools, and replaces the project's", async () => {
     workspace.file(".cursor/agents/judge.md", "---\nname: judge\ndescription: x\n---\nBe harsh.\n");
     const task = { name: "Task", args: { description: "d", prompt: "Judge it.", subagent_type: "judge" } };
     const replies = [
@@ -184,7 +184,7 @@ describe("in our own CLI", () => {
     expect(JSON.stringify(ends)).toMatch(/Shell.*(not available|no tool|unknown)/i);
   });
 
-  test("a call has one name from its start to the history, and a new file is written", async () => {
+  test("a call has one name from its start to the history, and a new file is a Write", async () => {
     const replies = [
       { calls: [{ name: "Write", args: { path: "fresh.txt", content: "1\n" } }] },
       { calls: [{ name: "Edit", args: { path: "fresh.txt", edits: [{ oldText: "1", newText: "2" }] } }] },
@@ -216,7 +216,7 @@ describe("in our own CLI", () => {
   });
 });
 
-describe("per driver: an option is a flag, a listed loss, or refused", () => {
+describe("each option is a flag, a listed loss, or refused", () => {
   const clis: Record<string, [UnifiedTool, CliInfo]> = {
     courser: ["cursor", { path: "courser", isOurs: true }],
     original: ["cursor", { path: "cursor-agent", isOurs: false }],
@@ -231,8 +231,8 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
     const [tool, info] = clis[name]!;
     const request = { prompt: "go", cwd: "/", permissionMode: "default", partial: false, ...more } as DriverRequest;
     try {
-      const plain = drivers[tool].command({ ...request, ...none(more) }, info).args;
-      const { args, losses, env = {} } = drivers[tool].command({ ...request, connection: { folder } }, info);
+      const plain = driverOf(tool).command({ ...request, ...none(more) }, info).args;
+      const { args, losses, env = {} } = driverOf(tool).command({ ...request, connection: { folder } }, info);
       const words = args.filter((word, index) => plain[index] !== word || index >= plain.length);
       const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
       return [...words, ...variables, ...losses.map(({ option }) => `loses ${option}`)]
@@ -277,10 +277,11 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
       { permissions: { allow: ["Shell(git)"], deny: ["Write(/etc/**)", "Mcp(docs:*)"] } },
       {
         courser: /^--allow Shell\(git\) --deny Write\(\/etc\/\*\*\) --deny Mcp\(docs:\*\)$/,
-        original: /^refused: .*deny cannot be enforced/,
+        original: /^refused: .*permissions\.deny, so it cannot be enforced/,
         claude: /"allow":\["Bash\(git:\*\)"\],"deny":\["Edit\(\/\/etc\/\*\*\)","mcp__docs"\]/,
-        codex: /^refused/,
-        gemini: /^refused/,
+        // A hook enforces what is denied; what is allowed is lost.
+        codex: /^loses permissions$/,
+        gemini: /^loses permissions$/,
       },
     ],
     [{ permissions: { allow: ["Shell(git)"] } }, { original: /loses permissions/, codex: /loses permissions/ }],
@@ -291,7 +292,7 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
         original: /--plugin-dir F --approve-mcps/,
         claude: /--mcp-config=.*"type":"stdio".* --allowedTools=mcp__docs/,
         codex: /mcp_servers\.docs\.command="docs" .*mcp_servers\.docs\.env=\{ "A" = "1" \}/,
-        gemini: /GEMINI_CLI_SYSTEM_DEFAULTS_PATH=F/,
+        gemini: /GEMINI_CLI_SYSTEM_SETTINGS_PATH=F/,
       },
     ],
     [
@@ -341,7 +342,7 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
     ],
   ];
 
-  test.each(rows)("%j", (option, says) => {
+  test.each(rows)("each SDK option is a flag, a listed loss, or refused: %j", (option, says) => {
     for (const [name, pattern] of Object.entries(says)) expect(said(name, option), name).toMatch(pattern);
   });
 
@@ -355,18 +356,23 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
     });
   });
 
-  test("what no version of a CLI can do is thrown at once", () => {
-    expect(() => start({ prompt: "go", tool: "codex", allowedTools: ["x"] })).toThrow(/cannot be enforced/);
-    expect(() => start({ prompt: "go", tool: "gemini", resume: "x", fork: true })).toThrow(/cannot fork/);
+  test("an image that is not there is refused for every CLI", () => {
+    for (const tool of ["cursor", "claude", "codex", "gemini", "opencode", "pi"] as const)
+      expect(() => start({ tool, prompt: "look", images: ["/no/a.png"] }), tool).toThrow("/no/a.png cannot be read");
   });
 
-  test("what Claude Code answers by a schema is the value, not its words", () => {
+  test("what no version of a CLI can do throws at once", () => {
+    expect(() => start({ prompt: "go", tool: "codex", allowedTools: ["x"] })).toThrow(/cannot be enforced/);
+    expect(() => start({ prompt: "go", tool: "gemini", resume: "x", fork: true })).toThrow(/no flag for fork/);
+  });
+
+  test("Claude Code's structured answer is the value, not its text", () => {
     const request = { prompt: "", cwd: "/", permissionMode: "default", partial: false } as const;
     const line = { type: "result", subtype: "success", is_error: false, result: "", structured_output: { a: 1 } };
     expect(drivers.claude.decoder(request)(line).at(-1)).toMatchObject({ type: "done", structured: { a: 1 } });
   });
 
-  test("a schema is told without the name of its dialect, whoever wrote it", () => {
+  test("$schema is removed from schemas", () => {
     const dialect = "https://json-schema.org/draft/2020-12/schema";
     const shape = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
     expect(shapeOf(z.object({ a: z.string() }), undefined).shape).toEqual(shape);
@@ -374,7 +380,7 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
     expect(shapeOf(z.any(), { $schema: dialect, ...shape }).shape).toEqual(shape);
   });
 
-  test("a schema goes to Codex as it is only where its vendor takes it", () => {
+  test("a schema goes to Codex only if its vendor accepts it", () => {
     const open = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
     expect(drivers.codex.takesSchema!(open)).toBe(false);
     expect(drivers.codex.takesSchema!({ ...open, additionalProperties: false })).toBe(true);

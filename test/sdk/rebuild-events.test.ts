@@ -12,7 +12,7 @@ function types(turn: { events: AgentEvent[] }): string[] {
 const ending = { durationMs: 5, apiDurationMs: 5 };
 const init: AgentEvent = { type: "init", sessionId: chatId, cwd: "/w", permissionMode: "force", apiKeySource: "env" };
 
-describe("events that were kept", () => {
+describe("stored events", () => {
   const thoughtful: RecordTurn = {
     messages: [
       user("go"),
@@ -41,7 +41,7 @@ describe("events that were kept", () => {
     ],
   };
 
-  it("stay as they are; thoughts come back from the messages", () => {
+  it("stored events stay unchanged, and thinking is taken from the messages", () => {
     const [turn] = rebuildEvents(recordOf([thoughtful]));
     expect(types(turn!)).toEqual([
       "init",
@@ -62,7 +62,7 @@ describe("events that were kept", () => {
     );
   });
 
-  it("thoughts that were kept are not told twice; those of an answer that was thrown away are not told", () => {
+  it("stored thinking is not repeated, and that of discarded answers is dropped", () => {
     const events = thoughtful.events!;
     const partial = [...events.slice(0, 2), { type: "thinking" as const, text: "one", at: 10 }, ...events.slice(2)];
     const told = rebuildEvents(recordOf([{ ...thoughtful, events: partial }]))[0]!;
@@ -86,7 +86,7 @@ describe("events that were kept", () => {
     ]);
   });
 
-  it("a run that was cut off ends all the same, with what it had said", () => {
+  it("a run that was cut off still ends, with its text", () => {
     const cut: RecordTurn = {
       messages: [user("go"), calls("Shell", { command: "sleep 9" }, "c1")],
       events: [init, { type: "user", text: "go" }],
@@ -98,7 +98,7 @@ describe("events that were kept", () => {
   });
 });
 
-describe("messages alone", () => {
+describe("messages without events", () => {
   const turns: RecordTurn[] = [
     {
       messages: [
@@ -136,7 +136,7 @@ describe("messages alone", () => {
   ];
   const told = rebuildEvents(recordOf(turns));
 
-  it("become runs from init to one ending", () => {
+  it("messages become runs from init to one ending", () => {
     expect(told.map(types)).toEqual([
       [
         "init",
@@ -154,7 +154,7 @@ describe("messages alone", () => {
     expect(told[0]!.events.at(-1)).toMatchObject({ type: "done", text: "A.B.", durationMs: 3000 });
   });
 
-  it("calls are spelled as on the wire", () => {
+  it("rebuilt tool calls have the names and fields of the live stream", () => {
     const ends = told[0]!.events.filter((event) => event.type === "tool_end");
     expect(ends.map((event) => [event.tool, event.outcome?.kind])).toEqual([
       ["shell", "failure"],
@@ -172,7 +172,7 @@ describe("messages alone", () => {
     expect(ends[2]!.args).toMatchObject({ name: "docs-find", providerIdentifier: "docs", toolName: "find" });
   });
 
-  it("go over the wire and come back: text, text_end and the result agree", () => {
+  it("text, text_end and result agree after encoding and decoding", () => {
     for (const { events } of told) {
       const decode = createDecoder();
       const back = events.flatMap((event) => {
@@ -187,7 +187,7 @@ describe("messages alone", () => {
     }
   });
 
-  it("as steps keep every message, each after what shows it is coming", () => {
+  it("as steps, every message is kept", () => {
     const messages = turns[0]!.messages;
     const steps = stepsOfTurn(
       messages.map((message, index) => ({ message, at: index })),

@@ -13,7 +13,7 @@ test("docs/sdk/reference.md is current: npm run long -- reference", () => {
   expect(read("docs/sdk/reference.md")).toBe(reference());
 });
 
-test("every option and every field of a result has its words", () => {
+test("every option and result field is documented", () => {
   const rows = read("docs/sdk/reference.md")
     .split("\n")
     .filter((line) => /^\| `\w+` \| `/.test(line));
@@ -21,7 +21,7 @@ test("every option and every field of a result has its words", () => {
   expect(rows.filter((row) => / \|\s+\|$/.test(row))).toEqual([]);
 });
 
-test("docs/peers.svg and the end of docs/benchmarks.md say what docs/peers.json does: npm run bench -- --peers DIR", () => {
+test("docs/peers.svg and docs/benchmarks.md match docs/peers.json (npm run bench -- --peers DIR)", () => {
   const figures = JSON.parse(read("docs/peers.json")) as Figures;
   expect(read("docs/peers.svg")).toBe(peersPlot(figures));
   expect(read("docs/benchmarks.md")).toBe(withPeers(read("docs/benchmarks.md"), figures));

@@ -5,7 +5,7 @@ import { lines, losses, sessionFiles, texts } from "./session-files.ts";
 const files = sessionFiles();
 afterAll(() => files.remove());
 
-describe("Claude Code", () => {
+describe("Claude Code sessions", () => {
   let uuid = 0;
   const entry = (type: string, parentUuid: string | null, fields: object) => ({
     parentUuid,
@@ -23,7 +23,7 @@ describe("Claude Code", () => {
     entry("assistant", parent, { message: { id, role: "assistant", model: "m", content } });
   const text = (said: string) => ({ type: "text", text: said });
 
-  it("a way that was given up is left out and counted", () => {
+  it("abandoned branches of a Claude session are left out and counted", () => {
     const first = user(null, "first");
     const said = answer(first.uuid, "m1", text("one"));
     const wrong = user(said.uuid, "wrong");
@@ -37,7 +37,7 @@ describe("Claude Code", () => {
     );
   });
 
-  it("slash commands stay as text, those of the user's own making with what they stand for", () => {
+  it("slash commands in a Claude session stay text, and custom ones include their content", () => {
     const local = user(null, "<command-name>/cost</command-name>\n<command-args></command-args>");
     const output = user(local.uuid, "<local-command-stdout>free</local-command-stdout>");
     const own = user(
@@ -54,14 +54,14 @@ describe("Claude Code", () => {
     expect(losses(session)).toEqual({ command: 1, context: 2, notice: 1 });
   });
 
-  it("a question keeps the name that Claude has for it", () => {
+  it("a question keeps Claude's name", () => {
     const first = user(null, "go");
     const asked = { type: "tool_use", id: "t1", name: "AskUserQuestion", input: { questions: [] } };
     const session = files.read(lines([first, answer(first.uuid, "m1", asked)]));
     expect(session.messages[1]!.content).toMatchObject([{ name: "AskUserQuestion" }]);
   });
 
-  it("what was typed while the agent worked is a prompt; other attachments are notes", () => {
+  it("text typed while the agent worked is a prompt; other attachments are notes", () => {
     const first = user(null, "go");
     const call = answer(first.uuid, "m1", { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } });
     const done = user(call.uuid, [{ type: "tool_result", tool_use_id: "t1", content: [text("a"), text("b")] }]);
@@ -72,7 +72,7 @@ describe("Claude Code", () => {
     expect(losses(session)).toEqual({ context: 1 });
   });
 
-  it("side chains in the same file, errors of the API, hidden thoughts and documents are counted", () => {
+  it("side chains, API errors, hidden thinking and documents are counted", () => {
     const first = user(null, [
       text("go"),
       { type: "document", source: {} },
@@ -104,7 +104,7 @@ describe("Claude Code", () => {
     });
   });
 
-  it("titles: the user's own, the model's, the first prompt", () => {
+  it("titles of Claude sessions come from the user, the model, or the first prompt", () => {
     const said = user(null, "\n  a prompt that goes on and on and on and on and on and on and on\nsecond line");
     const ai = { type: "ai-title", aiTitle: "By the model", sessionId: "s" };
     const custom = { type: "custom-title", customTitle: "By the user", sessionId: "s" };
@@ -113,7 +113,7 @@ describe("Claude Code", () => {
     expect(files.read(lines([custom, said, ai])).title).toBe("By the user");
   });
 
-  it("a parent that is not there, a circle, a line twice", () => {
+  it("a Claude session with missing parents, loops or duplicate lines is read", () => {
     const first = user("gone", "first");
     const said = answer("also gone", "m1", text("one"));
     const circle = { ...user("x", "two"), uuid: "c1", parentUuid: "c1" };

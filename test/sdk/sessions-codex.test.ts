@@ -1,12 +1,13 @@
 // Older and rarer forms of sessions of Codex, written by hand: each with what must come of it.
 import { afterAll, describe, expect, it } from "vitest";
 import { messagesOf } from "../../src/sdk/unified.ts";
+import { outcomeOfResult } from "../../src/sdk/wire-calls.ts";
 import { lines, losses, sessionFiles, texts } from "./session-files.ts";
 
 const files = sessionFiles();
 afterAll(() => files.remove());
 
-describe("Codex", () => {
+describe("Codex sessions", () => {
   const message = (role: string, text: string) => ({
     type: "message",
     role,
@@ -20,7 +21,56 @@ describe("Codex", () => {
     payload: { id: "019a2d7a-41c4-78b1-b7cc-a45d62a89cd5", timestamp: "2025-10-29T00:59:38.308Z", cwd: "/p" },
   };
 
-  it("the older form without envelopes", () => {
+  it("a command that patched files is an edit of each, with the lines that changed", () => {
+    const diff = "@@ -1,5 +1,5 @@\n zero\n-one\n+uno\n two\n-three\n+tres\n four\n@@ -9 +9,2 @@\n nine\n+ten\n";
+    const changes = {
+      "/p/new.txt": { type: "add", content: "a\nb\n" },
+      "/p/old.txt": { type: "update", unified_diff: diff, move_path: null },
+      "/p/gone.txt": { type: "delete", content: "x\n" },
+    };
+    const patch = { name: "exec_command", arguments: '{"cmd":"apply_patch <<EOP"}', call_id: "c1" };
+    const output = "Wall time: 0.1 seconds\nOutput:\nSuccess. Updated the following files:\nA new.txt\n";
+    const { messages } = files.read(
+      lines([
+        meta,
+        item(message("user", "Change it")),
+        item({ type: "function_call", ...patch }),
+        event({ type: "item_completed", item: { type: "FileChange", id: "c1", changes, status: "completed" } }),
+        item({ type: "function_call_output", call_id: "c1", output }),
+      ]),
+    );
+    const calls = messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_use"));
+    const results = messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
+    expect(results.map((result) => result.tool_use_id)).toEqual(calls.map(({ id }) => id));
+    expect(calls.map(({ name, input }) => [name, input])).toEqual([
+      ["Write", { path: "/p/new.txt", content: "a\nb\n" }],
+      [
+        "Edit",
+        {
+          path: "/p/old.txt",
+          edits: [
+            { oldText: "zero\none\ntwo", newText: "zero\nuno\ntwo" },
+            { oldText: "two\nthree\nfour", newText: "two\ntres\nfour" },
+            { oldText: "nine", newText: "nine\nten" },
+          ],
+        },
+      ],
+      ["Delete", { path: "/p/gone.txt" }],
+    ]);
+    const counts = calls.map(({ id, name, input }, index) => {
+      const result = { type: "tool_result" as const, id, text: String(results[index]!.content), isError: false };
+      const { value } = outcomeOfResult({ type: "tool_call", id, name, args: input }, result);
+      const { linesAdded, linesRemoved } = value as { linesAdded?: number; linesRemoved?: number };
+      return [linesAdded, linesRemoved];
+    });
+    expect(counts).toEqual([
+      [2, 0],
+      [3, 2],
+      [undefined, undefined],
+    ]);
+  });
+
+  it("the older form without envelopes is read", () => {
     const session = files.read(
       lines([
         {
@@ -67,7 +117,7 @@ describe("Codex", () => {
     expect(parts.filter((part) => part.type === "tool_result").map((part) => part.isError)).toEqual([true, true]);
   });
 
-  it("patches, searches, pictures, and turns that were taken back", () => {
+  it("patches, searches, images and undone turns are read", () => {
     const session = files.read(
       lines([
         meta,
@@ -120,7 +170,7 @@ describe("Codex", () => {
     });
   });
 
-  it("a summary that only the vendor can read leaves the model the whole history", () => {
+  it("a summary only the vendor can read leaves the whole history to the model", () => {
     const compacted = {
       timestamp: "2026-01-01T00:00:00Z",
       type: "compacted",

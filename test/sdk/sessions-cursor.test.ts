@@ -11,7 +11,7 @@ import { calls, chatId, result, says, user } from "./chat-record.ts";
 const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-cursor-")));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-it("are listed, and read with their usage and their times", () => {
+it("Cursor sessions are listed and read with usage and times", () => {
   const configDir = join(base, ".cursor");
   const messages = [
     user("go"),

@@ -11,8 +11,8 @@ import { lines, losses, sessionFiles, texts } from "./session-files.ts";
 const files = sessionFiles();
 afterAll(() => files.remove());
 
-describe("damage", () => {
-  it("calls and results that lack each other", () => {
+describe("damaged sessions", () => {
+  it("sessions with calls without results, or results without calls, are read", () => {
     const base = { parentUuid: null, isSidechain: false, sessionId: "s", timestamp: "2026-01-01T00:00:00Z" };
     const session = files.read(
       lines([
@@ -37,7 +37,7 @@ describe("damage", () => {
     expect(losses(session)).toEqual({ orphan_result: 1, open_call: 1 });
   });
 
-  it("what is not a session is nobody's", () => {
+  it("files of other kinds are not taken for sessions", () => {
     for (const content of ["", "\n\n", "no json", '{"a":1}', "[]", "[1,2]", "null", '"text"', "\ufeff{}"]) {
       expect(readerOf(files.write(content))).toBeUndefined();
     }
@@ -45,7 +45,7 @@ describe("damage", () => {
     expect(() => readerOf(files.folder)).toThrow(/it is not a file/);
   });
 
-  it("a mark at the beginning, CRLF, a last line without an end, and characters cut by the reader's pieces", () => {
+  it("byte order marks, CRLF, missing line ends and split characters are handled", () => {
     const base = { isSidechain: false, sessionId: "s", timestamp: "2026-01-01T00:00:00Z" };
     const long = "ä€😀".repeat(200_000);
     const content = [
@@ -65,7 +65,7 @@ describe("damage", () => {
     ]);
   });
 
-  it("whatever is cut, swapped or replaced, a session is read or refused in words", () => {
+  it("a damaged session is read, or refused with an explanation", () => {
     const recordings = join(import.meta.dirname, "../recordings/sessions");
     const names = [
       "claude/c60a81f7-6814-4292-bfb1-b2ab1c2a684a.jsonl",

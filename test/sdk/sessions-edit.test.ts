@@ -11,7 +11,7 @@ const workspace = createWorkspace({ "a.txt": "hello\n" });
 afterAll(() => workspace.remove());
 const env = { HOME: workspace.home, CURSOR_CONFIG_DIR: workspace.config };
 
-test("a chat of our own: the copy goes on by itself, the deleted one is gone", async () => {
+test("a forked chat continues separately, and a deleted one is gone", async () => {
   const script = workspace.file(
     join(workspace.home, "script.json"),
     JSON.stringify([{ text: "one" }, { text: "two" }]),
@@ -32,7 +32,7 @@ test("a chat of our own: the copy goes on by itself, the deleted one is gone", a
   await expect(deleteSession(named)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 });
 
-test("a session of claude: what lies beside its file goes with it", async () => {
+test("deleting a Claude session removes the files beside it", async () => {
   const id = "11111111-2222-4333-8444-555555555555";
   const folder = join(workspace.home, ".claude/projects/-w");
   mkdirSync(join(folder, id, "subagents"), { recursive: true });
@@ -55,7 +55,7 @@ test("a session of claude: what lies beside its file goes with it", async () => 
   expect(readdirSync(folder)).toEqual([`${copy}.jsonl`]);
 });
 
-test("sessions that only their CLI can change are refused, with what to type", async () => {
+test("sessions that only their own CLI can change are refused, with what to type", async () => {
   const named = { sessionId: "x", env };
   await expect(deleteSession({ ...named, tool: "codex" })).rejects.toThrow("Use: codex delete ID");
   await expect(renameSession({ ...named, tool: "gemini", title: "x" })).rejects.toMatchObject({

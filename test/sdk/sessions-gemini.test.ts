@@ -5,7 +5,7 @@ import { lines, losses, sessionFiles, texts } from "./session-files.ts";
 const files = sessionFiles();
 afterAll(() => files.remove());
 
-describe("Gemini CLI", () => {
+describe("Gemini CLI sessions", () => {
   const head = {
     sessionId: "9f9bcdb1-f979-41cf-8407-cd09b82df605",
     projectHash: "abc",
@@ -20,7 +20,7 @@ describe("Gemini CLI", () => {
     ...fields,
   });
 
-  it("the older form: one JSON document, and where its project is", () => {
+  it("Gemini sessions in the older JSON format are read, with their project", () => {
     files.write("/home/user/project\n", "older/.project_root");
     const session = files.read(
       JSON.stringify(
@@ -84,7 +84,7 @@ describe("Gemini CLI", () => {
     });
   });
 
-  it("rewound and shortened", () => {
+  it("rewound and compacted Gemini sessions are read", () => {
     const session = files.read(
       lines([
         head,
@@ -104,7 +104,7 @@ describe("Gemini CLI", () => {
     expect(losses(session)).toEqual({ branch: 2 });
   });
 
-  it("a saved checkpoint, and the log of prompts", () => {
+  it("Gemini checkpoints and its prompt log are read", () => {
     const contents = [
       { role: "user", parts: [{ text: "This is the Gemini CLI. We are setting up" }] },
       { role: "model", parts: [{ text: "Got it. Thanks for the context!" }] },

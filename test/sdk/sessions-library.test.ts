@@ -12,7 +12,7 @@ import {
   loadSession,
   searchSessions,
 } from "../../src/sdk/sessions/library.ts";
-import { unifiedText } from "../../src/sdk/unified.ts";
+import { textOf } from "../../src/sdk/unified.ts";
 import { createChat } from "../../src/store/chats/open-chat.ts";
 import { writeOriginalChat } from "../store/original-chat.ts";
 import { repository } from "../support/run-cli.ts";
@@ -56,7 +56,7 @@ beforeAll(() => {
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 describe("listSessions", () => {
-  it("all of them, newest first, each with what a list shows", async () => {
+  it("the sessions of all agent CLIs are listed, newest first", async () => {
     const sessions = await listSessions({ env });
     expect(sessions.map(({ tool, id }) => [tool, id]).sort()).toEqual(
       [
@@ -81,7 +81,7 @@ describe("listSessions", () => {
     expect(sessions.find(({ id }) => id === original)).toMatchObject({ title: "what is a zebra?" });
   });
 
-  it("those of one CLI, of some, of one workspace, and no more than asked for", async () => {
+  it("sessions can be filtered by CLI, workspace and number", async () => {
     const tools = async (options: object) => (await listSessions({ env, ...options })).map(({ tool }) => tool).sort();
     expect(await tools({ tool: "codex" })).toEqual(["codex", "codex"]);
     expect(await tools({ tool: ["gemini", "cursor"] })).toEqual(["cursor", "cursor", "gemini"]);
@@ -94,7 +94,7 @@ describe("listSessions", () => {
   });
 });
 
-it("an older Gemini CLI names the folder after the hash of the project's path", async () => {
+it("an older Gemini CLI's folder is found by the hash of the project path", async () => {
   const hash = createHash("sha256").update("/home/user/other").digest("hex");
   const folder = join(home, ".gemini/tmp", hash);
   cpSync(join(repository, "test/recordings/sessions/gemini"), folder, { recursive: true });
@@ -103,7 +103,7 @@ it("an older Gemini CLI names the folder after the hash of the project's path", 
 });
 
 describe("loadMessages", () => {
-  it.each(["claude", "codex", "gemini"] as const)("%s: unified, in true order", async (tool) => {
+  it.each(["claude", "codex", "gemini"] as const)("%s: messages are unified and in order", async (tool) => {
     const messages = await loadMessages({ tool, sessionId: ids[tool], env });
     expect(messages.length).toBeGreaterThan(4);
     expect(messages.every((message) => isUnifiedMessage(message) && message.tool === tool)).toBe(true);
@@ -115,16 +115,16 @@ describe("loadMessages", () => {
     expect(await loadMessages({ tool, sessionId: ids[tool].slice(0, 13), env, cwd: "/elsewhere" })).toEqual(messages);
   });
 
-  it("cursor: chats of ours and of the original, by id and from anywhere", async () => {
+  it("chats of ours and the original are found by id from anywhere", async () => {
     const ours = await loadCursorSession(chatId, { cwd: workspace, env });
-    expect(ours.map(unifiedText)).toEqual(["go", "I look.", "", "Done."]);
+    expect(ours.map(textOf)).toEqual(["go", "I look.", "", "Done."]);
     expect(ours[1]!.content[1]).toMatchObject({ type: "tool_use", name: "Bash", input: { command: "ls zebra" } });
     const theirs = await loadCursorSession(original, { env });
-    expect(theirs.map(unifiedText)).toEqual(["what is a zebra?", "Answer 1.", "and a gnu?", "Answer 2."]);
+    expect(theirs.map(textOf)).toEqual(["what is a zebra?", "Answer 1.", "and a gnu?", "Answer 2."]);
     expect(await loadMessages({ tool: "cursor", sessionId: original.slice(0, 8), env })).toEqual(theirs);
   });
 
-  it("says what is not there, and never reads a path for an id", async () => {
+  it("a missing session is reported, and an id is never used as a path", async () => {
     for (const tool of ["cursor", "claude", "codex", "gemini"] as const)
       for (const sessionId of [crypto.randomUUID(), join(home, ".claude"), "../../etc/passwd", "", "x"])
         await expect(loadMessages({ tool, sessionId, env }), `${tool} ${sessionId}`).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe("loadMessages", () => {
         });
   });
 
-  it("of two with the same beginning, and of two copies, the one of this workspace is meant", async () => {
+  it("an ambiguous id means the session of this workspace", async () => {
     await expect(loadMessages({ tool: "codex", sessionId: "01a1e27", env })).rejects.toThrow(/2 session ids of codex/);
     const copy = join(home, ".claude/projects/-other", `${ids.claude}.jsonl`);
     cpSync(join(home, ".claude/projects/-home-user-project", `${ids.claude}.jsonl`), copy);
@@ -145,7 +145,7 @@ describe("loadMessages", () => {
 });
 
 describe("searchSessions", () => {
-  it("finds words of messages, calls and results in every kind of session, with the place", async () => {
+  it("words in messages, calls and results of every session are found, with the place", async () => {
     const found = async (text: string, options: object = {}) =>
       (await searchSessions(text, { env, ...options })).map(({ tool, snippet }) => `${tool}: ${snippet}`);
     expect((await found("zebra")).length).toBe(2);
@@ -162,7 +162,7 @@ describe("searchSessions", () => {
 });
 
 describe("projectPath", () => {
-  it("limits lists, searches and what an id may name", async () => {
+  it("projectPath limits lists, searches and ids", async () => {
     const here = "/home/user/project";
     const claude = { tool: "claude", sessionId: ids.claude, env } as const;
     expect((await loadMessages({ ...claude, projectPath: here })).length).toBeGreaterThan(0);

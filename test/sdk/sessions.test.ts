@@ -39,7 +39,7 @@ function read(file: string) {
 }
 
 describe("Claude Code", () => {
-  it("one message an answer, in order, with calls that the way to the leaf passes by", () => {
+  it("an answer is one message, in order, with calls beside the main branch", () => {
     const session = read(files.claude);
     expect(outline(session.messages)).toEqual([
       'user: "Fix the greeting in hell"',
@@ -80,7 +80,7 @@ describe("Claude Code", () => {
     expect(session.context).toBeUndefined();
   });
 
-  it("a shortened conversation: the history whole, and what the model is still told", () => {
+  it("a compacted conversation has the whole history and the model's view", () => {
     const session = read(files.claudeCompacted);
     expect(outline(session.messages)).toEqual([
       'user: "Fix the greeting in hell"',
@@ -101,7 +101,7 @@ describe("Claude Code", () => {
     expect(losses).toMatchObject({ subagent: 4 });
   });
 
-  it("the file of a sub-agent is a session too", () => {
+  it("a subagent's file is a session too", () => {
     const file = join(folder, "claude/6f61cca6-927c-4767-8f3f-233764704efb/subagents/agent-acbccd79764a23185.jsonl");
     expect(outline(read(file).messages)).toEqual([
       'user: "Read hello.txt and repor"',
@@ -113,13 +113,13 @@ describe("Claude Code", () => {
 });
 
 describe("Codex", () => {
-  it("items of one answer are one message; what a command printed is freed of its frame", () => {
+  it("the items of a Codex answer become one message, and command output loses the text that Codex adds around it", () => {
     const session = read(files.codex);
     expect(outline(session.messages)).toEqual([
       'user: "Fix the greeting in hell"',
       'assistant: thinking "I will look at the file." Bash',
       'user: ok:"Helo world\\nS"',
-      'assistant: "Now the edit." Bash',
+      'assistant: "Now the edit." Edit',
       'user: ok:"Success. Upd"',
       "assistant: TodoWrite Bash",
       'user: ok:"unsupported " error:"cat: missing"',
@@ -140,7 +140,7 @@ describe("Codex", () => {
     expect(usages[0]).toMatchObject({ ...counts, input_tokens: 1120, total_tokens: 1160 });
   });
 
-  it("a shortened conversation", () => {
+  it("a compacted Codex conversation is read", () => {
     const session = read(files.codexCompacted);
     expect(outline(session.messages)).toEqual([
       'user: "Fix the greeting in hell"',
@@ -160,7 +160,7 @@ describe("Codex", () => {
 });
 
 describe("Gemini CLI", () => {
-  it("results once, calls under ids of their own, and what a resume wrote anew changes nothing", () => {
+  it("Gemini sessions have each result once and an own id per call, and rewritten lines change nothing", () => {
     const session = read(files.gemini);
     expect(outline(session.messages)).toEqual([
       'user: "Fix the greeting in hell"',
@@ -190,12 +190,15 @@ describe("Gemini CLI", () => {
   });
 });
 
-describe("any of them", () => {
-  it.each(Object.entries(files))("%s is recognised by what is in it, and by nobody else", (name, file) => {
-    expect(readerOf(file)?.tool).toBe(name.replace("Compacted", ""));
-  });
+describe("sessions of all CLIs", () => {
+  it.each(Object.entries(files))(
+    "a session file of %s is recognised by its content, and by no other reader",
+    (name, file) => {
+      expect(readerOf(file)?.tool).toBe(name.replace("Compacted", ""));
+    },
+  );
 
-  it.each(Object.values(files))("every call has its result, every result its call: %#", (file) => {
+  it.each(Object.values(files))("every call in a session has its result and every result its call: %#", (file) => {
     const messages = messagesOf(read(file).messages);
     for (const [index, message] of messages.entries()) {
       const ids = message.parts.flatMap((part) => (part.type === "tool_call" ? part.id : []));
@@ -207,7 +210,7 @@ describe("any of them", () => {
     expect(times).toEqual([...times].sort((a, b) => a - b));
   });
 
-  it("are found where their CLIs keep them, and by the beginning of their id", () => {
+  it("sessions are found in their CLI's folder and by the beginning of their id", () => {
     const env = { CLAUDE_CONFIG_DIR: join(folder, "nowhere"), CODEX_HOME: join(folder, "nowhere"), HOME: "/nowhere" };
     expect(listForeignSessions(env)).toEqual([]);
     expect(

@@ -9,7 +9,7 @@ import { unifiedToolName } from "../../src/sdk/tool-names.ts";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
 import { lines, losses, sessionFiles, texts } from "./session-files.ts";
 
-describe("times", () => {
+describe("parsing timestamps", () => {
   it.each([
     ["2026-11-18T07:00:00Z", Date.UTC(2026, 10, 18, 7)],
     [1_763_449_200, 1_763_449_200_000],
@@ -25,11 +25,11 @@ describe("times", () => {
     [undefined, undefined],
     [null, undefined],
     [{}, undefined],
-  ])("%j is %s", (value, ms) => {
+  ])("the timestamp %j is read as %s", (value, ms) => {
     expect(timeOf(value)).toBe(ms);
   });
 
-  it("texts and counts are taken where they are such", () => {
+  it("number fields of a stream accept only strings and finite numbers", () => {
     expect([textAt({ a: "x" }, "a"), textAt({ a: 1 }, "a"), textAt("x", "a"), textAt(null, "a")]).toEqual([
       "x",
       undefined,
@@ -42,7 +42,7 @@ describe("times", () => {
   });
 });
 
-describe("the names of tools", () => {
+describe("tool names of other CLIs", () => {
   it.each<[UnifiedTool, Record<string, string>]>([
     ["cursor", { Shell: "Bash", LS: "Ls", StrReplace: "Edit", MCP: "Mcp", "MCP:github": "Mcp", Read: "Read" }],
     ["claude", { LS: "Ls", MultiEdit: "Edit", Agent: "Task", Bash: "Bash", "MCP:x": "MCP:x" }],
@@ -103,7 +103,7 @@ describe("the names of tools", () => {
       "pi",
       { bash: "Bash", read: "Read", write: "Write", edit: "Edit", ls: "Ls", grep: "Grep", find: "Glob", odd: "odd" },
     ],
-  ])("of %s", (tool, names) => {
+  ])("the tool names of %s are unified", (tool, names) => {
     for (const [own, unified] of Object.entries(names)) expect(unifiedToolName(tool, own), own).toBe(unified);
   });
 });
@@ -125,7 +125,7 @@ describe("follow-ups", () => {
     budget: { turns: 3 },
   } as unknown as AnyOptions;
 
-  it("keep what a run was started with, and send pictures, schemas and signals once", () => {
+  it("follow-ups keep the run's options, and send images, schemas and signals once", () => {
     expect(followUp(options, "next", undefined)).toEqual({
       tool: "cursor",
       prompt: "next",
@@ -139,7 +139,7 @@ describe("follow-ups", () => {
     expect(more).toMatchObject({ images: ["/b.png"], model: "n", prompt: "next" });
   });
 
-  it("are asked for in the words of a driver", () => {
+  it("follow-ups use the driver's own options", () => {
     const first = requestOf(options, undefined, false);
     expect(first).toMatchObject({
       prompt: "first",
@@ -166,7 +166,7 @@ describe("follow-ups", () => {
   });
 });
 
-describe("a budget", () => {
+describe("budgets", () => {
   const text: AgentEvent = { type: "text", text: "x" };
   const start = (callId: string) => ({ type: "tool_start", callId }) as AgentEvent;
   const end = (callId: string) => ({ type: "tool_end", callId }) as AgentEvent;
@@ -182,7 +182,7 @@ describe("a budget", () => {
     return events.map((event) => watch.take(event)?.code);
   };
 
-  it("counts replies: pieces of one are one, and results are followed by another", () => {
+  it("a turn budget counts replies, not their pieces", () => {
     const watch = new BudgetWatch();
     for (const event of [text, text, { type: "text_end", text: "xx" } as AgentEvent, start("a"), start("b")])
       watch.take(event);
@@ -198,7 +198,7 @@ describe("a budget", () => {
     expect(watch.turns).toBe(3);
   });
 
-  it("of turns is over when another reply is needed, unless the CLI counts by itself", () => {
+  it("a turn budget ends when another reply is needed, unless the CLI counts itself", () => {
     expect(breachOf({ turns: 1 }, [text, start("a"), end("a")])).toEqual([undefined, "MAX_TURNS", undefined]);
     expect(breachOf({ turns: 1 }, [text, start("a")], { limitsTurns: true })).toEqual([undefined, undefined]);
     expect(breachOf({ turns: 2 }, [text, start("a"), end("a"), text, start("b")])).toEqual([
@@ -212,7 +212,7 @@ describe("a budget", () => {
     expect(watch.take(text)!.message).toBe("The run reached its limit of 0 replies of the model.");
   });
 
-  it("of tokens and dollars is over beyond its limit, and not at it", () => {
+  it("token and cost budgets end beyond their limit", () => {
     expect(breachOf({ tokens: 10 }, [done({ usage: usage(6, 4) }), done({ usage: usage(1, 0) })])).toEqual([
       undefined,
       "MAX_TOKENS",
@@ -228,7 +228,7 @@ describe("a budget", () => {
     expect(priced.take(done({ costUsd: 1 }))!.message).toBe("The run reached its limit of 0.5 dollars.");
   });
 
-  it("adds what a turn tells on its way, and takes what its end says instead", () => {
+  it("usage during a turn is replaced by the usage at its end", () => {
     const watch = new BudgetWatch();
     const notice = (kind: string) =>
       ({ type: "notice", kind, message: "", fields: usage(2, 3) }) as unknown as AgentEvent;
@@ -246,7 +246,7 @@ describe("a budget", () => {
   });
 });
 
-describe("a session that was read", () => {
+describe("reading a session", () => {
   const at = (second: number) => new Date(1_760_000_000_000 + second * 1000).toISOString();
   const user = (content: unknown, second: number, parent: string | null) => ({
     type: "user",
@@ -268,7 +268,7 @@ describe("a session that was read", () => {
   const files = sessionFiles();
   afterAll(() => files.remove());
 
-  it("gives calls ids of their own, and counts those without a result and results without a call", () => {
+  it("calls get their own ids, and unmatched calls and results are counted", () => {
     const session = files.read(
       lines([
         user("go", 1, null),
@@ -297,7 +297,7 @@ describe("a session that was read", () => {
     ["x".repeat(80), `${"x".repeat(60)}…`],
     ["y".repeat(60), "y".repeat(60)],
     ["   ", "Imported session"],
-  ])("is named after its first prompt: %j", (prompt, title) => {
+  ])("a session is named after its first prompt: %j", (prompt, title) => {
     const session = files.read(lines([user(prompt, 1, null), answer([{ type: "text", text: "ok" }], 2, "u1")]));
     expect(session.title).toBe(title);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/protocol/message.ts";
 import { unifiedToolName } from "../../src/sdk/tool-names.ts";
-import { groupMessages, messagesOf, type UnifiedMessage, unifiedChat, unifiedText } from "../../src/sdk/unified.ts";
+import { groupMessages, messagesOf, textOf, type UnifiedMessage, unifiedChat } from "../../src/sdk/unified.ts";
 import { calls, chatId, recordOf, result, says, user } from "./chat-record.ts";
 
 const picture = { mime: "image/png", base64: "iVBORw0KGgo=" };
@@ -38,11 +38,11 @@ const conversation: Message[] = [
   says("Done."),
 ];
 
-describe("our messages", () => {
+describe("unified messages", () => {
   const record = recordOf([{ messages: conversation }]);
   const unified = unifiedChat(record);
 
-  it("come by the names of the format", () => {
+  it("our messages use the unified names", () => {
     expect(unified.map((message) => message.role)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(unified[0]).toMatchObject({
       id: `${chatId}-1`,
@@ -77,17 +77,17 @@ describe("our messages", () => {
     ]);
     expect(unified[1]!.model).toBe("Some Model");
     expect(unified[0]).not.toHaveProperty("model");
-    expect(unified.map(unifiedText)).toEqual(["look", "I look.", "Instructions for what was touched.", "Done."]);
+    expect(unified.map(textOf)).toEqual(["look", "I look.", "Instructions for what was touched.", "Done."]);
   });
 
-  it("come back as they were", () => {
+  it("our messages survive conversion both ways", () => {
     expect(messagesOf(unified)).toEqual(conversation);
     // Nothing is shared with what they were made from.
     messagesOf(unified)[1]!.parts.push({ type: "text", text: "more" });
     expect(conversation[1]!.parts).toHaveLength(5);
   });
 
-  it("have the usage of a turn at its last answer, and the times of what happened", () => {
+  it("a turn's usage is at its last answer, and times are those of the events", () => {
     const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
     const record = recordOf([
       {
@@ -109,10 +109,10 @@ describe("our messages", () => {
   });
 });
 
-describe("messages of others", () => {
+describe("messages of other CLIs", () => {
   const base = { timestamp: 1, _original: {} };
 
-  it("become one message for an answer and one for a round of results", () => {
+  it("an answer becomes one message, and a round of results another", () => {
     const use = (id: string): UnifiedMessage => ({
       ...base,
       id: `m${id}`,

@@ -1,7 +1,7 @@
 // Routes tool calls: finds a tool by name, checks its arguments and runs it. Every failure is returned as a result.
 import { callback, fields, object, text, words } from "../../json/checks.ts";
 import { isObject } from "../../json/object.ts";
-import { misuse } from "../../protocol/check-options.ts";
+import { usageError } from "../../protocol/check-options.ts";
 import { callFault, type KnownTool, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
 import { unlessStopped } from "../../protocol/unless-stopped.ts";
 
@@ -42,18 +42,18 @@ export interface ToolRouter {
 
 /** Creates a router for a list of tools. */
 export function createToolRouter(tools: readonly AdapterTool[]): ToolRouter {
-  if (!Array.isArray(tools)) throw misuse("createToolRouter takes a list of tools: createToolRouter([…]).");
+  if (!Array.isArray(tools)) throw usageError("createToolRouter takes a list of tools: createToolRouter([…]).");
   const byName = new Map<string, AdapterTool>();
   for (const [index, tool] of tools.entries()) {
     const fault = isTool(tool);
-    if (fault !== undefined) throw misuse(`createToolRouter: tool ${index + 1} ${fault}.`);
+    if (fault !== undefined) throw usageError(`createToolRouter: tool ${index + 1} ${fault}.`);
     for (const name of [tool.name, ...(tool.aliases ?? [])]) {
-      if (byName.has(name)) throw misuse(`createToolRouter: two tools are named ${JSON.stringify(name)}.`);
+      if (byName.has(name)) throw usageError(`createToolRouter: two tools are named ${JSON.stringify(name)}.`);
       byName.set(name, tool);
     }
   }
-  const known = [...byName].map(([name, { schema }]) => ({ name, schema }));
-  const table = toolTable(known);
+  const toolSchemas = [...byName].map(([name, { schema }]) => ({ name, schema }));
+  const table = toolTable(toolSchemas);
   return {
     list: () =>
       tools.map(({ name, schema, description }) => ({
@@ -61,7 +61,7 @@ export function createToolRouter(tools: readonly AdapterTool[]): ToolRouter {
         schema,
         ...(description !== undefined && { description }),
       })),
-    known: () => known,
+    known: () => toolSchemas,
     async call(name, args, { signal = new AbortController().signal } = {}) {
       const fault = callFault(name, args, table);
       if (fault) return { content: `${fault.message} Nothing was run. [${fault.code}]`, isError: true };

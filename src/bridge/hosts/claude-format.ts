@@ -1,14 +1,14 @@
-// Claude's format for payloads and answers, which Codex shares with its own restrictions.
+// Claude's format for payloads and answers, which Codex shares with its own restrictions, and Gemini with its own names.
 import type { JsonObject } from "../../json/object.ts";
 import { nearestName } from "../../text/nearest.ts";
 import {
   type AnswerField,
+  type AnswerLoss,
   answerFields,
-  type Decision,
   type HookAnswer,
+  type HookDecision,
   type HookReply,
-  type Loss,
-  warning,
+  warningLine,
 } from "../answer.ts";
 import { type BridgeEvent, finishEvent, type HookName, type HostName } from "../event.ts";
 import { BridgeError, checkedHost, type Host, numberField, payloadOf, requiredText, textField } from "../host.ts";
@@ -17,14 +17,16 @@ import { callFields } from "../tool-call.ts";
 /** The differences between the hosts that use this format. */
 type Dialect = {
   name: HostName;
-  /** The events that the host has; the bridge uses the same names. */
-  events: readonly HookName[];
+  /** The events that the host has, by its own names. */
+  events: Readonly<Record<string, HookName>>;
   /** Whether `ask` is supported; otherwise it becomes a refusal. */
   asks: boolean;
   /** Whether a call may be allowed unchanged; otherwise the answer is left out, and the host decides as usual. */
   allows: boolean;
   /** Whether the answer to a permission request may change the call. */
   changesRequests: boolean;
+  /** The decision about a call is given as about anything else, changed arguments are `tool_input`, and it takes no context. */
+  plainDecisions?: true;
 };
 
 const call = (payload: JsonObject): JsonObject => ({
@@ -37,7 +39,7 @@ const agent = (payload: JsonObject): JsonObject => ({
 });
 const ended = (payload: JsonObject): JsonObject => ({
   isContinued: payload["stop_hook_active"] === true,
-  lastMessage: payload["last_assistant_message"],
+  lastMessage: payload["last_assistant_message" in payload ? "last_assistant_message" : "prompt_response"],
 });
 
 const fieldsOf: Record<HookName, (payload: JsonObject) => JsonObject> = {
@@ -78,18 +80,23 @@ const carriedBy: Record<HookName, readonly AnswerField[]> = {
   PermissionRequest: ["decision", "reason", "user_message", "modified_input"],
 };
 
+/** For hosts whose events have the same names as in the bridge. */
+export function sameNames(names: readonly HookName[]): Record<string, HookName> {
+  return Object.fromEntries(names.map((name) => [name, name]));
+}
+
 export function claudeFormat(dialect: Dialect): Host {
   const { name } = dialect;
   return checkedHost({
     name,
-    events: Object.fromEntries(dialect.events.map((event) => [event, event])),
+    events: dialect.events,
     silence: "",
     permits: ({ event }) => event === "PreToolUse" || event === "PermissionRequest",
     parse(raw) {
       const payload = payloadOf(raw);
       const nativeEvent = requiredText(payload, "hook_event_name");
-      const event = dialect.events.find((each) => each === nativeEvent);
-      if (!event) throw unsupported(nativeEvent, dialect);
+      if (!Object.hasOwn(dialect.events, nativeEvent)) throw unsupportedEventError(nativeEvent, dialect);
+      const event = dialect.events[nativeEvent]!;
       return finishEvent({
         event,
         host: name,
@@ -106,16 +113,16 @@ export function claudeFormat(dialect: Dialect): Host {
   });
 }
 
-function unsupported(name: string, { name: host, events }: Dialect): BridgeError {
-  const meant = nearestName(name, events);
-  const shown = JSON.stringify(name.slice(0, 60));
+function unsupportedEventError(name: string, { name: host, events }: Dialect): BridgeError {
+  const meant = nearestName(name, Object.keys(events));
+  const quotedName = JSON.stringify(name.slice(0, 60));
   const hint = meant ? ` (did you mean ${meant}?)` : "";
-  return new BridgeError("EVENT", `${host}: the event ${shown} is not supported${hint}.`);
+  return new BridgeError("EVENT", `${host}: the event ${quotedName} is not supported${hint}.`);
 }
 
 /** Why a call or a prompt is refused; undefined if it is not. After a tool and at a stop there is nothing to refuse. */
 function refusalIn(block: JsonObject, specific: JsonObject, event: HookName): string | undefined {
-  const { decision, permissionDecision, permissionDecisionReason } = specific;
+  const { decision, permissionDecision = block["decision"], permissionDecisionReason = block["reason"] } = specific;
   if (event === "PreToolUse") return permissionDecision === "deny" ? String(permissionDecisionReason) : undefined;
   if (event === "PermissionRequest") {
     const { behavior, message } = (decision ?? {}) as JsonObject;
@@ -134,44 +141,54 @@ function saidOr(text: string | undefined, otherwise: string): string {
 function serialize(
   answer: HookAnswer,
   { event, nativeEvent }: BridgeEvent,
-  { name, asks, allows, changesRequests }: Dialect,
+  { name, asks, allows, changesRequests, plainDecisions }: Dialect,
 ): HookReply {
   const { decision, reason, user_message, modified_input, additional_context } = answer;
-  const losses: Loss[] = [];
+  const losses: AnswerLoss[] = [];
   let stderr = "";
-  const lose = (field: AnswerField, instead?: Decision) =>
+  const lose = (field: AnswerField, instead?: HookDecision) =>
     losses.push({ field, host: name, event: nativeEvent, ...(instead && { instead }) });
   const drop = (field: AnswerField) => {
     lose(field);
-    stderr += warning(`${name}: '${field}' is not supported on ${nativeEvent}; dropped.`);
+    stderr += warningLine(`${name}: '${field}' is not supported on ${nativeEvent}; dropped.`);
   };
-  const carries = (field: AnswerField) => carriedBy[event].includes(field);
+  const carries = (field: AnswerField) =>
+    carriedBy[event].includes(field) && !(plainDecisions && event === "PreToolUse" && field === "additional_context");
 
   const dropped = answerFields.filter((field) => answer[field] !== undefined && !carries(field));
   if (event === "SessionEnd" && dropped.length > 0) {
     for (const field of dropped) lose(field);
     const list = dropped.map((field) => `'${field}'`).join(", ");
-    stderr += warning(`${name}: ${nativeEvent} only observes; dropped ${list}.`);
+    stderr += warningLine(`${name}: ${nativeEvent} only observes; dropped ${list}.`);
   } else dropped.forEach(drop);
   const specific: JsonObject =
     event === "PreToolUse" ? permission() : event === "PermissionRequest" ? requestAnswer() : {};
   if (carries("additional_context") && additional_context !== undefined)
     specific["additionalContext"] = additional_context;
   const isCall = event === "PreToolUse" || event === "PermissionRequest";
-  const block = !isCall && carries("decision") ? blocked() : {};
+  const block = isCall ? plainDecision(specific) : carries("decision") ? blocked() : {};
   // Do not repeat a message that already stands in for the reason.
-  const shown = carries("user_message") && block["reason"] !== user_message ? user_message : undefined;
+  const userMessage = carries("user_message") && block["reason"] !== user_message ? user_message : undefined;
   const wire = {
     ...block,
-    ...(shown !== undefined && { systemMessage: shown }),
-    ...(Object.keys(specific).length > 0 && { hookSpecificOutput: { hookEventName: event, ...specific } }),
+    ...(userMessage !== undefined && { systemMessage: userMessage }),
+    ...(Object.keys(specific).length > 0 && { hookSpecificOutput: { hookEventName: nativeEvent, ...specific } }),
   };
   const stdout = Object.keys(wire).length > 0 ? `${JSON.stringify(wire)}\n` : "";
   const refusal = refusalIn(block, specific, event);
   // With exit code 2 both hosts block, use stderr as the reason and ignore JSON; an answer with more than a reason exits with 0.
-  const saysMore = shown !== undefined || additional_context !== undefined;
+  const saysMore = userMessage !== undefined || additional_context !== undefined;
   if (refusal === undefined || saysMore) return { stdout, stderr, exit_code: 0, losses };
   return { stdout, stderr: `${refusal}\n${stderr}`, exit_code: 2, losses };
+
+  /** Moves the decision to where every other event has it, on hosts that want it there. */
+  function plainDecision(given: JsonObject): JsonObject {
+    if (!plainDecisions) return {};
+    const { permissionDecision: settled, permissionDecisionReason: why, updatedInput } = given;
+    for (const key of ["permissionDecision", "permissionDecisionReason", "updatedInput"]) delete given[key];
+    if (updatedInput !== undefined) given["tool_input"] = updatedInput;
+    return { ...(settled !== undefined && { decision: settled }), ...(why !== undefined && { reason: why }) };
+  }
 
   /** No decision, or `ask`, leaves the question to the user. */
   function requestAnswer(): JsonObject {
@@ -202,10 +219,10 @@ function serialize(
     };
   }
 
-  function settledDecision(): Decision | undefined {
+  function settledDecision(): HookDecision | undefined {
     if (decision === "ask" && !asks) {
       lose("decision", "deny");
-      stderr += warning(`${name}: 'decision: "ask"' is not supported on PreToolUse; downgrading to 'deny'.`);
+      stderr += warningLine(`${name}: 'decision: "ask"' is not supported on PreToolUse; downgrading to 'deny'.`);
       return "deny";
     }
     // Where nothing can be allowed unchanged, a change is only accepted together with a decision.

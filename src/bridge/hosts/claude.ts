@@ -1,11 +1,11 @@
 // Claude Code's hooks, as of 2.1.
 import { hookNames } from "../event.ts";
-import { claudeFormat } from "./claude-format.ts";
+import { claudeFormat, sameNames } from "./claude-format.ts";
 
 /** Parses and answers hook calls of Claude Code. */
 export const claude = claudeFormat({
   name: "claude",
-  events: hookNames,
+  events: sameNames(hookNames),
   asks: true,
   allows: true,
   changesRequests: true,

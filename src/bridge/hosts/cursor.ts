@@ -5,12 +5,12 @@ import { type HookEffect, type HookEventName, hookEvents, isHookEvent } from "..
 import { nearestName } from "../../text/nearest.ts";
 import {
   type AnswerField,
+  type AnswerLoss,
   answerFields,
-  type Decision,
   type HookAnswer,
+  type HookDecision,
   type HookReply,
-  type Loss,
-  warning,
+  warningLine,
 } from "../answer.ts";
 import { type BridgeEvent, commonHookNames, finishEvent, type HookName } from "../event.ts";
 import {
@@ -136,7 +136,7 @@ function parse(raw: unknown, { events = "common" }: ParseOptions = {}): BridgeEv
   const payload = payloadOf(raw);
   const nativeEvent = requiredText(payload, "hook_event_name");
   const row = isHookEvent(nativeEvent) ? rows[nativeEvent] : undefined;
-  if (!row) throw unsupported(nativeEvent);
+  if (!row) throw unsupportedEventError(nativeEvent);
   if (events !== "all" && !(commonHookNames as readonly string[]).includes(row.event)) {
     const hint = `Pass events: "all" to run() to have it as ${row.event}.`;
     throw new BridgeError("EVENT", `cursor: the event ${nativeEvent} is not supported. ${hint}`);
@@ -156,12 +156,12 @@ function parse(raw: unknown, { events = "common" }: ParseOptions = {}): BridgeEv
   });
 }
 
-function unsupported(name: string): BridgeError {
+function unsupportedEventError(name: string): BridgeError {
   if (isHookEvent(name))
     return new BridgeError("EVENT", `cursor: the event ${name} is not supported: other hosts have nothing like it.`);
   const meant = nearestName(name, Object.keys(rows));
-  const shown = JSON.stringify(name.slice(0, 60));
-  return new BridgeError("EVENT", `cursor: unknown event ${shown}${meant ? ` (did you mean ${meant}?)` : ""}.`);
+  const quotedName = JSON.stringify(name.slice(0, 60));
+  return new BridgeError("EVENT", `cursor: unknown event ${quotedName}${meant ? ` (did you mean ${meant}?)` : ""}.`);
 }
 
 /** Maps fields of an answer to those of the wire, in the order in which they are written. */
@@ -183,13 +183,13 @@ const shapes: Record<HookEffect, readonly [AnswerField, wire: string][]> = {
 
 function serialize(answer: HookAnswer, event: BridgeEvent, options: SerializeOptions = {}): HookReply {
   const { nativeEvent } = event;
-  if (!isHookEvent(nativeEvent)) throw unsupported(nativeEvent);
+  if (!isHookEvent(nativeEvent)) throw unsupportedEventError(nativeEvent);
   const { effect } = hookEvents[nativeEvent];
-  const carried = shapes[effect].filter(([, wire]) => takes(nativeEvent, wire));
+  const carried = shapes[effect].filter(([, wire]) => acceptsField(nativeEvent, wire));
   const dropped = answerFields.filter(
     (field) => answer[field] !== undefined && !carried.some(([carriedField]) => carriedField === field),
   );
-  const losses: Loss[] = dropped.map((field) => ({ field, host: "cursor", event: nativeEvent }));
+  const losses: AnswerLoss[] = dropped.map((field) => ({ field, host: "cursor", event: nativeEvent }));
   let stderr = droppedWarnings(nativeEvent, dropped);
 
   const wire: JsonObject = {};
@@ -210,7 +210,7 @@ function serialize(answer: HookAnswer, event: BridgeEvent, options: SerializeOpt
   return { stdout: `${JSON.stringify(inOrder(wire, effect))}\n`, stderr, exit_code: blocks ? 2 : 0, losses };
 }
 
-function takes(event: HookEventName, wire: string): boolean {
+function acceptsField(event: HookEventName, wire: string): boolean {
   // Undocumented for this event, but accepted: the text for the model when it may not read the file.
   if (event === "beforeReadFile" && wire === "agent_message") return true;
   return Object.hasOwn(hookEvents[event].answer, wire);
@@ -225,20 +225,20 @@ function droppedWarnings(event: HookEventName, dropped: readonly AnswerField[]):
   if (dropped.length === 0) return "";
   if (hookEvents[event].effect === "observe") {
     const list = dropped.map((field) => `'${field}'`).join(", ");
-    return warning(`cursor: ${event} only observes; dropped ${list}.`);
+    return warningLine(`cursor: ${event} only observes; dropped ${list}.`);
   }
-  return dropped.map((field) => warning(`cursor: '${field}' is not supported on ${event}; dropped.`)).join("");
+  return dropped.map((field) => warningLine(`cursor: '${field}' is not supported on ${event}; dropped.`)).join("");
 }
 
 function settleAsk(
   { _native }: BridgeEvent,
   { cursorAskFallback = "deny", cursorSurface }: SerializeOptions,
-): { decision: Decision; warning?: string } {
+): { decision: HookDecision; warning?: string } {
   const version = textField(_native, "cursor_version");
   if (cursorAskFallback === "ask" || askTreatment(version, cursorSurface) === "asks") return { decision: "ask" };
-  const facts = "silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; last verified on 3.2.16";
+  const versions = "silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; last verified on 3.2.16";
   const text =
-    `cursor ${version || "of unknown version"}: 'permission: "ask"' is not honored (${facts}); ` +
+    `cursor ${version || "of unknown version"}: 'permission: "ask"' is not honored (${versions}); ` +
     `downgrading to '${cursorAskFallback}'. Pass cursorAskFallback: "ask" to opt out.`;
-  return { decision: cursorAskFallback, warning: warning(text) };
+  return { decision: cursorAskFallback, warning: warningLine(text) };
 }

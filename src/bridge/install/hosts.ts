@@ -1,6 +1,7 @@
 // Where each host keeps its hooks, and the format of an entry. To add a host, add a row.
-import { cursorToolNames, renamedTools } from "../../protocol/hook-events.ts";
+import { cursorToolNames, geminiToolNames, renamedTools } from "../../protocol/hook-events.ts";
 import { codexHookNames, type HookName, type HostName, hookNames } from "../event.ts";
+import { geminiEvents } from "../hosts/gemini.ts";
 
 export type InstallHost = {
   name: HostName;
@@ -88,6 +89,19 @@ export const installHosts: readonly InstallHost[] = [
     // Codex tells its hooks nothing about the project, and runs them where the session was started.
     root: '"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"',
     tools: { Shell: "Bash" },
+  },
+  {
+    name: "gemini",
+    title: "Gemini CLI",
+    folder: ".gemini",
+    file: "settings.json",
+    head: {},
+    grouped: true,
+    programs: ["gemini"],
+    events: Object.fromEntries(Object.entries(geminiEvents).map(([own, name]) => [name, own])),
+    further: [],
+    root: "$GEMINI_PROJECT_DIR",
+    tools: geminiToolNames,
   },
 ];
 

@@ -43,9 +43,9 @@ export function planInstall(
     if (!content || !Object.hasOwn(content, key)) edits.push({ type: "set", path: [key], value });
   for (const { event, matcher } of hooks) {
     const same = there.filter((each) => each.event === event && each.command === command);
-    const kept = same.find((each) => (each.matcher ?? "") === (matcher ?? ""));
-    edits.push(...removals(same.filter((each) => each !== kept)));
-    if (!kept) edits.push({ type: "append", path: ["hooks", event], value: entryOf(host, command, matcher) });
+    const keptEntry = same.find((each) => (each.matcher ?? "") === (matcher ?? ""));
+    edits.push(...removalEdits(same.filter((each) => each !== keptEntry)));
+    if (!keptEntry) edits.push({ type: "append", path: ["hooks", event], value: entryOf(host, command, matcher) });
   }
   return edits;
 }
@@ -58,7 +58,7 @@ export function planUninstall(
 ): { edits: ConfigEdit[]; removed: ConfiguredHook[] } {
   const there = configuredHooks(host, content);
   const removed = there.filter(isOurs);
-  const edits = removals(removed);
+  const edits = removalEdits(removed);
   for (const event of new Set(removed.map((each) => each.event))) {
     const list = (content["hooks"] as JsonObject)[event] as unknown[];
     const gone = removed.filter((each) => each.event === event);
@@ -75,7 +75,7 @@ export function planUninstall(
 }
 
 /** Removes from last to first, so that the paths of the others stay valid. */
-function removals(hooks: readonly ConfiguredHook[]): ConfigEdit[] {
+function removalEdits(hooks: readonly ConfiguredHook[]): ConfigEdit[] {
   return [...hooks].reverse().map(({ groupPath }) => ({ type: "remove", path: groupPath }));
 }
 

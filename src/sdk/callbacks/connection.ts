@@ -168,7 +168,7 @@ function privateFolder(): string {
       if (Buffer.byteLength(folder) < 90 || base === tmpdir()) return folder;
       rmSync(folder, { recursive: true });
     } catch {
-      // Try the next one.
+      // Try the next folder.
     }
   }
   throw new UserError("FILE_UNREADABLE", `No directory could be created in ${tmpdir()}.`);

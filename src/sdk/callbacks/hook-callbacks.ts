@@ -1,8 +1,9 @@
 // Hooks and the permission callback: passes what a CLI's hook receives to functions of this process, and translates their
 // answer into that CLI's format.
 
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
+import { callKey } from "../drivers/foreign-calls.ts";
 import type { OtherToolName, ToolName } from "../run-event.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import type { UnifiedTool } from "../unified.ts";
@@ -35,7 +36,7 @@ export type CanUseTool = (
 ) => PermissionAnswer | Promise<PermissionAnswer>;
 
 /** What a hook may answer; the event determines which fields count. */
-export type HookAnswer = {
+export type CallbackAnswer = {
   permission?: "allow" | "deny" | "ask";
   /** The reason for the decision, shown to the model. */
   reason?: string;
@@ -50,7 +51,7 @@ export type HookAnswer = {
 
 /** Hook functions by event name. `payload` is what the CLI sends to its hooks. */
 export type HookCallbacks = {
-  [Event in HookEventName]?: (payload: JsonObject) => HookAnswer | undefined | Promise<HookAnswer | undefined>;
+  [Event in HookEventName]?: (payload: JsonObject) => CallbackAnswer | undefined | Promise<CallbackAnswer | undefined>;
 };
 
 export type RefusedCall = { id: string; name: string; input: unknown; reason: string };
@@ -84,31 +85,33 @@ export class HookDispatcher {
   async answer(payload: JsonObject): Promise<object> {
     const event = eventNamed(String(payload.hook_event_name));
     if (!event) return {};
-    const said = await this.#hear(event, payload);
-    const isGate = event === "preToolUse" && this.#callbacks.canUseTool && said.permission !== "deny";
-    const answer: HookAnswer = isGate ? { ...said, ...(await this.#permit(callOf(payload, this.#tool))) } : said;
+    const hookAnswer = await this.#handleEvent(event, payload);
+    const isGate = event === "preToolUse" && this.#callbacks.canUseTool && hookAnswer.permission !== "deny";
+    const answer: CallbackAnswer = isGate
+      ? { ...hookAnswer, ...(await this.#permit(callOf(payload, this.#tool))) }
+      : hookAnswer;
     const { updatedInput } = answer;
-    if (updatedInput && answer.permission !== "deny") this.changedInputs.set(String(payload.tool_use_id), updatedInput);
+    if (updatedInput && answer.permission !== "deny") this.changedInputs.set(keyOf(payload), updatedInput);
     if (event === "preToolUse" && answer.permission === "deny") {
       const { id, cliName: name, input } = callOf(payload, this.#tool);
       this.refusedCalls.push({ id, name, input, reason: answer.reason ?? "" });
     }
     // Codex treats a hook that allows a call unchanged as failed.
     if (this.#tool === "codex" && answer.permission === "allow" && !updatedInput) delete answer.permission;
-    return this.#tool === "cursor" ? cursorAnswer(answer) : claudeAnswer(event, answer);
+    return (answersOf[this.#tool] ?? claudeAnswer)(answer, event);
   }
 
   /** Answers a permission request that would otherwise go to the user. */
   async ask({ call_id: id, tool_name: name, tool_input: input, ...rest }: JsonObject): Promise<object> {
-    const known = this.#permitted.get(String(id));
-    if (known !== undefined) return { allow: known };
+    const existing = this.#permitted.get(String(id));
+    if (existing !== undefined) return { allow: existing };
     if (!this.#callbacks.canUseTool) return { allow: false, reason: reasonsIn(rest.reasons) };
     const asked = callOf({ ...rest, tool_name: name, tool_input: input, tool_use_id: id }, this.#tool);
     const { permission, reason } = await this.#permit(asked);
     return { allow: permission === "allow", ...(reason !== undefined && { reason }) };
   }
 
-  async #hear(event: HookEventName, payload: JsonObject): Promise<HookAnswer> {
+  async #handleEvent(event: HookEventName, payload: JsonObject): Promise<CallbackAnswer> {
     try {
       return (await this.#callbacks.hooks?.[event]?.(payload)) ?? {};
     } catch (error) {
@@ -120,10 +123,10 @@ export class HookDispatcher {
     }
   }
 
-  async #permit(call: CallRequest): Promise<HookAnswer> {
-    let answer: HookAnswer;
+  async #permit(call: CallRequest): Promise<CallbackAnswer> {
+    let answer: CallbackAnswer;
     try {
-      answer = settled(await this.#callbacks.canUseTool!(call, { signal: this.#signal }));
+      answer = toCallbackAnswer(await this.#callbacks.canUseTool!(call, { signal: this.#signal }));
     } catch (error) {
       const reason = `The permission callback failed: ${messageOf(error)}`;
       this.warnings.push(reason);
@@ -134,7 +137,7 @@ export class HookDispatcher {
   }
 }
 
-function settled(answer: PermissionAnswer): HookAnswer {
+function toCallbackAnswer(answer: PermissionAnswer): CallbackAnswer {
   if (answer === true || answer === "allow") return { permission: "allow" };
   if (isObject(answer) && answer.allow === true) {
     return { permission: "allow", ...(isObject(answer.input) && { updatedInput: answer.input }) };
@@ -149,20 +152,24 @@ function callOf(payload: JsonObject, tool: UnifiedTool): CallRequest {
     id: String(payload.tool_use_id ?? ""),
     name: unifiedToolName(tool, cliName) as CallRequest["name"],
     cliName,
-    input: isObject(payload.tool_input) ? payload.tool_input : {},
+    input: fieldsOf(payload.tool_input),
     cwd: String(payload.cwd ?? ""),
     sessionId: String(payload.session_id ?? ""),
   };
 }
 
-/** Finds an event by Cursor's name or by Claude's. */
+function keyOf({ tool_use_id: id, tool_name: name, tool_input: input }: JsonObject): string {
+  return typeof id === "string" ? id : callKey(String(name), input);
+}
+
+/** Finds an event by Cursor's name, by Claude's, or by Gemini's. */
 function eventNamed(name: string): HookEventName | undefined {
   if (isHookEvent(name)) return name;
-  const found = Object.entries(hookEvents).find(([, { claude }]) => claude === name)?.[0];
+  const found = Object.entries(hookEvents).find(([, each]) => each.claude === name || each.gemini === name)?.[0];
   return found as HookEventName | undefined;
 }
 
-function cursorAnswer(answer: HookAnswer): object {
+function cursorAnswer(answer: CallbackAnswer): object {
   const { permission, reason, updatedInput, context, followup } = answer;
   return {
     ...(permission && { permission }),
@@ -174,7 +181,7 @@ function cursorAnswer(answer: HookAnswer): object {
   };
 }
 
-function claudeAnswer(event: HookEventName, answer: HookAnswer): object {
+function claudeAnswer(answer: CallbackAnswer, event: HookEventName): object {
   const { permission, reason, updatedInput, context, followup } = answer;
   const hookEventName = hookEvents[event].claude!;
   const more = context === undefined ? {} : { additionalContext: context };
@@ -201,6 +208,23 @@ function claudeAnswer(event: HookEventName, answer: HookAnswer): object {
       return {};
   }
 }
+
+/** Gemini takes every decision in one place, and calls changed arguments `tool_input`. */
+function geminiAnswer(answer: CallbackAnswer, event: HookEventName): object {
+  if (hookEvents[event].effect !== "permit") return claudeAnswer(answer, event);
+  const { permission, reason, updatedInput } = answer;
+  return {
+    ...(permission && { decision: permission }),
+    ...(reason !== undefined && { reason }),
+    ...(updatedInput && { hookSpecificOutput: { hookEventName: hookEvents[event].gemini, tool_input: updatedInput } }),
+  };
+}
+
+/** Formats an answer for each CLI; those not listed use Claude's format. */
+const answersOf: Readonly<Record<string, (answer: CallbackAnswer, event: HookEventName) => object>> = {
+  cursor: cursorAnswer,
+  gemini: geminiAnswer,
+};
 
 function reasonsIn(reasons: unknown): string {
   return Array.isArray(reasons) ? reasons.join(" ") : "Nobody can be asked.";

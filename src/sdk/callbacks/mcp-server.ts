@@ -1,5 +1,5 @@
 // Serves the tools of this process over MCP: line-based JSON-RPC, limited to what tools need.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import { checkValue, jsonSchemaOf } from "../structured.ts";
 import type { InProcessTool, ToolContent } from "./tool.ts";
 
@@ -27,7 +27,7 @@ export class McpSession {
   take(message: unknown): void {
     if (!isObject(message) || typeof message.method !== "string") return; // a response: this server sends no requests
     const { id, method } = message;
-    const params = isObject(message.params) ? message.params : {};
+    const params = fieldsOf(message.params);
     if (typeof id !== "string" && typeof id !== "number") {
       if (method === "notifications/cancelled") this.#calls.get(params.requestId as string | number)?.abort();
       return;
@@ -48,7 +48,7 @@ export class McpSession {
       case "ping":
         return { result: {} };
       case "tools/list":
-        return { result: { tools: [...this.#tools.values()].map(described) } };
+        return { result: { tools: [...this.#tools.values()].map(describeTool) } };
       default:
         return { error: { code: -32601, message: `Unknown method ${method}.` } };
     }
@@ -62,10 +62,10 @@ export class McpSession {
     this.#calls.set(id, abort);
     try {
       const checked = await checkValue(input, tool.schema);
-      if (checked.fault !== undefined) return failed(`The input does not fit: ${checked.fault}.`);
+      if (checked.fault !== undefined) return failedReply(`The input does not fit: ${checked.fault}.`);
       return { result: resultOf(await tool.run(checked.data, { signal: abort.signal })) };
     } catch (error) {
-      return failed(error instanceof Error ? error.message : String(error));
+      return failedReply(error instanceof Error ? error.message : String(error));
     } finally {
       this.#calls.delete(id);
     }
@@ -80,11 +80,11 @@ function initialized({ protocolVersion }: JsonObject): object {
   };
 }
 
-function described({ name, description, schema, jsonSchema }: InProcessTool): object {
+function describeTool({ name, description, schema, jsonSchema }: InProcessTool): object {
   return { name, description, inputSchema: { type: "object", ...jsonSchemaOf(schema, jsonSchema) } };
 }
 
-function failed(text: string): McpReply {
+function failedReply(text: string): McpReply {
   return { result: { content: [{ type: "text", text }], isError: true } };
 }
 

@@ -1,6 +1,6 @@
 // Pure functions on the `tool_call` of a stream-json line: its tool, its arguments and its outcome.
 
-import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import {
   displayNameOf,
@@ -24,8 +24,8 @@ export function normalizeToolName(toolCall: unknown): string {
 /** Returns the arguments of a call, with the field names of the wire. */
 export function extractToolArgs(toolCall: unknown): Record<string, unknown> {
   const { args } = toolIn(toolCall).body;
-  const given = typeof args === "string" ? tryParse(args) : args;
-  return isObject(given) ? given : {};
+  const parsedArgs = typeof args === "string" ? tryParse(args) : args;
+  return fieldsOf(parsedArgs);
 }
 
 /** Returns the outcome of a call as JSON or, if it failed, the tool's own error text. Empty: no result yet. */
@@ -65,9 +65,12 @@ function toolIn(toolCall: unknown): { name: string | undefined; body: JsonObject
   if (!isObject(toolCall)) return { name: undefined, body: {} };
   const key = toolKeyOf(toolCall);
   if (key !== undefined) return { name: displayNameOf(toolOfKey(key)), body: toolCall[key] as JsonObject };
-  const given = isObject(toolCall.function) ? toolCall.function : toolCall;
-  const body = { args: given.arguments ?? given.args ?? given.input, result: given.result ?? toolCall.result };
-  return { name: typeof given.name === "string" ? given.name : undefined, body };
+  const functionFields = isObject(toolCall.function) ? toolCall.function : toolCall;
+  const body = {
+    args: functionFields.arguments ?? functionFields.args ?? functionFields.input,
+    result: functionFields.result ?? toolCall.result,
+  };
+  return { name: typeof functionFields.name === "string" ? functionFields.name : undefined, body };
 }
 
 /** The wire has one tool for Write and Edit; its outcome includes the previous content if there was any. */

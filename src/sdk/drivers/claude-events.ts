@@ -3,36 +3,23 @@
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Ending, Usage } from "../../protocol/event.ts";
-import { derived } from "../../protocol/stream-json.ts";
-import { LineCarrier } from "./carry.ts";
+import { withoutTag } from "../sessions/claude-blocks.ts";
+import type { AgentStream } from "./agent-stream.ts";
 import { claudeOutcome } from "./claude-outcomes.ts";
-import type { DriverRequest } from "./driver.ts";
+import type { LineReader } from "./define-agent.ts";
 import { codeOfStatus } from "./failures.ts";
-import { countOf, ForeignCalls, ForeignText, remark, stringOrEmpty, timeOf } from "./foreign-calls.ts";
+import { countOf, noticeEvents, stringOrEmpty, timeOf, wordsIn } from "./foreign-calls.ts";
 
-export function claudeDecoder({
-  prompt,
-  connection,
-}: Pick<DriverRequest, "prompt" | "connection">): (line: unknown) => AgentEvent[] {
-  const lines = new LineCarrier("claude");
-  const calls = new ForeignCalls("claude", connection?.changedInputs);
-  const text = new ForeignText();
+export function claudeReaders({ calls, text }: AgentStream): Record<string, LineReader> {
   /** Why a call was not permitted, by call id. */
   const refusals = new Map<string, string>();
   /** Replies whose usage was reported: every block of a reply repeats it. */
   const counted = new Set<string>();
   let hasDeltas = false;
   let hasThoughtDeltas = false;
-  let hasBegun = false;
 
-  const readers: Record<string, (line: JsonObject) => AgentEvent[] | undefined> = {
-    system(line) {
-      if (line.subtype !== "init") return systemNotice(line);
-      const init = initOf(line);
-      if (hasBegun || !init) return init && [init];
-      hasBegun = true;
-      return [init];
-    },
+  return {
+    system: (line) => (line.subtype === "init" ? initOf(line) : systemNotice(line)),
     stream_event(line) {
       const { event, parent_tool_use_id: parent } = line;
       if (!isObject(event)) return undefined;
@@ -43,15 +30,15 @@ export function claudeDecoder({
       const { message, parent_tool_use_id: parent } = line;
       if (!isObject(message) || !Array.isArray(message.content)) return undefined;
       const at = timeOf(line.timestamp);
-      const told = message.content.flatMap((block) => blockEvents(block, { at, isNested: Boolean(parent) }));
-      return [...told, ...usageNotice(message)];
+      const events = message.content.flatMap((block) => blockEvents(block, { at, isNested: Boolean(parent) }));
+      return [...events, ...usageNotice(message)];
     },
     user(line) {
       const { message, parent_tool_use_id: parent } = line;
       if (!isObject(message)) return undefined;
       const at = timeOf(line.timestamp);
       const { content } = message;
-      if (typeof content === "string") return parent ? remark("subagent", content, at) : [userEvent(content, at)];
+      if (typeof content === "string") return parent ? noticeEvents("subagent", content, at) : userEvents(content, at);
       if (!Array.isArray(content)) return undefined;
       return content.flatMap((block) => resultEvents(block, line, at));
     },
@@ -77,14 +64,14 @@ export function claudeDecoder({
     switch (block.type) {
       case "text":
         return isNested
-          ? remark("subagent", stringOrEmpty(block.text), at)
+          ? noticeEvents("subagent", stringOrEmpty(block.text), at)
           : text.segment(stringOrEmpty(block.text), at);
       case "thinking": {
-        if (isNested) return remark("subagent", stringOrEmpty(block.thinking), at);
+        if (isNested) return noticeEvents("subagent", stringOrEmpty(block.thinking), at);
         const isTold = hasThoughtDeltas;
         hasThoughtDeltas = false;
-        const said = isTold ? "" : stringOrEmpty(block.thinking);
-        const thoughts: AgentEvent[] = said === "" ? [] : [{ type: "thinking", text: said, ...time }];
+        const thinkingText = isTold ? "" : stringOrEmpty(block.thinking);
+        const thoughts: AgentEvent[] = thinkingText === "" ? [] : [{ type: "thinking", text: thinkingText, ...time }];
         return [...thoughts, { type: "thinking_end", ...time }];
       }
       case "tool_use": {
@@ -99,15 +86,15 @@ export function claudeDecoder({
 
   function resultEvents(block: unknown, line: JsonObject, at: number | undefined): AgentEvent[] {
     if (!isObject(block)) return [];
-    if (block.type === "text") return line.parent_tool_use_id ? [] : [userEvent(stringOrEmpty(block.text), at)];
+    if (block.type === "text") return line.parent_tool_use_id ? [] : userEvents(stringOrEmpty(block.text), at);
     if (block.type !== "tool_result" || typeof block.tool_use_id !== "string") return [];
     const id = block.tool_use_id;
     const isError = block.is_error === true;
-    const words = contentText(block.content);
+    const words = withoutTag(wordsIn(block.content));
     if (isError && !refusals.has(id) && isRefused(line, id)) refusals.set(id, plainReason(words));
     const refused = refusals.has(id);
-    const said = { text: refused ? plainReason(words) : words, isError, refused };
-    return [calls.end(id, { ...said, outcome: (call) => claudeOutcome(call, said, line.tool_use_result) }, at)];
+    const result = { text: refused ? plainReason(words) : words, isError, refused };
+    return [calls.end(id, { ...result, outcome: (call) => claudeOutcome(call, result, line.tool_use_result) }, at)];
   }
 
   /** With deltas, the usage comes at the end of each reply, and only that count is correct. */
@@ -124,7 +111,7 @@ export function claudeDecoder({
     if (line.subtype === "permission_denied" && typeof line.tool_use_id === "string") {
       refusals.set(line.tool_use_id, plainReason(stringOrEmpty(line.message)));
     }
-    return remark(stringOrEmpty(line.subtype), stringOrEmpty(line.message));
+    return noticeEvents(stringOrEmpty(line.subtype), stringOrEmpty(line.message));
   }
 
   function retryOf({ attempt, error, error_status: status, retry_delay_ms: delay }: JsonObject): AgentEvent {
@@ -160,23 +147,17 @@ export function claudeDecoder({
     const code = failureCode(line);
     return { type: "fail", message, ...(code && { code }), ...ending };
   }
-
-  return (line) => {
-    const read = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
-    const wasBegun = hasBegun;
-    const told = lines.carry(line, read ? readers[line.type as string]!(line) : undefined);
-    // The stream does not contain the prompt, so add it.
-    return hasBegun && !wasBegun ? [...told, { type: "user", text: prompt, carried: derived }] : told;
-  };
 }
 
-function userEvent(text: string, at: number | undefined): AgentEvent {
-  return { type: "user", text, ...(at !== undefined && { at }) };
+/** What the CLI adds to the conversation when a turn is interrupted is not a prompt. */
+function userEvents(text: string, at: number | undefined): AgentEvent[] {
+  if (/^\[Request interrupted by user/.test(text)) return noticeEvents("interrupted", text, at);
+  return [{ type: "user", text, ...(at !== undefined && { at }) }];
 }
 
-function initOf(line: JsonObject): AgentEvent | undefined {
+function initOf(line: JsonObject): AgentEvent[] | undefined {
   if (typeof line.session_id !== "string") return undefined;
-  return {
+  const init: AgentEvent = {
     type: "init",
     sessionId: line.session_id,
     cwd: stringOrEmpty(line.cwd),
@@ -191,6 +172,7 @@ function initOf(line: JsonObject): AgentEvent | undefined {
       })),
     }),
   };
+  return [init];
 }
 
 function usageOf(value: unknown): Usage | undefined {
@@ -201,12 +183,6 @@ function usageOf(value: unknown): Usage | undefined {
     cacheReadTokens: countOf(value.cache_read_input_tokens),
     cacheWriteTokens: countOf(value.cache_creation_input_tokens),
   };
-}
-
-function contentText(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
 }
 
 /** Newer versions report this next to the result. */

@@ -1,13 +1,13 @@
 // Converts the structured results of Claude Code's tool calls, from its streams and its files, to outcomes.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
 import { changeOf, shellRun } from "../wire-calls.ts";
 
-type Told = (told: JsonObject, args: JsonObject) => JsonObject | undefined;
+type OutcomeReader = (reported: JsonObject, args: JsonObject) => JsonObject | undefined;
 
 /** Keyed by Courser's own tool names. */
-const readers: Readonly<Record<string, Told>> = {
+const readers: Readonly<Record<string, OutcomeReader>> = {
   Read({ file }) {
     if (!isObject(file) || typeof file.content !== "string") return undefined;
     const { filePath: path, content, startLine, numLines, totalLines } = file;
@@ -39,16 +39,16 @@ const readers: Readonly<Record<string, Told>> = {
 export function claudeOutcome(
   { name, args }: ToolCallPart,
   { text, isError }: { text: string; isError: boolean },
-  told: unknown,
+  reported: unknown,
 ): Outcome | undefined {
-  const given = isObject(args) ? args : {};
+  const argsObject = fieldsOf(args);
   if (isError) {
     const [, code, output = ""] = (name === "Shell" && /^Exit code (\d+)\n?(.*)$/s.exec(text)) || [];
     if (code === undefined) return undefined;
-    return { kind: "failure", value: shellRun(given, { stdout: output, exitCode: Number(code) }) };
+    return { kind: "failure", value: shellRun(argsObject, { stdout: output, exitCode: Number(code) }) };
   }
   const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
-  const value = isObject(told) ? read?.(told, given) : undefined;
+  const value = isObject(reported) ? read?.(reported, argsObject) : undefined;
   return value && { kind: "success", value };
 }
 

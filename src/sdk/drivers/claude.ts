@@ -1,14 +1,15 @@
 // Drives Claude Code: `claude -p --output-format stream-json`.
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
-import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
 import { imageKind } from "../../protocol/image.ts";
 import { shellLine } from "../shell-line.ts";
-import { claudeDecoder } from "./claude-events.ts";
+import { claudeReaders } from "./claude-events.ts";
 import { claudeRules } from "./claude-settings.ts";
-import type { AgentDriver, Connection, DriverCommand, DriverRequest, PermissionMode } from "./driver.ts";
-import { isReadOnly, known, loseAskMode, nearestEffort, usualCapabilities } from "./driver.ts";
+import { defineAgent } from "./define-agent.ts";
+import type { Connection, DriverCommand, DriverRequest, PermissionMode } from "./driver.ts";
+import { isReadOnly, loseAskMode, nearestEffort, serversOf } from "./driver.ts";
 
 const modes: Readonly<Record<PermissionMode, string | undefined>> = {
   default: undefined,
@@ -18,38 +19,47 @@ const modes: Readonly<Record<PermissionMode, string | undefined>> = {
   plan: "plan",
 };
 
-const frames = new Map<string, FrameType>([
-  ["system", known],
-  ["stream_event", known],
-  ["assistant", { ...known, isForwardable: true }],
-  ["user", known],
-  ["result", { ...known, isTerminal: true }],
-]);
-
-export const claudeDriver: AgentDriver = {
+export const claudeDriver = defineAgent({
   tool: "claude",
   programs: ["claude"],
   pathVariable: "CLAUDE_CODE_PATH",
-  capabilities: () => ({ ...usualCapabilities, cost: true, schema: true }),
+  supports: [
+    ...([
+      "partialText",
+      "thinking",
+      "resume",
+      "fork",
+      "images",
+      "systemPrompt",
+      "permissionCallback",
+      "tools",
+    ] as const),
+    ...(["usage", "cost", "schema", "sessions"] as const),
+  ],
   command,
-  frames,
-  decoder: claudeDecoder,
+  lines: { system: "step", stream_event: "step", assistant: "answer", user: "step", result: "end" },
+  readers: claudeReaders,
   limitsTurns: true,
+  live: {
+    args: ["--input-format", "stream-json"],
+    prompt: claudeMessage,
+    interrupt: () => ({ type: "control_request", request_id: randomUUID(), request: { subtype: "interrupt" } }),
+  },
   failures: [
     { pattern: /Invalid API key|Please run \/login|Not logged in/, code: "NOT_AUTHENTICATED" },
     { pattern: /No conversation found/, code: "SESSION_NOT_FOUND" },
     { pattern: /unknown option/, code: "USAGE" },
   ],
-};
+});
 
 function command(request: DriverRequest): DriverCommand {
   const args = ["-p", "--verbose", "--output-format", "stream-json"];
-  const made: DriverCommand = { args, losses: [] };
+  const built: DriverCommand = { args, losses: [] };
   const mode = isReadOnly(request) ? "plan" : modes[request.permissionMode];
   if (request.partial) args.push("--include-partial-messages");
   if (mode !== undefined) args.push("--permission-mode", mode);
   if (request.model !== undefined) args.push("--model", request.model);
-  const effort = nearestEffort(request, made, "claude", ["low", "medium", "high", "xhigh", "max"]);
+  const effort = nearestEffort(request, built, "claude", ["low", "medium", "high", "xhigh", "max"]);
   if (effort) args.push("--effort", effort);
   if (request.agents) args.push(`--agents=${JSON.stringify(request.agents)}`);
   if (request.resume === true) args.push("--continue");
@@ -64,19 +74,19 @@ function command(request: DriverRequest): DriverCommand {
   if (request.budget?.costUsd !== undefined) args.push("--max-budget-usd", String(request.budget.costUsd));
   if (request.budget?.turns !== undefined) args.push("--max-turns", String(request.budget.turns));
   if (request.answerSchema) args.push(`--json-schema=${JSON.stringify(request.answerSchema)}`);
-  loseAskMode(request, made, "claude");
-  sendImages(request, made);
-  settle(request, made);
+  loseAskMode(request, built, "claude");
+  sendImages(request, built);
+  addSettings(request, built);
   addServers(request, args);
-  return made;
+  return built;
 }
 
 /** Images are only accepted in messages on stdin. */
-function sendImages({ prompt, images = [] }: DriverRequest, made: DriverCommand): void {
+function sendImages({ prompt, images = [] }: DriverRequest, driverCommand: DriverCommand): void {
   if (images.length === 0) return;
-  made.args.push("--input-format", "stream-json");
-  made.promptVia = "stdin";
-  made.prompt = `${JSON.stringify(claudeMessage({ text: prompt, images }))}\n`;
+  driverCommand.args.push("--input-format", "stream-json");
+  driverCommand.promptVia = "stdin";
+  driverCommand.prompt = `${JSON.stringify(claudeMessage({ text: prompt, images }))}\n`;
 }
 
 /** Builds a line of Claude Code's stream-json input. Throws a UserError for an image that cannot be read. */
@@ -100,34 +110,35 @@ function readImage(path: string): { mime: string; base64: string } {
   return { mime, base64: bytes.toString("base64") };
 }
 
-function settle(request: DriverRequest, made: DriverCommand): void {
+function addSettings(request: DriverRequest, driverCommand: DriverCommand): void {
   const { connection, sandbox } = request;
-  const permissions = claudeRules(request, made);
+  const permissions = claudeRules(request, driverCommand);
   const settings = {
     ...(connection?.hook && { hooks: claudeHooks(connection.hook) }),
     ...(permissions && { permissions }),
     // Without this, a missing sandbox would only cause a warning, and commands would run unconfined.
     ...(sandbox !== undefined && { sandbox: { enabled: sandbox, ...(sandbox && { failIfUnavailable: true }) } }),
   };
-  if (Object.keys(settings).length > 0) made.args.push("--settings", JSON.stringify(settings));
+  if (Object.keys(settings).length > 0) driverCommand.args.push("--settings", JSON.stringify(settings));
 }
 
-/** Builds hooks in the format of Claude Code's settings; Codex uses the same format. */
-export function claudeHooks({ command: words, events }: NonNullable<Connection["hook"]>): object {
-  const entry = { type: "command", command: shellLine(words), timeout: 3600 };
-  const names = events.flatMap((event) => (isHookEvent(event) ? (hookEvents[event].claude ?? []) : []));
+/** Builds hooks in the format of Claude Code's settings, which Codex and Gemini share, each with its own unit of time. */
+export function claudeHooks(
+  { command: words, events }: NonNullable<Connection["hook"]>,
+  { names: dialect = "claude", timeout = 3600 }: { names?: "claude" | "gemini"; timeout?: number } = {},
+): Record<string, object[]> {
+  const entry = { type: "command", command: shellLine(words), timeout };
+  const names = events.flatMap((event) => (isHookEvent(event) ? (hookEvents[event][dialect] ?? []) : []));
   return Object.fromEntries(names.map((name) => [name, [{ matcher: "*", hooks: [entry] }]]));
 }
 
-function addServers({ connection, mcpServers = {} }: DriverRequest, args: string[]): void {
-  const mcp = connection?.mcp;
-  const servers = Object.fromEntries([
-    ...Object.entries(mcpServers).map(([name, each]) => [name, { type: "url" in each ? "http" : "stdio", ...each }]),
-    ...(mcp ? [[mcp.name, { type: "stdio", command: mcp.command[0], args: mcp.command.slice(1) }]] : []),
-  ]);
-  const names = Object.keys(servers);
-  if (names.length === 0) return;
-  args.push(`--mcp-config=${JSON.stringify({ mcpServers: servers })}`);
+function addServers(request: DriverRequest, args: string[]): void {
+  const servers = Object.entries(serversOf(request));
+  if (servers.length === 0) return;
+  const mcpServers = Object.fromEntries(
+    servers.map(([name, server]) => [name, { type: "url" in server ? "http" : "stdio", ...server }]),
+  );
+  args.push(`--mcp-config=${JSON.stringify({ mcpServers })}`);
   // Tools that the caller passed in need no permission.
-  args.push(`--allowedTools=${names.map((name) => `mcp__${name}`).join(",")}`);
+  args.push(`--allowedTools=${servers.map(([name]) => `mcp__${name}`).join(",")}`);
 }

@@ -58,6 +58,6 @@ async function withOwnUsage(event: Ending, opened: Promise<CodexRollout>): Promi
   if (!before) return rest;
   const earlier = codexUsage(before);
   const keys = Object.keys(earlier) as (keyof Usage)[];
-  const own = Object.fromEntries(keys.map((key) => [key, Math.max(0, usage![key] - earlier[key])])) as Usage;
-  return { ...rest, usage: own };
+  const turnUsage = Object.fromEntries(keys.map((key) => [key, Math.max(0, usage![key] - earlier[key])])) as Usage;
+  return { ...rest, usage: turnUsage };
 }

@@ -1,23 +1,20 @@
 // Decodes lines of Codex (`codex exec --json`) into events.
 
-import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
+import { isObject, type JsonObject, objectsIn, tryParse } from "../../json/object.ts";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
-import { derived } from "../../protocol/stream-json.ts";
 import { withoutShell } from "../shell-line.ts";
 import { shellRun } from "../wire-calls.ts";
-import { LineCarrier } from "./carry.ts";
+import type { AgentStream } from "./agent-stream.ts";
+import type { LineReader } from "./define-agent.ts";
 import type { DriverRequest } from "./driver.ts";
 import {
   countOf,
   type ForeignCall,
-  ForeignCalls,
   type ForeignResult,
-  ForeignText,
-  remark,
+  noticeEvents,
   stringOrEmpty,
+  wordsIn,
 } from "./foreign-calls.ts";
-
-type CodexRequest = Pick<DriverRequest, "prompt" | "cwd" | "model" | "permissionMode" | "connection">;
 
 /** How to read an item that is a tool call, and its result once it has ended. */
 type CallItem = {
@@ -61,9 +58,7 @@ const callItems: Readonly<Record<string, CallItem>> = {
     }),
     end({ result, error, status }) {
       if (isObject(error)) return { text: stringOrEmpty(error.message), isError: true };
-      const content = isObject(result) && Array.isArray(result.content) ? result.content : [];
-      const text = content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
-      return { text, isError: status === "failed" };
+      return { text: isObject(result) ? wordsIn(result.content) : "", isError: status === "failed" };
     },
   },
   web_search: {
@@ -72,7 +67,7 @@ const callItems: Readonly<Record<string, CallItem>> = {
   },
   todo_list: {
     call({ items }) {
-      const list = Array.isArray(items) ? items.filter(isObject) : [];
+      const list = objectsIn(items);
       const plan = list.map(({ text, completed }) => ({ step: text, status: completed ? "completed" : "pending" }));
       return { name: "update_plan", input: { plan } };
     },
@@ -80,41 +75,22 @@ const callItems: Readonly<Record<string, CallItem>> = {
   },
 };
 
-export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEvent[] {
-  const { prompt, cwd, model, permissionMode, connection } = request;
-  const lines = new LineCarrier("codex");
-  const calls = new ForeignCalls("codex", connection?.changedInputs);
-  const text = new ForeignText();
-  const startedAt = Date.now();
-  let refusals = 0;
+export function codexReaders(stream: AgentStream, { connection }: DriverRequest): Record<string, LineReader> {
+  const { calls, text } = stream;
   let lastError = "";
 
-  const readers: Readonly<Record<string, (line: JsonObject) => AgentEvent[] | undefined>> = {
-    "thread.started": ({ thread_id: sessionId }) => [
-      {
-        type: "init",
-        sessionId: stringOrEmpty(sessionId),
-        cwd,
-        permissionMode,
-        apiKeySource: "",
-        ...(model !== undefined && { model }),
-      },
-    ],
-    "turn.started": () => [],
-    "turn.completed": (line) => [
-      ...text.flush(),
-      { type: "done", text: text.whole, ...durations(), ...usageField(line) },
-    ],
+  return {
+    "thread.started": ({ thread_id: sessionId }) => [stream.begin(stringOrEmpty(sessionId))],
+    "turn.completed": (line) => stream.done(usageField(line)),
     "turn.failed"(line) {
-      const message =
-        reasonIn(isObject(line.error) ? stringOrEmpty(line.error.message) : "") || lastError || "The turn failed.";
-      return [...text.flush(), { type: "fail", message, ...durations(), ...usageField(line) }];
+      const decoded = reasonIn(isObject(line.error) ? stringOrEmpty(line.error.message) : "");
+      return stream.fail(decoded || lastError || "The turn failed.", usageField(line));
     },
     error(line) {
       const message = stringOrEmpty(line.message);
       const [, attempt, reason = ""] = /^Reconnecting\.{3} (\d+)\/\d+(?: \((.*)\))?$/s.exec(message) ?? [];
       lastError = reasonIn(reason || message);
-      if (attempt === undefined) return remark("error", lastError);
+      if (attempt === undefined) return noticeEvents("error", lastError);
       const retry = { attempt: Number(attempt), discards: text.discard(), ...(reason !== "" && { reason: lastError }) };
       return [{ type: "retry", ...retry }];
     },
@@ -135,7 +111,7 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
       case "error":
         // This warning is about a flag that this program passed itself.
         if (connection?.hook && /--dangerously-bypass-hook-trust/.test(stringOrEmpty(item.message))) return [];
-        return remark("error", stringOrEmpty(item.message));
+        return noticeEvents("error", stringOrEmpty(item.message));
     }
     if (!Object.hasOwn(callItems, kind)) return undefined;
     const { call, end } = callItems[kind]!;
@@ -146,33 +122,6 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
     }
     return events;
   }
-
-  /** Codex's stream omits calls that a hook denied; this program knows them, as the hook was its own. */
-  function refusedCalls(): AgentEvent[] {
-    const refused = connection?.refusedCalls?.slice(refusals) ?? [];
-    refusals += refused.length;
-    return refused.flatMap(({ id, name, input, reason }) =>
-      [
-        ...text.flush(),
-        calls.start({ id, name, input }),
-        calls.end(id, { text: reason, isError: true, refused: true }),
-      ].map((event) => ({ ...event, carried: { ...(event.carried as object), ...derived } })),
-    );
-  }
-
-  function durations(): { durationMs: number; apiDurationMs: number } {
-    // Codex does not report durations.
-    const durationMs = Date.now() - startedAt;
-    return { durationMs, apiDurationMs: durationMs };
-  }
-
-  return (line) => {
-    const isKnown = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
-    const refused = refusedCalls();
-    const told = lines.carry(line, isKnown ? readers[line.type as string]!(line) : undefined);
-    const isFirst = isKnown && line.type === "thread.started";
-    return isFirst ? [...told, { type: "user", text: prompt, carried: derived }] : [...refused, ...told];
-  };
 }
 
 /** A patch of several files becomes one call for each file. */

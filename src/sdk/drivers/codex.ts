@@ -3,47 +3,34 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { claudeHooks } from "./claude.ts";
 import { codexDetails } from "./codex-details.ts";
-import { codexDecoder } from "./codex-events.ts";
-import type { AgentDriver, DriverCommand, DriverRequest } from "./driver.ts";
-import {
-  isReadOnly,
-  known,
-  losePrompts,
-  nearestEffort,
-  refuseRules,
-  refuseToolLists,
-  usualCapabilities,
-} from "./driver.ts";
+import { codexReaders } from "./codex-events.ts";
+import { defineAgent } from "./define-agent.ts";
+import type { DriverCommand, DriverRequest } from "./driver.ts";
+import { isReadOnly, losePrompts, nearestEffort, serversOf } from "./driver.ts";
 
-const frames = new Map<string, FrameType>([
-  ["thread.started", known],
-  ["turn.started", known],
-  ["item.started", known],
-  ["item.updated", known],
-  ["item.completed", { ...known, isForwardable: true }],
-  ["error", known],
-  ["turn.completed", { ...known, isTerminal: true }],
-  ["turn.failed", { ...known, isTerminal: true }],
-]);
-
-export const codexDriver: AgentDriver = {
+export const codexDriver = defineAgent({
   tool: "codex",
   programs: ["codex"],
   pathVariable: "CODEX_PATH",
-  capabilities: () => ({
-    ...usualCapabilities,
-    partialText: false,
-    systemPrompt: false,
-    schema: true,
-  }),
+  supports: ["thinking", "resume", "fork", "images", "permissionCallback", "tools", "usage", "schema", "sessions"],
   fileOptions: ["schema", "agents"],
+  deniesByHook: true,
   takesSchema: isStrict,
   command,
-  frames,
-  decoder: codexDecoder,
+  lines: {
+    "thread.started": "step",
+    "turn.started": "step",
+    "item.started": "step",
+    "item.updated": "step",
+    "item.completed": "answer",
+    error: "step",
+    "turn.completed": "end",
+    "turn.failed": "end",
+  },
+  readers: codexReaders,
+  omitsDenials: true,
   addDetails: codexDetails,
   failures: [
     { pattern: /Not inside a trusted directory/, code: "UNTRUSTED" },
@@ -51,13 +38,13 @@ export const codexDriver: AgentDriver = {
     { pattern: /no rollout found|[Ss]ession not found|No saved session/, code: "SESSION_NOT_FOUND" },
     { pattern: /unexpected argument/, code: "USAGE" },
   ],
-};
+});
 
 function command(request: DriverRequest): DriverCommand {
   const { permissionMode, resume, fork, connection } = request;
   const isForced = (permissionMode === "force" || permissionMode === "bypassPermissions") && !isReadOnly(request);
   const args = ["exec"];
-  const made: DriverCommand = { args, losses: [] };
+  const built: DriverCommand = { args, losses: [] };
   if (resume !== undefined) args.push(fork ? "fork" : "resume");
   args.push("--json");
   if (isForced || request.trust) args.push("--skip-git-repo-check");
@@ -68,7 +55,7 @@ function command(request: DriverRequest): DriverCommand {
   else if (sandbox !== undefined) set("sandbox_mode", sandbox);
   if (request.addDirs) set("sandbox_workspace_write.writable_roots", request.addDirs);
   if (request.model !== undefined) args.push("--model", request.model);
-  const effort = nearestEffort(request, made, "codex", ["none", "minimal", "low", "medium", "high", "xhigh"]);
+  const effort = nearestEffort(request, built, "codex", ["none", "minimal", "low", "medium", "high", "xhigh"]);
   if (effort) set("model_reasoning_effort", effort);
   for (const path of request.images ?? []) args.push(`--image=${path}`);
   if (connection?.hook) {
@@ -76,17 +63,11 @@ function command(request: DriverRequest): DriverCommand {
     // These hooks belong to this run, so the user cannot have trusted them before.
     args.push("--dangerously-bypass-hook-trust");
   }
-  if (connection?.mcp) {
-    const { name, command: words } = connection.mcp;
-    set(`mcp_servers.${name}.command`, words[0]);
-    set(`mcp_servers.${name}.args`, words.slice(1));
-    // Tools that the caller passed in need no permission.
-    set(`mcp_servers.${name}.default_tools_approval_mode`, "approve");
-  }
-  for (const [name, server] of Object.entries(request.mcpServers ?? {})) {
+  for (const [name, server] of Object.entries(serversOf(request))) {
     const { headers, ...fields } = { headers: undefined, ...server };
     for (const [field, value] of Object.entries({ ...fields, http_headers: headers }))
       if (value !== undefined) set(`mcp_servers.${name}.${field}`, value);
+    // Tools that the caller passed in need no permission.
     set(`mcp_servers.${name}.default_tools_approval_mode`, "approve");
   }
   for (const [name, agent] of Object.entries(request.agents ?? {})) {
@@ -112,19 +93,17 @@ function command(request: DriverRequest): DriverCommand {
     writeFileSync(file, JSON.stringify(request.answerSchema));
     args.push("--output-schema", file);
   }
-  refuseToolLists(request, "codex");
-  refuseRules(request, made, "codex");
-  losePrompts(request, made, "codex exec has no flag for it: write it into AGENTS.md.");
+  losePrompts(request, built, "codex exec has no flag for it: write it into AGENTS.md.");
   if (request.partial)
-    made.losses.push({ option: "partial", reason: "codex exec reports texts only when they are complete." });
+    built.losses.push({ option: "partial", reason: "codex exec reports texts only when they are complete." });
   if (resume === true) args.push("--last");
   else if (resume !== undefined) args.push(resume);
   // A fork reads its prompt from stdin only if told to.
   if (fork) {
     args.push("-");
-    made.promptVia = "stdin";
+    built.promptVia = "stdin";
   }
-  return made;
+  return built;
 }
 
 /** Returns undefined to keep Codex's own configuration, and "none" for no sandbox and no questions. */

@@ -2,43 +2,36 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
-import { type FrameType, frameTypes } from "../../protocol/frame-shapes.ts";
+import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { RunRequest } from "../../protocol/run.ts";
-import { createDecoder } from "../../protocol/stream-json.ts";
 import { collapsed } from "../../text/one-line.ts";
 import { shellLine } from "../shell-line.ts";
+import { cursorFrames, defineAgent } from "./define-agent.ts";
 import {
-  type AgentDriver,
-  type Capabilities,
   type CliInfo,
   type DriverCommand,
   type DriverRequest,
-  known,
   losePrompts,
-  refuseRules,
-  refuseToolLists,
   type Subagent,
-  usualCapabilities,
+  serversOf,
 } from "./driver.ts";
 
-// Without the frames of the turn contract: in this stream, lines with those names are unknown.
-const frames = new Map([...frameTypes].filter(([, { check }]) => check !== undefined));
-
-const liveFrames = new Map<string, FrameType>([
-  ...[...frames].map(([type, { isTerminal: _end, ...frame }]) => [type, frame] as const),
-  ["control", known],
-  ["tool_output", known],
+/** For a process of many turns, where only its exit is the end. */
+export const hostedFrames = new Map<string, FrameType>([
+  ...[...cursorFrames].map(([type, { isTerminal: _end, ...frame }]) => [type, frame] as const),
+  ...(["control", "tool_output"] as const).map((type) => [type, { check: () => undefined }] as const),
 ]);
 
-export const cursorDriver: AgentDriver = {
+export const cursorDriver = defineAgent({
   tool: "cursor",
   programs: ["cursor-agent", "courser", "agent"],
   pathVariable: "CURSOR_AGENT_PATH",
-  capabilities,
+  supports: ({ isOurs } = { path: "", isOurs: true }) => [
+    ...(["partialText", "thinking", "resume", "images", "permissionCallback", "tools", "usage"] as const),
+    ...(["modelList", "sessions"] as const),
+    ...(isOurs ? (["fork", "systemPrompt", "schema", "live"] as const) : []),
+  ],
   command,
-  frames,
-  liveFrames,
-  decoder: () => createDecoder(),
   failures: [
     { pattern: /Not authenticated|Authentication required|Authentication failed/, code: "NOT_AUTHENTICATED" },
     { pattern: /API key (is )?invalid/i, code: "MODEL_AUTH_ERROR" },
@@ -50,21 +43,16 @@ export const cursorDriver: AgentDriver = {
   ],
   fileOptions: ["mcpServers", "agents"],
   models: { args: ["models"], read: readModels },
-};
-
-function capabilities(cli?: CliInfo): Capabilities {
-  const isOurs = cli?.isOurs ?? true;
-  return { ...usualCapabilities, fork: isOurs, systemPrompt: isOurs, modelList: true, schema: isOurs, live: isOurs };
-}
+});
 
 function command(request: DriverRequest, cli: CliInfo): DriverCommand {
-  const made: DriverCommand = { args: ["--print", "--output-format", "stream-json"], losses: [] };
-  const { args } = made;
+  const built: DriverCommand = { args: ["--print", "--output-format", "stream-json"], losses: [] };
+  const { args } = built;
   const add = (name: string, value: string | number | undefined) => {
     if (value !== undefined) args.push(name, String(value));
   };
   if (request.partial) args.push("--stream-partial-output");
-  permit(request, cli, made);
+  permit(request, cli, built);
   if (request.trust) args.push("--trust");
   add("--model", request.model);
   if (request.resume === true) args.push("--continue");
@@ -73,9 +61,9 @@ function command(request: DriverRequest, cli: CliInfo): DriverCommand {
   for (const path of request.addDirs ?? []) args.push("--add-dir", path);
   if (request.sandbox !== undefined) args.push("--sandbox", request.sandbox ? "enabled" : "disabled");
   if (cli.isOurs) addOurs(request, args);
-  else leaveOut(request, made);
-  connect(request, cli, made);
-  return made;
+  else leaveOut(request, built);
+  connect(request, cli, built);
+  return built;
 }
 
 function permit(request: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
@@ -113,7 +101,7 @@ export const hostedFlags = [
 export function ownRequest(request: DriverRequest): RunRequest {
   const { cwd, resume, fork, addDirs, sandbox, permissions, model, effort, trust } = request;
   const { systemPrompt, appendSystemPrompt, allowedTools, disallowedTools } = request;
-  const { hooks, askCommand, servers, approved, plugin } = connected(request);
+  const { hooks, askCommand, servers, approved, plugin } = connectionSettings(request);
   return {
     workspace: cwd,
     ...modeOf(request),
@@ -139,12 +127,10 @@ export function ownRequest(request: DriverRequest): RunRequest {
 }
 
 /** The callbacks of a CLI, and the MCP servers and the subagents that it is given. */
-function connected({ connection, mcpServers, agents }: DriverRequest) {
-  const { hook, ask, mcp } = connection ?? {};
-  const servers = {
-    ...mcpServers,
-    ...(mcp && { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } }),
-  };
+function connectionSettings(request: DriverRequest) {
+  const { connection, mcpServers, agents } = request;
+  const { hook, ask } = connection ?? {};
+  const servers = serversOf(request);
   return {
     approved: Object.keys(mcpServers ?? {}),
     ...(Object.keys(servers).length > 0 && { servers }),
@@ -185,18 +171,19 @@ function addOurs(request: DriverRequest, args: string[]): void {
   if (request.budget?.turns !== undefined) args.push("--max-turns", String(request.budget.turns));
 }
 
-function leaveOut(request: DriverRequest, made: DriverCommand): void {
+function leaveOut(request: DriverRequest, driverCommand: DriverCommand): void {
   if (request.fork) throw new UserError("USAGE", "cursor-agent cannot fork a chat by a flag. Drive courser for this.");
-  refuseToolLists(request, "cursor-agent");
-  refuseRules(request, made, "cursor-agent");
-  losePrompts(request, made, "cursor-agent has no flag for it.");
+  losePrompts(request, driverCommand, "cursor-agent has no flag for it.");
   if (request.effort !== undefined)
-    made.losses.push({ option: "effort", reason: "cursor-agent has no flag for it: it is part of the model's name." });
+    driverCommand.losses.push({
+      option: "effort",
+      reason: "cursor-agent has no flag for it: it is part of the model's name.",
+    });
 }
 
-function connect(request: DriverRequest, { isOurs }: CliInfo, made: DriverCommand): void {
-  const { args, losses } = made;
-  const { hooks, askCommand, servers, approved, plugin } = connected(request);
+function connect(request: DriverRequest, { isOurs }: CliInfo, driverCommand: DriverCommand): void {
+  const { args, losses } = driverCommand;
+  const { hooks, askCommand, servers, approved, plugin } = connectionSettings(request);
   const { folder } = request.connection ?? {};
   if (isOurs) {
     if (hooks) args.push("--hooks", JSON.stringify(hooks));

@@ -1,5 +1,4 @@
 // AgentDriver: everything needed to drive one agent CLI: where it is, its command line, its stream.
-import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { type ReasoningEffort, reasoningEfforts } from "../../protocol/run.ts";
@@ -32,11 +31,11 @@ export type McpServer =
 
 /** A subagent that the agent may delegate work to. */
 export type Subagent = {
-  /** What it is for; the model chooses by this. */
+  /** What the subagent is for; the model chooses by this. */
   description: string;
-  /** Its instructions. */
+  /** The instructions that the subagent gets as its system prompt. */
   prompt: string;
-  /** The only tools it may use, by the CLI's names. Default: those of the agent. */
+  /** The only tools that the subagent may use, by the CLI's names. Default: those of the agent. */
   tools?: readonly string[] | undefined;
   /** The CLI's name for its model. Default: the agent's. */
   model?: string | undefined;
@@ -83,7 +82,7 @@ export type DriverRequest = {
   /** Stream text as it is written, not only whole. */
   partial: boolean;
   budget?: Budget;
-  /** How the CLI calls back: see connection.ts. */
+  /** Where and with which token the CLI calls back into this process. */
   connection?: Connection;
 };
 
@@ -106,6 +105,7 @@ export type Connection = {
 /** An option that a CLI does not support, and why. */
 export type RunLoss = { option: string; reason: string };
 
+/** The command line of a CLI for one request. */
 export type DriverCommand = {
   /** The arguments, without the prompt. */
   args: string[];
@@ -140,24 +140,8 @@ export type Capabilities = {
   permissionModes: readonly PermissionMode[];
 };
 
-/** What most CLIs support; a driver overrides the differences. */
-export const usualCapabilities: Capabilities = {
-  partialText: true,
-  thinking: true,
-  resume: true,
-  fork: true,
-  images: true,
-  systemPrompt: true,
-  permissionCallback: true,
-  tools: true,
-  usage: true,
-  cost: false,
-  modelList: false,
-  schema: false,
-  sessions: true,
-  live: false,
-  permissionModes,
-};
+/** The name of something that an agent CLI may support. */
+export type Ability = Exclude<keyof Capabilities, "permissionModes">;
 
 /** Where a run happens. `since` is when it began. */
 export type RunPlace = { env: NodeJS.ProcessEnv; since: number; resume: string | true | undefined };
@@ -165,42 +149,67 @@ export type RunPlace = { env: NodeJS.ProcessEnv; since: number; resume: string |
 /** The program that was found. `isOurs` is true for the CLI of this package. */
 export type CliInfo = { path: string; isOurs: boolean };
 
+/** An agent CLI that `defineAgent` was told about. */
 export interface AgentDriver {
-  tool: UnifiedTool;
+  readonly tool: UnifiedTool;
   /** The names it is installed under; the first one found is used. */
-  programs: readonly string[];
+  readonly programs: readonly string[];
   /** The environment variable with its path. */
-  pathVariable: string;
+  readonly pathVariable: string | undefined;
   capabilities(cli?: CliInfo): Capabilities;
   /** Throws a UserError for options that must not be dropped silently. */
   command(request: DriverRequest, cli: CliInfo): DriverCommand;
-  /** The types of lines in its stream. Default: those of cursor-agent, with their checks. */
-  frames?: ReadonlyMap<string, FrameType>;
+  /** The types of lines in its stream. */
+  readonly frames: ReadonlyMap<string, FrameType>;
   /** True if its stream has no final line and is over when the process exits. */
-  endsByExit?: true;
-  /** Same as `frames`, for a process of many turns, where only its exit is the end. */
-  liveFrames?: ReadonlyMap<string, FrameType>;
-  /** Creates a decoder; one for each run. */
+  readonly endsByExit: boolean;
+  /** Creates a decoder; one for each turn. */
   decoder(request: DriverRequest): (line: unknown) => AgentEvent[];
-  /** Adds what the CLI's own files say beyond its stream; one for each run. */
-  addDetails?(place: RunPlace): (event: AgentEvent) => AgentEvent | Promise<AgentEvent>;
   /** The CLI's own error messages, in its stream or on stderr. Messages of model vendors are known in addition. */
-  failures: readonly FailureRow[];
+  readonly failures: readonly FailureRow[];
+  /** Adds what the CLI's own files say beyond its stream; one for each turn. */
+  readonly addDetails?: ((place: RunPlace) => (event: AgentEvent) => AgentEvent | Promise<AgentEvent>) | undefined;
   /** True if the CLI enforces `budget.turns` itself. Otherwise it is stopped when another reply would exceed the limit. */
-  limitsTurns?: true;
+  readonly limitsTurns?: true | undefined;
+  /** True if `permissions.deny` is enforced by a hook before each call, because the CLI has no flag for it. */
+  readonly deniesByHook?: true | undefined;
   /** Options that are passed to this CLI in files. */
-  fileOptions?: readonly ("mcpServers" | "schema" | "budget" | "agents")[];
+  readonly fileOptions?: readonly FileOption[] | undefined;
   /** Whether the CLI's native structured output accepts this schema. Default: every schema. */
-  takesSchema?(schema: object): boolean;
-  /** The arguments that list its models, and the parser for the list. */
-  models?: { args: readonly string[]; read(stdout: string): ModelEntry[] };
+  readonly takesSchema?: ((schema: object) => boolean) | undefined;
+  readonly models?: ModelLister | undefined;
+  /** If one process can take many turns: how. Default: each turn has its own process. */
+  readonly live?: LiveProtocol | undefined;
 }
+
+/** An option that a CLI takes in a file. */
+export type FileOption = "mcpServers" | "schema" | "budget" | "agents";
+
+/** How a CLI lists its models. */
+export type ModelLister = {
+  /** The arguments that make it print the list. */
+  args: readonly string[];
+  read(stdout: string): ModelEntry[];
+};
+
+/** How one process of a CLI takes many turns: what is written to its stdin, as objects for lines of JSON. */
+export type LiveProtocol = {
+  /** The arguments that make it read prompts from its stdin. */
+  args: readonly string[];
+  prompt(prompt: { text: string; images: readonly string[] }): object;
+  /** Ends the turn, not the process. */
+  interrupt(): object;
+};
 
 /** A model that a CLI offers. */
 export type ModelEntry = { id: string; name: string; isDefault?: boolean };
 
-/** A line type without checks: only its decoder looks inside. */
-export const known: FrameType = { check: () => undefined };
+/** The MCP servers of a run, by name, with the one that offers functions of this program. */
+export function serversOf({ mcpServers, connection }: DriverRequest): Record<string, McpServer> {
+  const { name, command = [] } = connection?.mcp ?? {};
+  const [program = "", ...args] = command;
+  return { ...mcpServers, ...(name !== undefined && { [name]: { command: program, args } }) };
+}
 
 /** Records the loss for CLIs that read instructions only from a file of the project. */
 export function losePrompts(request: DriverRequest, { losses }: DriverCommand, reason: string): void {
@@ -223,11 +232,6 @@ export function nearestEffort<Level extends ReasoningEffort>(
   return nearest;
 }
 
-/** Records the loss for CLIs that take no subagents for one run. */
-export function loseAgents({ agents }: DriverRequest, { losses }: DriverCommand, reason: string): void {
-  if (agents) losses.push({ option: "agents", reason });
-}
-
 /** True if the agent may change nothing, by `mode` or by `permissionMode`. */
 export function isReadOnly({ mode, permissionMode }: DriverRequest): boolean {
   return mode === "plan" || mode === "ask" || permissionMode === "plan";
@@ -237,21 +241,4 @@ export function isReadOnly({ mode, permissionMode }: DriverRequest): boolean {
 export function loseAskMode({ mode }: DriverRequest, { losses }: DriverCommand, program: string): void {
   if (mode === "ask")
     losses.push({ option: "mode", reason: `${program} has no ask mode: it runs in plan mode, which changes nothing.` });
-}
-
-/** For CLIs that take no rules for one run: throws for deny rules, which must not be dropped silently. */
-export function refuseRules({ permissions = {} }: DriverRequest, { losses }: DriverCommand, program: string): void {
-  if (permissions.deny?.length)
-    throw new UserError("USAGE", `${program} takes no rules for one run, so permissions.deny cannot be enforced.`);
-  if (permissions.allow?.length)
-    losses.push({ option: "permissions", reason: `${program} takes no rules for one run: its own settings count.` });
-}
-
-/** Throws for tool lists, which must not be dropped silently. */
-export function refuseToolLists({ allowedTools, disallowedTools }: DriverRequest, program: string): void {
-  if (!allowedTools && !disallowedTools?.length) return;
-  throw new UserError(
-    "USAGE",
-    `${program} has no flag that limits its tools, so allowedTools and disallowedTools cannot be enforced.`,
-  );
 }

@@ -8,6 +8,7 @@ export type FailureRow = { pattern: RegExp; code: ErrorCode };
 /** Error codes by HTTP status of a model vendor. */
 const statuses: Readonly<Record<number, ErrorCode>> = {
   401: "MODEL_AUTH_ERROR",
+  402: "MODEL_AUTH_ERROR",
   403: "MODEL_AUTH_ERROR",
   404: "MODEL_UNKNOWN",
   408: "MODEL_TIMEOUT",
@@ -31,8 +32,13 @@ const vendorRows: readonly FailureRow[] = [
     code: "MODEL_AUTH_ERROR",
   },
   { pattern: /rate[ _-]?limit|too many requests|resource_exhausted|quota/i, code: "MODEL_RATE_LIMIT" },
-  { pattern: /overloaded/i, code: "MODEL_OVERLOADED" },
-  { pattern: /prompt is too long|context_length|context (?:length|window)/i, code: "MODEL_OVERFLOW" },
+  { pattern: /(?:credit )?balance is too low|insufficient balance|payment required/i, code: "MODEL_AUTH_ERROR" },
+  { pattern: /overloaded|high demand/i, code: "MODEL_OVERLOADED" },
+  {
+    pattern:
+      /prompt is too long|context_length|context (?:length|window|size)|maximum (?:prompt|input) (?:length|token)|input token count.{0,40}exceeds|too many (?:input )?tokens/i,
+    code: "MODEL_OVERFLOW",
+  },
   {
     pattern: /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|fetch failed|error sending request|stream disconnected/i,
     code: "MODEL_UNREACHABLE",
@@ -41,13 +47,14 @@ const vendorRows: readonly FailureRow[] = [
 
 const statusWords = /(?:^|\b(?:status(?: code)?|error|code|rejected)["']?[\s:=(]{1,3})([45]\d\d)\b/i;
 
-/** Returns undefined if nothing in the text identifies the failure. */
+/** Returns undefined if nothing in the text identifies the failure. The words say more than a status of 400. */
 export function codeIn(text: string, rows: readonly FailureRow[]): ErrorCode | undefined {
   const named = codeNamedIn(text) ?? rows.find(({ pattern }) => pattern.test(text))?.code;
   if (named !== undefined) return named;
   const status = statusWords.exec(text)?.[1];
-  if (status !== undefined) return codeOfStatus(Number(status));
-  return vendorRows.find(({ pattern }) => pattern.test(text))?.code;
+  const code = status === undefined ? undefined : codeOfStatus(Number(status));
+  if (code !== undefined && code !== "MODEL_BAD_REQUEST") return code;
+  return vendorRows.find(({ pattern }) => pattern.test(text))?.code ?? code;
 }
 
 /** Explains a reported failure: extracts the cause, and finds the code in the message or on stderr. */
@@ -57,7 +64,9 @@ export function explainedFailure(
   rows: readonly FailureRow[],
 ): { message: string; code: string } {
   const cause = plainMessage(message);
-  return { message: cause, code: code ?? codeIn(message, rows) ?? codeIn(stderr, rows) ?? "CLI_FAILED" };
+  const isExact = code !== undefined && code !== "MODEL_BAD_REQUEST";
+  const found = isExact ? code : (codeIn(message, rows) ?? code ?? codeIn(stderr, rows));
+  return { message: cause, code: found ?? "CLI_FAILED" };
 }
 
 /** Removes what surrounds the vendor's message: brackets, and the JSON it came in. */
@@ -65,6 +74,6 @@ function plainMessage(message: string): string {
   const [, inner = message, rest = ""] = /^\[API Error: (.*?)\](\n.*)?$/s.exec(message.trim()) ?? [];
   const parsed = tryParse(inner.replace(/^\d{3}:?\s+(?=\{)/, ""));
   const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : parsed;
-  const told = isObject(error) && typeof error.message === "string" ? error.message : inner;
-  return causeIn(told + rest) || message;
+  const reported = isObject(error) && typeof error.message === "string" ? error.message : inner;
+  return causeIn(reported + rest) || message;
 }

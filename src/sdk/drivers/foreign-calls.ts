@@ -1,4 +1,5 @@
 // Converts calls of other CLIs to agent events: tool and arguments in Cursor's wire format, with the CLI's own kept alongside.
+import { isObject } from "../../json/object.ts";
 import type { AgentEvent, Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
 import { ownCallOf, unifiedToolName } from "../tool-names.ts";
@@ -21,6 +22,11 @@ type ForeignCallStart = Extract<AgentEvent, { type: "tool_start" }>;
 type OpenCall = { call: ForeignCall; start: ForeignCallStart; part: ToolCallPart; carried: ForeignCarried };
 type ForeignCallEnd = Extract<AgentEvent, { type: "tool_end" }>;
 
+/** Identifies a call for CLIs whose hooks are not told its id. */
+export function callKey(name: string, input: unknown): string {
+  return `${name} ${JSON.stringify(input)}`;
+}
+
 /** The open calls of one run, to match results with their calls. */
 export class ForeignCalls {
   readonly #tool: UnifiedTool;
@@ -40,7 +46,7 @@ export class ForeignCalls {
   start(call: ForeignCall, at?: number): ForeignCallStart {
     const { id } = call;
     const name = call.as ?? unifiedToolName(this.#tool, call.name);
-    const input = this.#changed.has(id) ? this.#changed.get(id) : call.input;
+    const input = this.#changed.get(this.#changeKey(call)) ?? call.input;
     const part: ToolCallPart = {
       type: "tool_call",
       id,
@@ -61,20 +67,24 @@ export class ForeignCalls {
   }
 
   /** A result without a call gets a call of an unknown tool. */
-  end(id: string, said: ForeignResult, at?: number): ForeignCallEnd {
+  end(id: string, foreignResult: ForeignResult, at?: number): ForeignCallEnd {
     const open = this.#open.get(id);
-    if (open && this.#changed.has(id)) this.start(open.call);
+    if (open && this.#changed.has(this.#changeKey(open.call))) this.start(open.call);
     const { start, part, carried } = this.#open.get(id) ?? this.#unknown(id);
     this.#open.delete(id);
-    const result = { type: "tool_result" as const, id, text: said.text, isError: said.isError };
-    const told = typeof said.outcome === "function" ? said.outcome(part) : said.outcome;
-    const outcome = said.refused
-      ? { kind: "rejected", value: { reason: said.text } }
-      : (told ?? outcomeOfResult(part, result));
+    const result = { type: "tool_result" as const, id, text: foreignResult.text, isError: foreignResult.isError };
+    const reported = typeof foreignResult.outcome === "function" ? foreignResult.outcome(part) : foreignResult.outcome;
+    const outcome = foreignResult.refused
+      ? { kind: "rejected", value: { reason: foreignResult.text } }
+      : (reported ?? outcomeOfResult(part, result));
     const { tool, args } = start;
     const end: ForeignCallEnd = { type: "tool_end", callId: id, tool, args, outcome, ...(at !== undefined && { at }) };
-    end.carried = { ...carried, output: said.text };
+    end.carried = { ...carried, output: foreignResult.text };
     return end;
+  }
+
+  #changeKey({ id, name, input }: ForeignCall): string {
+    return this.#changed.has(id) ? id : callKey(name, input);
   }
 
   #unknown(id: string) {
@@ -118,13 +128,19 @@ export class ForeignText {
   }
 }
 
+/** The text of a message or of a result: a string, or the texts of its blocks. */
+export function wordsIn(content: unknown): string {
+  if (!Array.isArray(content)) return stringOrEmpty(content);
+  return content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
+}
+
 export function timeOf(value: unknown): number | undefined {
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 
 /** Creates a notice for what a CLI says beside its work; none for a blank message. */
-export function remark(kind: string, message: string, at?: number): AgentEvent[] {
+export function noticeEvents(kind: string, message: string, at?: number): AgentEvent[] {
   return message.trim() === "" ? [] : [{ type: "notice", kind, message, ...(at !== undefined && { at }) }];
 }
 

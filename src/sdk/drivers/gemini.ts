@@ -1,21 +1,13 @@
 // Drives Gemini CLI: `gemini --output-format stream-json`.
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
-import type { FrameType } from "../../protocol/frame-shapes.ts";
-import type { AgentDriver, DriverCommand, DriverRequest, PermissionMode } from "./driver.ts";
-import {
-  isReadOnly,
-  known,
-  loseAgents,
-  loseAskMode,
-  losePrompts,
-  type McpServer,
-  refuseRules,
-  refuseToolLists,
-  usualCapabilities,
-} from "./driver.ts";
-import { geminiDecoder } from "./gemini-events.ts";
+import { dirname, join } from "node:path";
+import { isObject, type JsonObject } from "../../json/object.ts";
+import { readJson } from "../../store/json-file.ts";
+import { claudeHooks } from "./claude.ts";
+import { defineAgent } from "./define-agent.ts";
+import type { DriverCommand, DriverRequest, PermissionMode } from "./driver.ts";
+import { isReadOnly, loseAskMode, losePrompts, type McpServer, serversOf } from "./driver.ts";
+import { geminiReaders } from "./gemini-events.ts";
 
 const modes: Readonly<Record<PermissionMode, string>> = {
   default: "default",
@@ -25,31 +17,18 @@ const modes: Readonly<Record<PermissionMode, string>> = {
   plan: "plan",
 };
 
-const frames = new Map<string, FrameType>([
-  ["init", known],
-  ["message", { ...known, isForwardable: true }],
-  ["tool_use", known],
-  ["tool_result", known],
-  ["error", known],
-  ["result", { ...known, isTerminal: true }],
-]);
-
-export const geminiDriver: AgentDriver = {
+export const geminiDriver = defineAgent({
   tool: "gemini",
   programs: ["gemini"],
   pathVariable: "GEMINI_CLI_PATH",
   fileOptions: ["mcpServers", "budget"],
+  deniesByHook: true,
   limitsTurns: true,
-  capabilities: () => ({
-    ...usualCapabilities,
-    thinking: false,
-    fork: false,
-    systemPrompt: false,
-    permissionCallback: false,
-  }),
+  supports: ["partialText", "resume", "images", "permissionCallback", "tools", "usage", "sessions"],
   command,
-  frames,
-  decoder: geminiDecoder,
+  lines: { init: "step", message: "answer", tool_use: "step", tool_result: "step", error: "step", result: "end" },
+  readers: geminiReaders,
+  tellsPrompt: true,
   failures: [
     { pattern: /set an Auth method|GEMINI_API_KEY/, code: "NOT_AUTHENTICATED" },
     { pattern: /not running in a trusted directory|untrusted/i, code: "UNTRUSTED" },
@@ -57,46 +36,63 @@ export const geminiDriver: AgentDriver = {
     { pattern: /max session turns/i, code: "MAX_TURNS" },
     { pattern: /Unknown argument/, code: "USAGE" },
   ],
-};
+});
+
+/** Unlike in Claude Code, the timeout is in milliseconds. */
+const ofGemini = { names: "gemini", timeout: 3_600_000 } as const;
 
 function command(request: DriverRequest): DriverCommand {
   const mode = isReadOnly(request) ? "plan" : modes[request.permissionMode];
   const args = ["--output-format", "stream-json", "--approval-mode", mode];
   // Without a prompt on its command line it reads one from stdin, of any length.
-  const made: DriverCommand = { args, promptVia: "stdin", losses: [] };
-  if (request.fork) throw new UserError("USAGE", "gemini cannot fork a session. Resume it, or start a new one.");
-  refuseToolLists(request, "gemini");
-  refuseRules(request, made, "gemini");
-  loseAskMode(request, made, "gemini");
-  loseAgents(request, made, "gemini takes subagents only from its settings folders and extensions.");
-  if (request.effort) made.losses.push({ option: "effort", reason: "gemini has no flag for it." });
+  const built: DriverCommand = { args, promptVia: "stdin", losses: [] };
+  loseAskMode(request, built, "gemini");
   if (request.trust || mode === "yolo") args.push("--skip-trust");
   if (request.model !== undefined) args.push("--model", request.model);
   if (request.resume !== undefined) args.push("--resume", request.resume === true ? "latest" : request.resume);
   for (const path of request.addDirs ?? []) args.push("--include-directories", path);
-  // A path after an at sign is a file to read.
-  if (request.images?.length)
-    made.prompt = `${request.prompt}\n\n${request.images.map((path) => `@${path}`).join("\n")}`;
-  losePrompts(request, made, "gemini has no flag for it: write it into GEMINI.md.");
+  if (request.images?.length) built.prompt = [request.prompt, "", ...request.images.map(fileToRead)].join("\n");
+  losePrompts(request, built, "gemini has no flag for it: write it into GEMINI.md.");
   const env: Record<string, string> = {};
   if (request.sandbox) args.push("--sandbox");
   else if (request.sandbox === false) env.GEMINI_SANDBOX = "false";
-  const { connection, mcpServers = {}, budget } = request;
-  const mcp = connection?.mcp;
-  const servers = Object.fromEntries([
-    ...Object.entries(mcpServers).map(([name, each]) => [name, serverOf(each)]),
-    ...(mcp ? [[mcp.name, serverOf({ command: mcp.command[0]!, args: mcp.command.slice(1) })]] : []),
-  ]);
+  const { connection, budget } = request;
+  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverOf(each)]);
   const settings = {
-    ...(Object.keys(servers).length > 0 && { mcpServers: servers }),
+    ...(servers.length > 0 && { mcpServers: Object.fromEntries(servers) }),
     ...(budget?.turns !== undefined && { model: { maxSessionTurns: budget.turns } }),
+    ...(connection?.hook && { hooks: claudeHooks(connection.hook, ofGemini), hooksConfig: { enabled: true } }),
   };
-  if (connection && Object.keys(settings).length > 0) {
-    const file = join(connection.folder, "settings.json");
-    writeFileSync(file, JSON.stringify(settings));
-    env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH = file;
-  }
-  return Object.keys(env).length > 0 ? { ...made, env } : made;
+  if (connection && Object.keys(settings).length > 0) Object.assign(env, writeSettings(connection.folder, settings));
+  return Object.keys(env).length > 0 ? { ...built, env } : built;
+}
+
+/** A path after an at sign, in which blanks and what a shell would read are escaped. */
+function fileToRead(path: string): string {
+  return `@${process.platform === "win32" ? path : path.replace(/[\s\\,;!?()[\]{}|*$`'"#&<>~]/g, "\\$&")}`;
+}
+
+const machineSettings: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: "/Library/Application Support/GeminiCli/settings.json",
+  win32: "C:\\ProgramData\\gemini-cli\\settings.json",
+};
+
+/** Settings of this run take the machine's place, above those of user and project, which could switch a hook off. The machine's own are kept. */
+function writeSettings(folder: string, settings: JsonObject): Record<string, string> {
+  const { GEMINI_CLI_SYSTEM_SETTINGS_PATH: path, GEMINI_CLI_SYSTEM_DEFAULTS_PATH: defaults } = process.env;
+  const machine = path || (machineSettings[process.platform] ?? "/etc/gemini-cli/settings.json");
+  const file = join(folder, "settings.json");
+  const both = (above: unknown, below: unknown): unknown => {
+    if (Array.isArray(above) && Array.isArray(below)) return [...below, ...above];
+    if (!isObject(above) || !isObject(below)) return above;
+    const keys = Object.keys({ ...below, ...above });
+    return Object.fromEntries(keys.map((key) => [key, key in above ? both(above[key], below[key]) : below[key]]));
+  };
+  writeFileSync(file, JSON.stringify(both(settings, readJson(machine) ?? {})));
+  return {
+    GEMINI_CLI_SYSTEM_SETTINGS_PATH: file,
+    GEMINI_CLI_SYSTEM_DEFAULTS_PATH: defaults || join(dirname(machine), "system-defaults.json"),
+  };
 }
 
 /** `trust`: tools that the caller passed in need no permission. */

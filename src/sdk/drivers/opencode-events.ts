@@ -1,67 +1,46 @@
 // Decodes lines of opencode (`opencode run --format json`) into events. Its stream has no first and no last line.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent, Outcome, Usage } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
-import { derived } from "../../protocol/stream-json.ts";
-import { addUsage } from "../../protocol/usage.ts";
-import { changeOf, shellRun } from "../wire-calls.ts";
-import { LineCarrier } from "./carry.ts";
-import type { DriverRequest } from "./driver.ts";
+import { changeOf, printed, shellRun } from "../wire-calls.ts";
+import type { AgentStream } from "./agent-stream.ts";
+import type { LineReader } from "./define-agent.ts";
+import { type DriverRequest, serversOf } from "./driver.ts";
 import { codeOfStatus } from "./failures.ts";
-import { countOf, ForeignCalls, ForeignText, stringOrEmpty } from "./foreign-calls.ts";
+import { countOf, stringOrEmpty } from "./foreign-calls.ts";
 
-type OpencodeRequest = Pick<DriverRequest, "prompt" | "cwd" | "model" | "permissionMode" | "mcpServers" | "connection">;
-
-export function opencodeDecoder(request: OpencodeRequest): (line: unknown) => AgentEvent[] {
-  const { prompt, cwd, model, permissionMode, mcpServers = {}, connection } = request;
-  const lines = new LineCarrier("opencode");
-  const calls = new ForeignCalls("opencode");
-  const text = new ForeignText();
-  const servers = [...Object.keys(mcpServers), ...(connection?.mcp ? [connection.mcp.name] : [])];
-  const startedAt = Date.now();
-  let hasBegun = false;
-  let usage: Usage | undefined;
-  let costUsd: number | undefined;
+export function opencodeReaders(stream: AgentStream, request: DriverRequest): Record<string, LineReader> {
+  const { calls, text } = stream;
+  const servers = Object.keys(serversOf(request));
 
   const readers: Readonly<Record<string, (part: JsonObject, line: JsonObject) => AgentEvent[] | undefined>> = {
-    step_start: () => [],
     text: (part, { timestamp }) => text.segment(stringOrEmpty(part.text), countOf(timestamp)),
     reasoning: (part) => [{ type: "thinking", text: stringOrEmpty(part.text) }, { type: "thinking_end" }],
     tool_use(part) {
       const { callID: id, tool, state } = part;
       if (typeof id !== "string" || !isObject(state)) return undefined;
       const isError = state.status === "error";
-      const said = { text: stringOrEmpty(isError ? state.error : state.output), isError };
+      const result = { text: stringOrEmpty(isError ? state.error : state.output), isError };
       const refused =
-        isError && /rejected permission|a rule which prevents|permission.*(?:denied|rejected)/i.test(said.text);
+        isError && /rejected permission|a rule which prevents|permission.*(?:denied|rejected)/i.test(result.text);
       return [
         calls.start({ id, name: stringOrEmpty(tool), ...serverTool(stringOrEmpty(tool)), input: state.input }),
         calls.end(id, {
-          ...said,
+          ...result,
           refused,
-          outcome: (call) => (isError ? undefined : outcomeOf(call, said.text, state)),
+          outcome: (call) => (isError ? undefined : outcomeOf(call, result.text, state)),
         }),
       ];
     },
     step_finish(part) {
-      const spent = usageOf(part.tokens);
-      if (spent) usage = usage ? addUsage(usage, spent) : spent;
-      if (typeof part.cost === "number") costUsd = (costUsd ?? 0) + part.cost;
-      if (part.reason !== "tool-calls") return [{ type: "done", text: text.whole, ...facts() }];
-      return spent ? [{ type: "notice", kind: "usage", message: "", fields: spent }] : [];
+      const spent = stream.used(usageOf(part.tokens), typeof part.cost === "number" ? part.cost : undefined);
+      return part.reason === "tool-calls" ? spent : stream.done();
     },
     error(_part, { error }) {
-      const { name, data } = isObject(error) ? error : {};
-      const { message, statusCode } = isObject(data) ? data : {};
+      const { _tag: tag, name = tag, data } = fieldsOf(error);
+      const { message, statusCode } = fieldsOf(data);
       const code = typeof statusCode === "number" && statusCode >= 400 ? { code: codeOfStatus(statusCode) } : {};
-      return [
-        {
-          type: "fail",
-          message: stringOrEmpty(message) || stringOrEmpty(name) || "opencode failed.",
-          ...code,
-          ...facts(),
-        },
-      ];
+      return stream.fail(stringOrEmpty(message) || stringOrEmpty(name) || "opencode failed.", code);
     },
   };
 
@@ -71,37 +50,14 @@ export function opencodeDecoder(request: OpencodeRequest): (line: unknown) => Ag
     return server === undefined ? {} : { as: `mcp__${server}__${name.slice(server.length + 1)}` };
   }
 
-  function facts() {
-    const durationMs = Date.now() - startedAt;
-    const told = { ...(usage && { usage }), ...(costUsd !== undefined && { costUsd }) };
-    // A later answer is counted from here.
-    usage = undefined;
-    costUsd = undefined;
-    return { durationMs, apiDurationMs: durationMs, ...told };
-  }
-
-  return (line) => {
-    const isKnown = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
-    const part = isKnown && isObject(line.part) ? line.part : {};
-    const told = lines.carry(line, isKnown ? readers[line.type as string]!(part, line) : undefined);
-    if (hasBegun || !isKnown) return told;
-    hasBegun = true;
-    const init: AgentEvent = {
-      type: "init",
-      sessionId: stringOrEmpty(line.sessionID),
-      cwd,
-      permissionMode,
-      apiKeySource: "",
-      ...(model !== undefined && { model }),
-      carried: derived,
-    };
-    return [init, { type: "user", text: prompt, carried: derived }, ...told];
-  };
+  return Object.fromEntries(
+    Object.entries(readers).map(([type, read]) => [type, (line) => read(fieldsOf(line.part), line)]),
+  );
 }
 
 function usageOf(tokens: unknown): Usage | undefined {
   if (!isObject(tokens)) return undefined;
-  const cache = isObject(tokens.cache) ? tokens.cache : {};
+  const cache = fieldsOf(tokens.cache);
   return {
     inputTokens: countOf(tokens.input),
     outputTokens: countOf(tokens.output) + countOf(tokens.reasoning),
@@ -112,21 +68,25 @@ function usageOf(tokens: unknown): Usage | undefined {
 
 /** Returns undefined if there is nothing beyond the text for the model. */
 function outcomeOf({ name, args }: ToolCallPart, text: string, { metadata }: JsonObject): Outcome | undefined {
-  const given = isObject(args) ? args : {};
-  const facts = isObject(metadata) ? metadata : {};
+  const argsObject = fieldsOf(args);
+  const spending = fieldsOf(metadata);
   const success = (value: JsonObject): Outcome => ({ kind: "success", value });
   if (name === "Shell") {
-    const { exit } = facts;
-    const end = { stdout: text, ...(typeof exit === "number" && { exitCode: exit }) };
-    return { kind: typeof exit === "number" && exit !== 0 ? "failure" : "success", value: shellRun(given, end) };
+    const { exit } = spending;
+    const end = { stdout: printed(text), ...(typeof exit === "number" && { exitCode: exit }) };
+    return { kind: typeof exit === "number" && exit !== 0 ? "failure" : "success", value: shellRun(argsObject, end) };
   }
-  if (name === "Read" && isObject(facts.display) && typeof facts.display.text === "string") {
-    const { path, text: content, lineStart: startLine, lineEnd: endLine, totalLines } = facts.display;
+  if (name === "Read" && isObject(spending.display) && typeof spending.display.text === "string") {
+    const { path, text: content, lineStart: startLine, lineEnd: endLine, totalLines } = spending.display;
     return success({ path, content, isEmpty: content === "", totalLines, readRange: { startLine, endLine } });
   }
-  if (name === "Edit" && typeof facts.diff === "string")
-    return success({ path: given.path, ...changeOf({ diff: facts.diff }), message: text });
-  if (name === "Write" && facts.exists === false && typeof given.content === "string")
-    return success({ path: given.path, ...changeOf({ added: given.content }), afterFullFileContent: given.content });
+  if (name === "Edit" && typeof spending.diff === "string")
+    return success({ path: argsObject.path, ...changeOf({ diff: spending.diff }), message: text });
+  if (name === "Write" && spending.exists === false && typeof argsObject.content === "string")
+    return success({
+      path: argsObject.path,
+      ...changeOf({ added: argsObject.content }),
+      afterFullFileContent: argsObject.content,
+    });
   return undefined;
 }

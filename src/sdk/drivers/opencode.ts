@@ -1,95 +1,70 @@
 // Drives opencode: `opencode run --format json`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
-import type { FrameType } from "../../protocol/frame-shapes.ts";
-import type { AgentDriver, DriverCommand, DriverRequest, McpServer, Subagent } from "./driver.ts";
-import {
-  isReadOnly,
-  known,
-  loseAskMode,
-  losePrompts,
-  refuseRules,
-  refuseToolLists,
-  usualCapabilities,
-} from "./driver.ts";
-import { opencodeDecoder } from "./opencode-events.ts";
+import { defineAgent } from "./define-agent.ts";
+import type { DriverCommand, DriverRequest, McpServer, Subagent } from "./driver.ts";
+import { isReadOnly, loseAskMode, losePrompts, serversOf } from "./driver.ts";
+import { opencodeReaders } from "./opencode-events.ts";
 
-const frames = new Map<string, FrameType>([
-  ["step_start", known],
-  ["reasoning", known],
-  ["tool_use", known],
-  ["step_finish", { ...known, isForwardable: true }],
-  ["text", { ...known, isForwardable: true }],
-  ["error", { ...known, isForwardable: true }],
-]);
-
-export const opencodeDriver: AgentDriver = {
+export const opencodeDriver = defineAgent({
   tool: "opencode",
   programs: ["opencode"],
   pathVariable: "OPENCODE_PATH",
   fileOptions: ["mcpServers", "agents"],
-  capabilities: () => ({
-    ...usualCapabilities,
-    partialText: false,
-    systemPrompt: false,
-    permissionCallback: false,
-    cost: true,
-    sessions: false,
-  }),
+  supports: ["thinking", "resume", "fork", "images", "tools", "usage", "cost", "sessions"],
   command,
-  frames,
-  endsByExit: true,
-  decoder: opencodeDecoder,
+  lines: {
+    step_start: "step",
+    reasoning: "step",
+    tool_use: "step",
+    step_finish: "answer",
+    text: "answer",
+    error: "answer",
+  },
+  readers: opencodeReaders,
+  begin: ({ sessionID: id }, stream) => stream.begin(typeof id === "string" ? id : ""),
   failures: [
     { pattern: /Session not found/i, code: "SESSION_NOT_FOUND" },
     { pattern: /ProviderModelNotFoundError|Model not found/i, code: "MODEL_UNKNOWN" },
     { pattern: /Unknown argument/i, code: "USAGE" },
   ],
-};
+});
 
 function command(request: DriverRequest): DriverCommand {
-  const { permissionMode, resume, fork, connection, mcpServers = {} } = request;
+  const { permissionMode, resume, fork, connection } = request;
   const args = ["run", "--format", "json", "--thinking"];
-  const made: DriverCommand = { args, losses: [] };
-  refuseToolLists(request, "opencode");
-  refuseRules(request, made, "opencode");
-  loseAskMode(request, made, "opencode");
-  losePrompts(request, made, "opencode has no flag for it: write it into AGENTS.md.");
-  if (request.sandbox) throw new UserError("USAGE", "opencode has no sandbox, so sandbox: true cannot be kept.");
-  if (request.addDirs) made.losses.push({ option: "addDirs", reason: "opencode works in one directory." });
+  // It would put an argument with a blank into quotes.
+  const built: DriverCommand = { args, promptVia: "stdin", losses: [] };
+  loseAskMode(request, built, "opencode");
+  losePrompts(request, built, "opencode has no flag for it: write it into AGENTS.md.");
   if (isReadOnly(request)) args.push("--agent", "plan");
   else if (permissionMode === "force" || permissionMode === "bypassPermissions") args.push("--auto");
   if (request.partial)
-    made.losses.push({ option: "partial", reason: "opencode run reports texts only when they are complete." });
+    built.losses.push({ option: "partial", reason: "opencode run reports texts only when they are complete." });
   if (request.model !== undefined) args.push("--model", request.model);
   if (request.effort !== undefined) args.push("--variant", request.effort);
   if (resume === true) args.push("--continue");
   else if (resume !== undefined) args.push("--session", resume);
   if (fork) args.push("--fork");
   for (const path of request.images ?? []) args.push(`--file=${path}`);
-  const mcp = connection?.mcp;
-  const servers = Object.fromEntries([
-    ...Object.entries(mcpServers).map(([name, each]) => [name, serverOf(each)]),
-    ...(mcp ? [[mcp.name, serverOf({ command: mcp.command[0]!, args: mcp.command.slice(1) })]] : []),
-  ]);
+  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverOf(each)]);
   const config = {
-    ...(Object.keys(servers).length > 0 && { mcp: servers }),
+    ...(servers.length > 0 && { mcp: Object.fromEntries(servers) }),
     ...(request.agents && { agent: agentsOf(request.agents) }),
   };
-  if (!connection || Object.keys(config).length === 0) return made;
+  if (!connection || Object.keys(config).length === 0) return built;
   const file = join(connection.folder, "opencode.json");
   writeFileSync(file, JSON.stringify(config));
-  return { ...made, env: { OPENCODE_CONFIG: file } };
+  return { ...built, env: { OPENCODE_CONFIG: file } };
 }
 
-/** With a list of tools, all others are off. */
+/** If tools are listed, all others are disabled. */
 function agentsOf(agents: Readonly<Record<string, Subagent>>): object {
-  const made = Object.entries(agents).map(([name, { tools, ...agent }]) => {
+  const agentConfigs = Object.entries(agents).map(([name, { tools, ...agent }]) => {
     const chosen = tools && { tools: { "*": false, ...Object.fromEntries(tools.map((tool) => [tool, true])) } };
     return [name, { ...agent, mode: "subagent", ...chosen }];
   });
-  return Object.fromEntries(made);
+  return Object.fromEntries(agentConfigs);
 }
 
 function serverOf(server: McpServer): object {

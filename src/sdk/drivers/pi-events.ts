@@ -1,36 +1,21 @@
 // Decodes lines of pi (`pi -p --mode json`) into events.
-import { isObject, type JsonObject } from "../../json/object.ts";
-import type { AgentEvent, Outcome, Usage } from "../../protocol/event.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
+import type { AgentEvent, Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
-import { addUsage } from "../../protocol/usage.ts";
-import { changeOf, shellRun } from "../wire-calls.ts";
-import { LineCarrier } from "./carry.ts";
+import { changeOf, printed, shellRun } from "../wire-calls.ts";
+import type { AgentStream } from "./agent-stream.ts";
+import type { LineReader } from "./define-agent.ts";
 import type { DriverRequest } from "./driver.ts";
-import { countOf, ForeignCalls, ForeignText, remark, stringOrEmpty, timeOf } from "./foreign-calls.ts";
+import { countOf, noticeEvents, stringOrEmpty, timeOf, wordsIn } from "./foreign-calls.ts";
 
-type PiRequest = Pick<DriverRequest, "cwd" | "permissionMode" | "model">;
-
-export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unknown) => AgentEvent[] {
-  const lines = new LineCarrier("pi");
-  const calls = new ForeignCalls("pi");
-  const text = new ForeignText();
-  const startedAt = Date.now();
-  let usage: Usage | undefined;
-  let costUsd: number | undefined;
+export function piReaders(stream: AgentStream, { cwd }: DriverRequest): Record<string, LineReader> {
+  const { calls, text } = stream;
   /** Why the last reply failed. */
   let failure: string | undefined;
 
-  const readers: Readonly<Record<string, (line: JsonObject) => AgentEvent[] | undefined>> = {
+  return {
     session: ({ id, cwd: folder, timestamp }) => [
-      {
-        type: "init",
-        sessionId: stringOrEmpty(id),
-        cwd: stringOrEmpty(folder) || cwd,
-        permissionMode,
-        apiKeySource: "",
-        ...(model !== undefined && { model }),
-        at: timeOf(timestamp) ?? Date.now(),
-      },
+      stream.begin(stringOrEmpty(id), { cwd: stringOrEmpty(folder) || cwd, at: timeOf(timestamp) ?? Date.now() }),
     ],
     message_update: ({ assistantMessageEvent: part }) => (isObject(part) ? partEvents(part) : undefined),
     message_end({ message }) {
@@ -44,8 +29,9 @@ export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unk
         : undefined,
     tool_execution_end({ toolCallId: id, result, isError }) {
       if (typeof id !== "string" || !isObject(result)) return undefined;
-      const said = { text: wordsIn(result.content), isError: isError === true };
-      return [calls.end(id, { ...said, outcome: (call) => outcomeOf(call, said, result.details) })];
+      const ended = { text: wordsIn(result.content), isError: isError === true };
+      const details = fieldsOf(result.details);
+      return [calls.end(id, { ...ended, outcome: (call) => outcomeOf(call, ended, details) })];
     },
     auto_retry_start: ({ attempt, delayMs, errorMessage }) => [
       {
@@ -56,8 +42,8 @@ export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unk
         ...(typeof delayMs === "number" && { delayMs }),
       },
     ],
-    extension_error: ({ error }) => remark("error", stringOrEmpty(error)),
-    agent_settled: () => [...text.flush(), ending()],
+    extension_error: ({ error }) => noticeEvents("error", stringOrEmpty(error)),
+    agent_settled: () => (failure === undefined ? stream.done() : stream.fail(failure)),
   };
 
   function partEvents(part: JsonObject): AgentEvent[] {
@@ -87,64 +73,39 @@ export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unk
       cacheReadTokens: countOf(counts.cacheRead),
       cacheWriteTokens: countOf(counts.cacheWrite),
     };
-    usage = usage ? addUsage(usage, spent) : spent;
-    if (isObject(counts.cost)) costUsd = (costUsd ?? 0) + countOf(counts.cost.total);
-    return [{ type: "notice", kind: "usage", message: "", fields: spent }];
+    return stream.used(spent, isObject(counts.cost) ? countOf(counts.cost.total) : undefined);
   }
-
-  function ending(): AgentEvent {
-    const durationMs = Date.now() - startedAt;
-    const facts = {
-      durationMs,
-      apiDurationMs: durationMs,
-      ...(usage && { usage }),
-      ...(costUsd !== undefined && { costUsd }),
-    };
-    if (failure !== undefined) return { type: "fail", message: failure, ...facts };
-    return { type: "done", text: text.whole, ...facts };
-  }
-
-  return (line) => {
-    const isLine = isObject(line) && typeof line.type === "string";
-    if (isLine && !Object.hasOwn(readers, line.type as string))
-      return lines.carry(line, silent.has(line.type) ? [] : undefined);
-    return lines.carry(line, isLine ? readers[line.type as string]!(line) : undefined);
-  };
-}
-
-/** Types of lines whose content also appears in others. */
-const silent: ReadonlySet<unknown> = new Set([
-  "agent_start",
-  "entry_appended",
-  "turn_start",
-  "message_start",
-  "tool_execution_update",
-  "bash_execution_update",
-  "turn_end",
-  "agent_end",
-  "auto_retry_end",
-  "compaction_start",
-  "compaction_end",
-]);
-
-function wordsIn(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
 }
 
 /** Returns undefined if there is nothing beyond the text for the model. */
 function outcomeOf(
   { name, args }: ToolCallPart,
   { text, isError }: { text: string; isError: boolean },
-  details: unknown,
+  { patch, truncation }: JsonObject,
 ): Outcome | undefined {
-  const given = isObject(args) ? args : {};
-  if (isError) {
-    const [, output = "", code] = (name === "Shell" && /^(.*?)\n*Command exited with code (\d+)$/s.exec(text)) || [];
-    if (code === undefined) return undefined;
-    return { kind: "failure", value: shellRun(given, { stdout: output, exitCode: Number(code) }) };
+  const given = fieldsOf(args);
+  const success = (value: JsonObject): Outcome => ({ kind: "success", value });
+  if (name === "Shell") {
+    const [, output = text, code] = (isError && /^(.*?)\n*Command exited with code (\d+)$/s.exec(text)) || [];
+    const stdout = printed(output);
+    if (!isError) return success(shellRun(given, { stdout }));
+    return code === undefined
+      ? undefined
+      : { kind: "failure", value: shellRun(given, { stdout, exitCode: Number(code) }) };
   }
-  if (name !== "Edit" || !isObject(details) || typeof details.patch !== "string") return undefined;
-  return { kind: "success", value: { path: given.path, ...changeOf({ diff: details.patch }), message: text } };
+  if (isError) return undefined;
+  if (name === "Edit" && typeof patch === "string")
+    return success({ path: given.path, ...changeOf({ diff: patch }), message: text });
+  if (name === "Read" && isObject(truncation) && typeof truncation.content === "string") {
+    const { content, totalLines, outputLines } = truncation;
+    const startLine = typeof given.offset === "number" ? given.offset : 1;
+    return success({
+      path: given.path,
+      content,
+      exceededLimit: true,
+      ...(typeof totalLines === "number" && { totalLines }),
+      ...(typeof outputLines === "number" && { readRange: { startLine, endLine: startLine + outputLines - 1 } }),
+    });
+  }
+  return undefined;
 }

@@ -8,6 +8,7 @@ import {
   readControlLine,
   readControlNotice,
 } from "../../protocol/control-lines.ts";
+import { deferred } from "../../protocol/deferred.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { failedTurn, type OpenPrompt, userError } from "../../protocol/prompts.ts";
@@ -32,21 +33,18 @@ export type HostedParts = {
 
 export class HostedSession extends OpenSession implements LiveSession {
   readonly ended: Promise<LiveEnd>;
-  /** Resolves once `init` and the answer to `hello` have arrived; never, if the process ends before. */
-  readonly greeted: Promise<void>;
-  /** Resolves at the first output of the process. */
-  readonly heard: Promise<void>;
-  /** Resolves when `init` arrives. */
-  readonly begun: Promise<void>;
+  /** Resolved once `init` and the answer to `hello` have arrived; never, if the process ends before. */
+  readonly greeted = deferred();
+  /** Resolved at the first output of the process. */
+  readonly helloReceived = deferred();
+  /** Resolved when `init` arrives. */
+  readonly begun = deferred();
   readonly #parts: HostedParts;
   readonly #named = createNamer({ tool: "cursor", isOurs: true });
   readonly #decode = createDecoder();
   readonly #decoders = new Map<string, ReturnType<typeof createDecoder>>();
   /** Ends the wait for the first reader. */
-  #goOn: () => void = () => {};
-  #greet: () => void = () => {};
-  #noteHeard: () => void = () => {};
-  #begin: () => void = () => {};
+  #resumeReading: () => void = () => {};
   #chatId = "";
   #isGreeted = false;
   /** Events that arrived before the event numbers were known. */
@@ -59,15 +57,6 @@ export class HostedSession extends OpenSession implements LiveSession {
   constructor(parts: HostedParts) {
     super(parts.driver, parts.losses);
     this.#parts = parts;
-    this.greeted = new Promise((resolve) => {
-      this.#greet = resolve;
-    });
-    this.heard = new Promise((resolve) => {
-      this.#noteHeard = resolve;
-    });
-    this.begun = new Promise((resolve) => {
-      this.#begin = resolve;
-    });
     this.ended = this.#follow();
     this.endOnAbort(parts.signal, this.ended);
   }
@@ -101,7 +90,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     child.write({ type: "interrupt", reason: why.message });
     child.endInput();
     this.stopped ??= why;
-    this.#goOn();
+    this.#resumeReading();
     questions.closeAll();
     this.failRequests(this.stopped);
     if (!(await settlesWithin(child.ended, graceMs))) child.stop();
@@ -113,13 +102,13 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#parts.child.write(kind === "steer" ? { type: "steer", text: prompt.text, id } : promptLine(item));
   }
 
-  protected tell(order: RunOrder): undefined {
+  protected sendOrder(order: RunOrder): undefined {
     check(order);
     this.#parts.child.write(order);
   }
 
   protected override onAsk(): void {
-    this.#goOn();
+    this.#resumeReading();
   }
 
   /** True when the process is stopped from here, but not by `close`: its output is then not an answer. */
@@ -131,8 +120,8 @@ export class HostedSession extends OpenSession implements LiveSession {
     const { child } = this.#parts;
     for await (const batch of child.batches) {
       for (const { value } of batch) {
-        this.#take(value);
-        while (this.#isHeldUp()) await this.#room();
+        this.#receive(value);
+        while (this.#isHeldUp()) await this.#waitForRoom();
       }
     }
     return this.#conclude(await child.ended);
@@ -143,22 +132,22 @@ export class HostedSession extends OpenSession implements LiveSession {
     return !this.stopped && !this.isAwaited && this.log.ready() !== undefined;
   }
 
-  #room(): Promise<void> {
+  #waitForRoom(): Promise<void> {
     return new Promise((resolve) => {
-      this.#goOn = resolve;
+      this.#resumeReading = resolve;
       void this.log.ready()?.then(resolve);
     });
   }
 
-  #take(value: JsonObject): void {
-    this.#noteHeard();
+  #receive(value: JsonObject): void {
+    this.helloReceived.resolve();
     if (value.type === "control") {
       const notice = readControlNotice(value);
-      if (notice) this.#hear(notice);
+      if (notice) this.#handleNotice(notice);
       return;
     }
-    const { event_number: told, agent_id: agent, ...line } = value;
-    const number = typeof told === "number" ? told : undefined;
+    const { event_number: eventNumber, agent_id: agent, ...line } = value;
+    const number = typeof eventNumber === "number" ? eventNumber : undefined;
     if (typeof agent === "string") {
       this.#showOf(agent, number, line);
       return;
@@ -166,7 +155,8 @@ export class HostedSession extends OpenSession implements LiveSession {
     const events = this.#decode(line).map(plainFailure);
     for (const [index, event] of events.entries()) {
       const next = events[index + 1];
-      if (event.type === "text_end" && isDerived(event) && next) this.#show(cutBy(next, event), this.#before(number));
+      if (event.type === "text_end" && isDerived(event) && next)
+        this.#show(cutBy(next, event), this.#numberBefore(number));
       else this.#show(event, isDerived(event) ? undefined : number);
     }
   }
@@ -182,7 +172,7 @@ export class HostedSession extends OpenSession implements LiveSession {
   }
 
   #show(event: AgentEvent, number: number | undefined): void {
-    if (event.type === "init") this.#begin();
+    if (event.type === "init") this.begun.resolve();
     if (!this.#isGreeted && number === undefined) {
       if (event.type === "fail") this.#fault = event;
       this.#early.push(event);
@@ -195,7 +185,7 @@ export class HostedSession extends OpenSession implements LiveSession {
   }
 
   /** The number of a text that was recorded before this event and has no line of its own. */
-  #before(number: number | undefined): number | undefined {
+  #numberBefore(number: number | undefined): number | undefined {
     return number !== undefined && number - 1 > this.#lastNumber ? number - 1 : undefined;
   }
 
@@ -219,14 +209,14 @@ export class HostedSession extends OpenSession implements LiveSession {
     }
   }
 
-  #hear(notice: ControlNotice): void {
+  #handleNotice(notice: ControlNotice): void {
     switch (notice.subtype) {
       case "hello":
         this.#chatId = notice.session_id;
         this.#isGreeted = true;
         for (const event of this.#early.splice(0))
           this.#show(event, event.type === "init" ? notice.event_number : undefined);
-        this.#greet();
+        this.greeted.resolve();
         break;
       case "question":
         void this.#answer(notice.question);

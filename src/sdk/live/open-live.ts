@@ -7,7 +7,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { userError } from "../../protocol/prompts.ts";
 import type { RunRequest } from "../../protocol/run.ts";
 import { startCli } from "../child.ts";
-import { hostedFlags, ownRequest } from "../drivers/cursor.ts";
+import { hostedFlags, hostedFrames, ownRequest } from "../drivers/cursor.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import { drivers } from "../drivers/index.ts";
 import type { FoundCli } from "../find-cli.ts";
@@ -18,7 +18,7 @@ import {
   connectionOf,
   defaultGraceMs,
   defaultIdleMs,
-  guarded,
+  guardCallback,
   requestOf,
 } from "../start-options.ts";
 import { HostedSession } from "./hosted-session.ts";
@@ -53,12 +53,12 @@ export type OwnOptions = Pick<LiveOptions, "human" | "attended" | "holdCalls" | 
 };
 
 /** Opens a run of Courser's own CLI from a complete request. Throws a UserError if the session cannot start. */
-export async function openOwn(request: RunRequest, given: OwnOptions): Promise<LiveSession> {
-  const options: LiveOptions = { ...given, tool: "cursor", cwd: request.workspace };
+export async function openOwn(request: RunRequest, ownOptions: OwnOptions): Promise<LiveSession> {
+  const options: LiveOptions = { ...ownOptions, tool: "cursor", cwd: request.workspace };
   const cli = await cliOf(drivers.cursor, options, options.signal);
   const session = await openHosted(options, drivers.cursor, cli, request);
   if (session) return session;
-  throw new UserError("NOT_SUPPORTED", `${given.executable.join(" ")} is too old to be handed a run: update it.`);
+  throw new UserError("NOT_SUPPORTED", `${ownOptions.executable.join(" ")} is too old to be handed a run: update it.`);
 }
 
 /** `handed` is the run request to use instead of one from the options. Returns undefined if the CLI does not support hosts. */
@@ -68,14 +68,10 @@ async function openHosted(
   cli: FoundCli,
   handed?: RunRequest,
 ): Promise<LiveSession | undefined> {
-  const { signal, human, hooks, tools, mcpServers, agents, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
+  const { signal, human, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
   const questions = new Questions(human);
   const request = requestOf({ ...options, prompt: "" }, undefined, false);
-  const connection = await connectionOf(
-    { hooks, tools, mcpServers, agents },
-    driver,
-    signal ?? new AbortController().signal,
-  );
+  const connection = await connectionOf(options, driver, signal ?? new AbortController().signal);
   if (connection) {
     const { ask, ...rest } = connection.connection;
     // If a human can be asked, no program answers in their place.
@@ -102,15 +98,16 @@ async function openHosted(
     ...(Number.isFinite(idleMs) && { idleMs }),
     isWaiting: () => session?.isIdle === true || questions.isAsking || connection?.isBusy === true,
     graceMs,
-    parser: { onNoise: options.onNoise ?? "fail", ...(driver.liveFrames && { types: driver.liveFrames }) },
-    onStdout: guarded("onStdout", options.onStdout, fail),
-    onStderr: guarded("onStderr", options.onStderr, fail),
+    parser: { onNoise: options.onNoise ?? "fail", types: hostedFrames },
+    onStdout: guardCallback("onStdout", options.onStdout, fail),
+    onStderr: guardCallback("onStderr", options.onStderr, fail),
   });
   session = new HostedSession({ driver, child, questions, losses: [], graceMs, signal });
   void session.ended.then(() => connection?.close());
-  if (child.pid !== 0) guarded("onStart", options.onStart, fail)({ pid: child.pid, command: [command!, ...args] });
+  if (child.pid !== 0)
+    guardCallback("onStart", options.onStart, fail)({ pid: child.pid, command: [command!, ...args] });
   const speaksMs = Math.min(idleMs, silenceMs);
-  if (!(await settlesWithin(Promise.race([session.heard, session.ended]), speaksMs))) {
+  if (!(await settlesWithin(Promise.race([session.helloReceived.promise, session.ended]), speaksMs))) {
     child.stop();
     await session.ended;
     throw new UserError(
@@ -118,12 +115,12 @@ async function openHosted(
       `${driver.programs[0]} (${cli.words.join(" ")}) printed nothing for ${speaksMs} ms after its start, and was killed.`,
     );
   }
-  return begun(session);
+  return awaitHello(session);
 }
 
-async function begun(session: HostedSession): Promise<LiveSession | undefined> {
-  await Promise.race([session.begun, session.ended]);
-  await Promise.race([session.greeted, settlesWithin(session.ended, helloMs)]);
+async function awaitHello(session: HostedSession): Promise<LiveSession | undefined> {
+  await Promise.race([session.begun.promise, session.ended]);
+  await Promise.race([session.greeted.promise, settlesWithin(session.ended, helloMs)]);
   if (session.endReason) {
     await session.ended;
     throw session.endReason;

@@ -2,10 +2,11 @@
 import { cancelled } from "../../protocol/cancelled.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
+import { onAbort } from "../../protocol/on-abort.ts";
 import type { Human, LiveRun, Prompt, Recorded } from "../../protocol/run.ts";
 import { RunElsewhere } from "../../protocol/run-elsewhere.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
-import type { RunError, RunFacts } from "../outcome.ts";
+import type { RunDetails, RunError } from "../outcome.ts";
 import type { RunEvent } from "../run-event.ts";
 import type { StartOptions } from "../start-options.ts";
 import type { UnifiedTool } from "../unified.ts";
@@ -28,41 +29,21 @@ export interface LiveSession extends LiveRun {
 }
 
 /** How the process ended; if each turn has its own, the last one. `error` is set if it failed rather than was closed. */
-export type LiveEnd = Pick<RunFacts, "exitCode" | "signal" | "stderr" | "stages"> & { error?: RunError };
+export type LiveEnd = Pick<RunDetails, "exitCode" | "signal" | "stderr" | "stages"> & { error?: RunError };
 
 /** The options of `openLive`. */
-export type LiveOptions = Pick<
+export type LiveOptions = Omit<
   StartOptions,
-  | "tool"
-  | "cwd"
-  | "model"
-  | "effort"
-  | "agents"
-  | "permissionMode"
-  | "trust"
-  | "resume"
-  | "fork"
-  | "systemPrompt"
-  | "appendSystemPrompt"
-  | "allowedTools"
-  | "disallowedTools"
-  | "addDirs"
-  | "mode"
-  | "permissions"
-  | "sandbox"
-  | "mcpServers"
-  | "idleMs"
-  | "signal"
-  | "executable"
-  | "extraArgs"
-  | "env"
-  | "onNoise"
-  | "graceMs"
-  | "hooks"
-  | "tools"
-  | "onStart"
-  | "onStdout"
-  | "onStderr"
+  | "prompt"
+  | "images"
+  | "schema"
+  | "jsonSchema"
+  | "budget"
+  | "timeoutMs"
+  | "partial"
+  | "keepEvents"
+  | "resultGraceMs"
+  | "canUseTool"
 > & {
   /** Answers questions that no rule decides; trust is asked for before anything starts. Without it, such requests are denied. */
   human?: Human | undefined;
@@ -105,10 +86,7 @@ export abstract class OpenSession extends RunElsewhere {
   }
 
   protected endOnAbort(signal: AbortSignal | undefined, ended: Promise<unknown>): void {
-    const abort = () => void this.end(cancelled(signal));
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort, { once: true });
-    void ended.then(() => signal?.removeEventListener("abort", abort));
+    void ended.then(onAbort(signal, () => void this.end(cancelled(signal))));
   }
 
   protected override faultOf(prompt: Prompt): UserError | undefined {

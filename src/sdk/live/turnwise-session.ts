@@ -1,6 +1,7 @@
-// TurnwiseSession: a live session with a CLI that accepts no input while it works. Each turn is a process that resumes the
-// session of the previous one.
+// TurnwiseSession: a live session with a CLI that accepts no input while it works. Its turns share one process if the CLI can
+// do that; else each is a process that resumes the session of the previous one.
 import { isObject } from "../../json/object.ts";
+import { deferred } from "../../protocol/deferred.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { failedTurn, type OpenPrompt } from "../../protocol/prompts.ts";
@@ -15,11 +16,11 @@ import type {
 import type { RunOrder } from "../../protocol/run-elsewhere.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import type { ForeignCarried } from "../drivers/carry.ts";
-import type { AgentDriver, DriverCommand, PermissionMode, RunLoss } from "../drivers/driver.ts";
+import type { AgentDriver, DriverCommand, LiveProtocol, PermissionMode, RunLoss } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
-import type { RunResult } from "../outcome.ts";
 import { start } from "../run.ts";
-import { checkWords, requestOf } from "../start-options.ts";
+import { checkWords, requestOf, type StartOptions } from "../start-options.ts";
+import { KeptProcess } from "./kept-process.ts";
 import { type LiveEnd, type LiveOptions, type LiveSession, OpenSession } from "./session.ts";
 
 /** Operations that are impossible when each turn has its own process, and why. Calling one throws. */
@@ -50,8 +51,11 @@ function turnwiseLosses({ human, subagents, toolOutput, holdCalls }: LiveOptions
 export type TurnwiseParts = { driver: AgentDriver; cli: FoundCli; options: LiveOptions; losses: readonly RunLoss[] };
 
 export class TurnwiseSession extends OpenSession implements LiveSession {
-  readonly ended: Promise<LiveEnd>;
-  readonly #options: LiveOptions;
+  readonly #parts: TurnwiseParts;
+  readonly #ended = deferred<LiveEnd>();
+  /** The process of all turns, and the options that it was started with; both are new after a change of model or mode. */
+  #kept: { process: KeptProcess; settings: string } | undefined;
+  #shown = { text: "", isTold: false };
   readonly #program: string;
   readonly #command: (options: LiveOptions) => DriverCommand;
   #sessionId: string | undefined;
@@ -64,21 +68,22 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   #turn: AbortController | undefined;
   #working: Promise<void> | undefined;
   #last: LiveEnd = { exitCode: null, signal: "", stderr: "", stages: [] };
-  #tellEnd: (end: LiveEnd) => void = () => {};
 
   /** Throws a UserError for options that must not be ignored and that this CLI does not support. */
-  constructor({ driver, cli, options, losses }: TurnwiseParts) {
+  constructor(parts: TurnwiseParts) {
+    const { driver, cli, options, losses } = parts;
     const commandOf = (given: LiveOptions) =>
       driver.command(requestOf({ ...given, prompt: "" }, undefined, false), cli);
     super(driver, [...losses, ...turnwiseLosses(options), ...commandOf(options).losses]);
+    this.#parts = parts;
     this.#command = commandOf;
-    this.#options = options;
     this.#program = driver.programs[0]!;
     if (typeof options.resume === "string" && !options.fork) this.#sessionId = options.resume;
-    this.ended = new Promise((resolve) => {
-      this.#tellEnd = resolve;
-    });
     this.endOnAbort(options.signal, this.ended);
+  }
+
+  get ended(): Promise<LiveEnd> {
+    return this.#ended.promise;
   }
 
   /** Empty until the CLI has reported the id, in its first turn. */
@@ -112,7 +117,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
 
   override async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
     checkWords({ model });
-    const { losses } = this.#command({ ...this.#options, model, effort });
+    const { losses } = this.#command({ ...this.#parts.options, model, effort });
     const loss = losses.find(({ option }) => option === "effort");
     if (loss) throw new UserError("NOT_SUPPORTED", `The effort cannot be ${effort}: ${loss.reason}`);
     this.#effort = effort ?? this.#effort;
@@ -121,7 +126,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   }
 
   /** Refuses every order: the possible ones have methods of their own above. */
-  protected tell({ type }: RunOrder): never {
+  protected sendOrder({ type }: RunOrder): never {
     const why = impossible[type as keyof typeof impossible];
     throw new UserError("NOT_SUPPORTED", `${type} is not possible with ${this.#program}. ${why}`);
   }
@@ -131,8 +136,9 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     this.#turn?.abort(why);
     for (const item of this.prompts.waiting()) this.drop(item, why);
     while (this.#working) await this.#working;
+    await this.#release();
     this.log.close();
-    this.#tellEnd(this.#last);
+    this.#ended.resolve(this.#last);
   }
 
   protected override async withdraw(item: OpenPrompt): Promise<boolean> {
@@ -161,17 +167,11 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     let ending: TurnEnding | undefined;
     try {
       this.#settle();
-      const run = start(this.#optionsOf(item.prompt, abort.signal));
-      const turn = { text: item.prompt.text, isTold: false };
-      for await (const event of run.events) {
-        if (event.type === "done" || event.type === "fail") ending = event;
-        else this.#show(event, turn);
-        await this.log.ready();
-      }
-      const result = await run.result;
-      this.#sessionId = result.sessionId ?? this.#sessionId;
-      this.#last = endOf(result);
-      this.#show(undefined, turn);
+      this.#shown = { text: item.prompt.text, isTold: false };
+      const options = this.#optionsOf(item.prompt, abort.signal);
+      const { live } = this.#parts.driver;
+      ending = await (live ? this.#keptTurn(options, live) : this.#ownTurn(options));
+      this.#show(undefined);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       ending = failedTurn(error, startedAt);
@@ -186,8 +186,44 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     this.prompts.end(item, "told", ending);
   }
 
+  async #ownTurn(options: StartOptions): Promise<TurnEnding | undefined> {
+    const run = start(options);
+    let ending: TurnEnding | undefined;
+    for await (const event of run.events) {
+      if (event.type === "done" || event.type === "fail") ending = event;
+      else this.#show(event);
+      await this.log.ready();
+    }
+    const { sessionId, exitCode, signal, stderr, stages } = await run.result;
+    this.#sessionId = sessionId ?? this.#sessionId;
+    this.#last = { exitCode, signal, stderr, stages };
+    return ending;
+  }
+
+  /** A turn in the process of all turns, which is started again if it is over or if its options have changed. */
+  async #keptTurn(options: StartOptions, live: LiveProtocol): Promise<TurnEnding> {
+    const settings = JSON.stringify([options.model, options.effort, options.permissionMode]);
+    if (this.#kept && this.#kept.settings !== settings) await this.#release();
+    if (!this.#kept) {
+      const parts = { ...this.#parts, live, options: { ...options, signal: undefined } };
+      const show = (event: AgentEvent) => this.#show(event);
+      const kept = { process: await KeptProcess.start({ ...parts, show, ready: () => this.log.ready() }), settings };
+      this.#kept = kept;
+      void kept.process.ended.then((end) => {
+        this.#last = end;
+        if (this.#kept === kept) this.#kept = undefined;
+      });
+    }
+    return this.#kept.process.turn(options.prompt, options.images ?? [], options.signal!);
+  }
+
+  async #release(): Promise<void> {
+    await this.#kept?.process.close();
+  }
+
   /** Records one `init` and one `user` for each prompt, whatever the CLI reports. Called without an event at the end of the turn. */
-  #show(event: AgentEvent | undefined, turn: { text: string; isTold: boolean }): void {
+  #show(event: AgentEvent | undefined): void {
+    const turn = this.#shown;
     if (event?.type === "init") {
       this.#sessionId = event.sessionId || this.#sessionId;
       if (this.#initShown === event.sessionId) return;
@@ -203,8 +239,8 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   }
 
   #modeFor(mode: LiveMode): PermissionMode {
-    const known = possibleModes.find((each) => each === mode);
-    if (known !== undefined) return known;
+    const existing = possibleModes.find((each) => each === mode);
+    if (existing !== undefined) return existing;
     throw new UserError(
       "NOT_SUPPORTED",
       `${this.#program} has no mode '${mode}' here. The nearest is 'plan', in which nothing is changed.`,
@@ -222,7 +258,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     this.log.append({ type: "notice", kind, message, ...(fields && { fields }), at: Date.now() });
   }
 
-  #optionsOf({ text, data, images = [] }: Prompt, signal: AbortSignal) {
+  #optionsOf({ text, data, images = [] }: Prompt, signal: AbortSignal): StartOptions {
     const {
       human: _human,
       subagents: _agents,
@@ -232,7 +268,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       resume,
       fork,
       ...same
-    } = this.#options;
+    } = this.#parts.options;
     const paths = images.map((image) => {
       if (typeof image === "string") return image;
       throw new UserError("NOT_SUPPORTED", `${this.#program} takes images by their paths.`);
@@ -259,8 +295,4 @@ function withoutLine(event: AgentEvent): AgentEvent {
   const { carried, ...rest } = event;
   const { line: _line, silent: _silent, events: _count, ...kept } = carried as ForeignCarried;
   return Object.keys(kept).length > 1 ? { ...rest, carried: kept } : rest;
-}
-
-function endOf({ exitCode, signal, stderr, stages }: RunResult<unknown>): LiveEnd {
-  return { exitCode, signal, stderr, stages };
 }

@@ -1,6 +1,6 @@
 // Converts the content of Claude Code's messages, which are blocks of the vendor's API, to unified blocks.
 
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, objectsIn } from "../../json/object.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import {
   imageBlock,
@@ -14,7 +14,7 @@ import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
 /** The user's text, and the results of tools. */
 export function userBlocks(content: unknown, losses: Losses): UnifiedContent[] {
   if (typeof content === "string") return content.trim() === "" ? [] : [{ type: "text", text: content }];
-  return blocksIn(content).flatMap((block): UnifiedContent[] => {
+  return objectsIn(content).flatMap((block): UnifiedContent[] => {
     if (block.type !== "tool_result") return plainBlocks(block, losses);
     return [
       {
@@ -30,10 +30,10 @@ export function userBlocks(content: unknown, losses: Losses): UnifiedContent[] {
 /** The model's text, thinking and tool calls. */
 export function answerBlocks(content: unknown, losses: Losses): UnifiedContent[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return blocksIn(content).flatMap((block): UnifiedContent[] => {
+  return objectsIn(content).flatMap((block): UnifiedContent[] => {
     switch (block.type) {
       case "thinking":
-        return thought(block, losses);
+        return thinkingContent(block, losses);
       case "redacted_thinking":
         losses.add("thinking");
         return [];
@@ -57,10 +57,6 @@ export function answerBlocks(content: unknown, losses: Losses): UnifiedContent[]
   });
 }
 
-function blocksIn(content: unknown): JsonObject[] {
-  return Array.isArray(content) ? content.filter(isObject) : [];
-}
-
 function plainBlocks(block: JsonObject, losses: Losses): (UnifiedTextBlock | UnifiedImageBlock)[] {
   if (block.type === "text") {
     const text = textAt(block, "text") ?? "";
@@ -77,7 +73,7 @@ function plainBlocks(block: JsonObject, losses: Losses): (UnifiedTextBlock | Uni
 }
 
 /** Some thinking blocks have only a signature. */
-function thought(block: JsonObject, losses: Losses): UnifiedContent[] {
+function thinkingContent(block: JsonObject, losses: Losses): UnifiedContent[] {
   const thinking = textAt(block, "thinking") ?? "";
   if (thinking === "") {
     losses.add("thinking");
@@ -89,14 +85,15 @@ function thought(block: JsonObject, losses: Losses): UnifiedContent[] {
 
 function resultContent(content: unknown, losses: Losses): string | (UnifiedTextBlock | UnifiedImageBlock)[] {
   if (typeof content === "string") return withoutTag(content);
-  const blocks = blocksIn(content).flatMap((block) =>
+  const blocks = objectsIn(content).flatMap((block) =>
     block.type === "tool_reference" ? [] : plainBlocks(block, losses),
   );
   if (blocks.some((block) => block.type === "image")) return blocks;
   return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
 
-function withoutTag(text: string): string {
+/** Removes the tag that Claude Code puts around what a tool says of an error. */
+export function withoutTag(text: string): string {
   return /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/.exec(text)?.[1] ?? text;
 }
 

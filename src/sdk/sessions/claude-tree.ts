@@ -1,5 +1,5 @@
 // Finds the active branch in the tree of entries of a Claude Code session.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, objectsIn } from "../../json/object.ts";
 import { textAt } from "./session.ts";
 
 export type TreeEntry = JsonObject & { uuid: string; type: string };
@@ -77,7 +77,7 @@ function messageIdOf(entry: TreeEntry): string | undefined {
 
 function blocksOf(entry: TreeEntry): JsonObject[] {
   const content = isObject(entry.message) ? entry.message.content : undefined;
-  return Array.isArray(content) ? content.filter(isObject) : [];
+  return objectsIn(content);
 }
 
 function messagesIn(entries: readonly TreeEntry[]): number {

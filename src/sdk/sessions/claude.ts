@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import type { UnifiedMessage } from "../unified.ts";
 import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
 import { activeBranch, isSaid, type TreeEntry } from "./claude-tree.ts";
@@ -89,7 +89,6 @@ function read(path: string): ReadSession {
     path,
     title: titles["custom"] ?? titles["ai"] ?? titles["summary"],
     ...(first && { workspace: first.cwd as string }),
-    ...modelOf(history),
     messages: history,
     ...(context && { context }),
     losses,
@@ -112,11 +111,6 @@ function idOf(path: string, entries: readonly TreeEntry[]): string {
   return /^[0-9a-f-]{36}$/i.test(name) ? name : (textAt(entries.at(-1), "sessionId") ?? name);
 }
 
-function modelOf(messages: readonly UnifiedMessage[]): { model?: string } {
-  const model = messages.findLast((message) => message.model !== undefined)?.model;
-  return model === undefined ? {} : { model };
-}
-
 /** Newer versions keep the work of sub-agents in files next to the session. */
 function subagentMessages(path: string): number {
   const folder = join(dirname(path), basename(path, ".jsonl"), "subagents");
@@ -128,7 +122,7 @@ function subagentMessages(path: string): number {
       });
     }
   } catch {
-    // There are none.
+    // The session has no subagents.
   }
   return count;
 }
@@ -145,10 +139,10 @@ function conversation(
   let command = false;
   for (const [index, entry] of entries.entries()) {
     const timestamp = timeOf(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
-    const facts = { id: entry.uuid, timestamp, tool: "claude" as const, _original: entry };
+    const common = { id: entry.uuid, timestamp, tool: "claude" as const, _original: entry };
     if (entry.type === "assistant") {
       command = false;
-      addAnswer(entry, facts);
+      addAnswer(entry, common);
     } else if (entry.type === "user") {
       if (isSummary(entry) && !options.summaries) continue;
       const kind: UserKind = isSummary(entry) ? "prompt" : kindOf(entry, command);
@@ -163,11 +157,11 @@ function conversation(
         kind === "command"
           ? [{ type: "text" as const, text: commandLine(entry) }]
           : userBlocks(contentOf(entry), losses);
-      if (content.length > 0) messages.push({ ...facts, role: "user", content });
+      if (content.length > 0) messages.push({ ...common, role: "user", content });
     } else if (entry.type === "attachment") {
       const text = queuedPrompt(entry);
       if (text === undefined) losses.add("context");
-      else messages.push({ ...facts, role: "user", content: userBlocks(text, losses) });
+      else messages.push({ ...common, role: "user", content: userBlocks(text, losses) });
     } else if (entry.type === "system") {
       if (entry.subtype !== "compact_boundary") losses.add("notice");
     } else if (!bookkeeping.test(entry.type)) {
@@ -176,29 +170,30 @@ function conversation(
   }
   return messages;
 
-  function addAnswer(entry: TreeEntry, facts: Pick<UnifiedMessage, "id" | "timestamp" | "tool" | "_original">): void {
-    const message = isObject(entry.message) ? entry.message : {};
+  function addAnswer(entry: TreeEntry, common: Pick<UnifiedMessage, "id" | "timestamp" | "tool" | "_original">): void {
+    const message = fieldsOf(entry.message);
     if (entry.isApiErrorMessage === true || message.model === "<synthetic>") {
       losses.add("notice");
       return;
     }
     const key = textAt(message, "id") ?? entry.uuid;
-    const known = answers.get(key);
+    const existing = answers.get(key);
     const content = answerBlocks(message.content, losses).filter(
       (block) =>
-        block.type !== "tool_use" || !known?.content.some((each) => each.type === "tool_use" && each.id === block.id),
+        block.type !== "tool_use" ||
+        !existing?.content.some((each) => each.type === "tool_use" && each.id === block.id),
     );
     const usage = usageOf(message.usage);
-    if (known) {
-      known.content.push(...content);
-      known._original = [...(Array.isArray(known._original) ? known._original : [known._original]), entry];
+    if (existing) {
+      existing.content.push(...content);
+      existing._original = [...(Array.isArray(existing._original) ? existing._original : [existing._original]), entry];
       // Each line repeats the usage of the whole message; the last one is final.
-      if (usage) known.usage = usage;
+      if (usage) existing.usage = usage;
       return;
     }
     const model = textAt(message, "model");
     const answer: UnifiedMessage = {
-      ...facts,
+      ...common,
       role: "assistant",
       content,
       ...(model && { model }),
@@ -243,8 +238,8 @@ function isLocal(entries: readonly TreeEntry[], index: number): boolean {
 function commandLine(entry: TreeEntry): string {
   const text = plainText(entry);
   const name = /<command-name>([^<]*)<\/command-name>/.exec(text)?.[1] ?? "";
-  const given = /<command-args>([\s\S]*?)<\/command-args>/.exec(text)?.[1] ?? "";
-  return `${name} ${given}`.trim();
+  const commandArgs = /<command-args>([\s\S]*?)<\/command-args>/.exec(text)?.[1] ?? "";
+  return `${name} ${commandArgs}`.trim();
 }
 
 /** What the user typed while the agent was working. */

@@ -20,15 +20,16 @@ export class CodexConversation {
   readonly #losses: Losses;
   /** The tool names of calls, by call id. */
   readonly #calls = new Map<string, string>();
+  readonly #files = new Map<string, readonly string[]>();
   #count = 0;
 
   constructor(losses: Losses) {
     this.#losses = losses;
   }
 
-  add(item: JsonObject, facts: ItemInfo): void {
+  add(item: JsonObject, info: ItemInfo): void {
     const take = takers.get(String(item.type));
-    if (take) take(this, item, facts);
+    if (take) take(this, item, info);
     else if (!silent.test(String(item.type))) this.#losses.add("unknown");
   }
 
@@ -39,7 +40,7 @@ export class CodexConversation {
   say(
     role: "user" | "assistant",
     content: UnifiedContent[],
-    { item, facts }: { item: JsonObject; facts: ItemInfo },
+    { item, info }: { item: JsonObject; info: ItemInfo },
   ): void {
     if (content.length === 0) return;
     const last = this.messages.at(-1);
@@ -54,9 +55,9 @@ export class CodexConversation {
       id: textAt(item, "id") ?? `item-${++this.#count}`,
       role,
       content,
-      timestamp: facts.timestamp,
+      timestamp: info.timestamp,
       tool: "codex",
-      ...(role === "assistant" && facts.model !== undefined && { model: facts.model }),
+      ...(role === "assistant" && info.model !== undefined && { model: info.model }),
       _original: [item],
     });
   }
@@ -64,6 +65,23 @@ export class CodexConversation {
   call(id: string, name: string, input: unknown): UnifiedContent {
     this.#calls.set(id, name);
     return { type: "tool_use", id, name: unifiedToolName("codex", name), input };
+  }
+
+  /** A command or a patch that changed files becomes one call for each of them, before it has a result. */
+  changed(callId: string, changes: JsonObject): void {
+    const isCall = (block: UnifiedContent) => block.type === "tool_use" && block.id === callId;
+    const content = this.messages.findLast((message) => message.content.some(isCall))?.content;
+    const edits = Object.entries(changes).flatMap(([path, change]) => (isObject(change) ? [editOf(path, change)] : []));
+    if (!content || edits.length === 0) return;
+    const ids = edits.map((_, index) => (index === 0 ? callId : `${callId}.${index + 1}`));
+    const blocks = edits.map((edit, index): UnifiedContent => ({ type: "tool_use", id: ids[index]!, ...edit }));
+    content.splice(content.findIndex(isCall), 1, ...blocks);
+    this.#files.set(callId, ids);
+  }
+
+  /** The ids of the calls that a call became. */
+  idsOf(callId: string): readonly string[] {
+    return this.#files.get(callId) ?? [callId];
   }
 
   nameOf(callId: string): string | undefined {
@@ -104,7 +122,7 @@ function usageOf(counts: JsonObject): UnifiedUsage {
   };
 }
 
-type ItemTaker = (to: CodexConversation, item: JsonObject, facts: ItemInfo) => void;
+type ItemTaker = (to: CodexConversation, item: JsonObject, info: ItemInfo) => void;
 
 /** Items that are not part of the conversation. */
 const silent = /^(ghost_snapshot|tool_search_output|other)$/;
@@ -113,13 +131,13 @@ const takers = new Map<string, ItemTaker>(
   Object.entries({
     message: takeMessage,
     reasoning: takeReasoning,
-    function_call(to, item, facts) {
+    function_call(to, item, info) {
       const given = textAt(item, "arguments") ?? "{}";
-      takeCall(to, item, facts, { name: String(item.name), input: tryParse(given) ?? given });
+      takeCall(to, item, info, { name: String(item.name), input: tryParse(given) ?? given });
     },
-    custom_tool_call: (to, item, facts) =>
-      takeCall(to, item, facts, { name: String(item.name), input: { input: item.input } }),
-    local_shell_call: (to, item, facts) => takeCall(to, item, facts, { name: "local_shell", input: item.action ?? {} }),
+    custom_tool_call: (to, item, info) =>
+      takeCall(to, item, info, { name: String(item.name), input: { input: item.input } }),
+    local_shell_call: (to, item, info) => takeCall(to, item, info, { name: "local_shell", input: item.action ?? {} }),
     function_call_output: takeOutput,
     custom_tool_call_output: takeOutput,
     web_search_call: loseHostedCall,
@@ -131,12 +149,40 @@ const takers = new Map<string, ItemTaker>(
   } satisfies Record<string, ItemTaker>),
 );
 
+/** The same change as a call of a tool that most agents have. */
+function editOf(path: string, { type, content, unified_diff: diff }: JsonObject): { name: string; input: JsonObject } {
+  if (type === "add") return { name: "Write", input: { path, content } };
+  if (type === "delete") return { name: "Delete", input: { path } };
+  return { name: "Edit", input: { path, edits: editsIn(typeof diff === "string" ? diff : "") } };
+}
+
+/** An edit for each group of changed lines, with the unchanged lines around it. */
+function editsIn(diff: string): { oldText: string; newText: string }[] {
+  const hunks = diff.split(/^@@.*\n/m).map((hunk) => hunk.split("\n").filter((line) => /^[ +-]/.test(line)));
+  return hunks.flatMap((lines) => {
+    const groups = [{ lines: [] as string[], after: [] as string[] }];
+    for (const line of lines) {
+      const { lines: group, after } = groups.at(-1)!;
+      const isChanged = group.some((each) => each[0] !== " ");
+      if (line[0] === " ") (isChanged ? after : group).push(line);
+      else if (after.length > 0) groups.push({ lines: [...after, line], after: [] });
+      else group.push(line);
+    }
+    const textOf = (group: readonly string[], without: string) =>
+      group.flatMap((line) => (line[0] === without ? [] : [line.slice(1)])).join("\n");
+    return groups
+      .map((group) => [...group.lines, ...group.after])
+      .filter((group) => group.some((line) => line[0] !== " "))
+      .map((group) => ({ oldText: textOf(group, "+"), newText: textOf(group, "-") }));
+  });
+}
+
 function callIdOf(item: JsonObject): string {
   return textAt(item, "call_id") ?? textAt(item, "id") ?? "";
 }
 
-function takeCall(...[to, item, facts, call]: [...Parameters<ItemTaker>, { name: string; input: unknown }]): void {
-  to.say("assistant", [to.call(callIdOf(item), call.name, call.input)], { item, facts });
+function takeCall(...[to, item, info, call]: [...Parameters<ItemTaker>, { name: string; input: unknown }]): void {
+  to.say("assistant", [to.call(callIdOf(item), call.name, call.input)], { item, info: info });
 }
 
 function loseHostedCall(to: CodexConversation): void {
@@ -147,10 +193,10 @@ function takeEncryptedSummary(to: CodexConversation, item: JsonObject): void {
   if (typeof item.encrypted_content === "string") to.hasEncryptedSummary = true;
 }
 
-function takeMessage(to: CodexConversation, item: JsonObject, facts: ItemInfo): void {
+function takeMessage(to: CodexConversation, item: JsonObject, info: ItemInfo): void {
   const { role } = item;
   if ((role === "user" && !isNote(item)) || role === "assistant") {
-    to.say(role, contentBlocks(item.content, to), { item, facts });
+    to.say(role, contentBlocks(item.content, to), { item, info: info });
   } else {
     to.lose("context");
   }
@@ -189,7 +235,7 @@ function pictureIn(url: string | undefined): { mime: string; base64: string } | 
   return mime !== undefined && pictureKinds.has(mime) ? { mime, base64: base64! } : undefined;
 }
 
-function takeReasoning(to: CodexConversation, item: JsonObject, facts: ItemInfo): void {
+function takeReasoning(to: CodexConversation, item: JsonObject, info: ItemInfo): void {
   const pieces = [item.summary, item.content].flatMap((list) =>
     Array.isArray(list) ? list.map((each) => textAt(each, "text") ?? "") : [],
   );
@@ -199,13 +245,14 @@ function takeReasoning(to: CodexConversation, item: JsonObject, facts: ItemInfo)
     return;
   }
   if (typeof item.encrypted_content === "string") to.lose("signature");
-  to.say("assistant", [{ type: "thinking", thinking }], { item, facts });
+  to.say("assistant", [{ type: "thinking", thinking }], { item, info: info });
 }
 
-function takeOutput(to: CodexConversation, item: JsonObject, facts: ItemInfo): void {
+function takeOutput(to: CodexConversation, item: JsonObject, info: ItemInfo): void {
   const id = callIdOf(item);
   const result = resultOf(item.output, to.nameOf(id) ?? "", to);
-  to.say("user", [{ type: "tool_result", tool_use_id: id, ...result }], { item, facts });
+  const results = to.idsOf(id).map((each): UnifiedContent => ({ type: "tool_result", tool_use_id: each, ...result }));
+  to.say("user", results, { item, info: info });
 }
 
 type CallResult = { content: string | (UnifiedTextBlock | UnifiedImageBlock)[]; is_error: boolean };

@@ -60,13 +60,13 @@ export class CodexRollout {
       this.#offset += readSync(file, bytes, 0, bytes.length, this.#offset);
       const lines = (this.#rest + bytes.toString("utf8")).split("\n");
       this.#rest = lines.pop()!;
-      for (const line of lines) this.#take(tryParse(line));
+      for (const line of lines) this.#addLine(tryParse(line));
     } finally {
       closeSync(file);
     }
   }
 
-  #take(line: unknown): void {
+  #addLine(line: unknown): void {
     if (!isObject(line) || line.type !== "event_msg" || !isObject(line.payload)) return;
     const { payload } = line;
     const isBefore = Date.parse(String(line.timestamp)) < this.#since;

@@ -91,19 +91,19 @@ function takeMeta(state: ReadState, meta: JsonObject): void {
 }
 
 function takeItem(state: ReadState, item: JsonObject): void {
-  const facts = { timestamp: state.at, model: state.model };
-  state.history.add(item, facts);
-  state.context?.add(item, facts);
+  const info = { timestamp: state.at, model: state.model };
+  state.history.add(item, info);
+  state.context?.add(item, info);
 }
 
 function takeCompacted(state: ReadState, payload: JsonObject): void {
   const context = new CodexConversation(new Losses());
-  const facts = { timestamp: state.at, model: state.model };
+  const info = { timestamp: state.at, model: state.model };
   if (Array.isArray(payload.replacement_history)) {
-    for (const item of payload.replacement_history) if (isObject(item)) context.add(item, facts);
+    for (const item of payload.replacement_history) if (isObject(item)) context.add(item, info);
   } else {
     const text = textAt(payload, "message") ?? "";
-    if (text !== "") context.add({ type: "message", role: "user", content: [{ type: "input_text", text }] }, facts);
+    if (text !== "") context.add({ type: "message", role: "user", content: [{ type: "input_text", text }] }, info);
   }
   // Only the vendor can read an encrypted summary, and without it the rest makes no sense.
   if (context.hasEncryptedSummary) {
@@ -119,6 +119,13 @@ function takeEvent(state: ReadState, event: JsonObject): void {
     case "token_count":
       if (isObject(event.info)) state.history.addUsage(event.info.last_token_usage);
       return;
+    case "item_completed": {
+      const { item } = event;
+      if (!isObject(item) || item.type !== "FileChange" || item.status !== "completed" || !isObject(item.changes))
+        return;
+      for (const each of [state.history, state.context]) each?.changed(String(item.id), item.changes);
+      return;
+    }
     case "thread_rolled_back": {
       const turns = typeof event.num_turns === "number" ? event.num_turns : 1;
       state.losses.add("branch", state.history.dropTurns(turns));

@@ -1,10 +1,9 @@
 // Renames, deletes and forks stored sessions: chats of cursor in their store, sessions of CLIs with plain files in those.
-import { misuse } from "../../protocol/check-options.ts";
+import { usageError } from "../../protocol/check-options.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { collapsed } from "../../text/one-line.ts";
 import { checkOptions, loadChecks, renameChecks } from "../option-checks.ts";
-import type { UnifiedTool } from "../unified.ts";
 import { foreignReaders } from "./index.ts";
 import { type LoadSessionOptions, loadSession } from "./library.ts";
 import type { ReadSession, SessionEditor, SessionReader } from "./session.ts";
@@ -19,38 +18,38 @@ export type RenameSessionOptions = LoadSessionOptions & {
 export async function renameSession(options: RenameSessionOptions): Promise<void> {
   checkOptions("renameSession", options, renameChecks, { example: "{ tool, sessionId, title }", required: "title" });
   const { title, ...named } = options;
-  if (collapsed(title) === "") throw misuse("renameSession: title must not be empty.");
-  const { session, editor } = await found("rename", named);
+  if (collapsed(title) === "") throw usageError("renameSession: title must not be empty.");
+  const { session, editor } = await findEditable("rename", named);
   editor.rename(session, collapsed(title));
 }
 
 /** Deletes a stored session for good, with those of its subagents. */
 export async function deleteSession(options: LoadSessionOptions): Promise<void> {
   checkOptions("deleteSession", options, loadChecks, { example: "{ tool, sessionId }", required: "sessionId" });
-  const { session, editor } = await found("delete", options);
+  const { session, editor } = await findEditable("delete", options);
   editor.delete(session);
 }
 
 /** Copies a stored session without running a turn, and returns the id of the copy, for `resume`. */
 export async function forkSession(options: LoadSessionOptions): Promise<string> {
   checkOptions("forkSession", options, loadChecks, { example: "{ tool, sessionId }", required: "sessionId" });
-  const { session, editor } = await found("fork", options);
+  const { session, editor } = await findEditable("fork", options);
   return editor.fork(session);
 }
 
 /** What to do with sessions of CLIs that keep an index of them, which only they can change. */
-const ownWays: Partial<Record<UnifiedTool, Partial<Record<keyof SessionEditor, string>>>> = {
+const ownWays: Partial<Record<string, Partial<Record<keyof SessionEditor, string>>>> = {
   codex: { delete: "codex delete ID", fork: "start({ tool: 'codex', resume, fork: true })" },
   gemini: { delete: "gemini --delete-session INDEX" },
   opencode: { delete: "opencode session delete ID", fork: "start({ tool: 'opencode', resume, fork: true })" },
 };
 
-async function found(
+async function findEditable(
   operation: keyof SessionEditor,
   options: LoadSessionOptions,
 ): Promise<{ session: ReadSession; editor: SessionEditor }> {
   const { tool, env = process.env } = options;
-  const reader = (foreignReaders as Partial<Record<UnifiedTool, SessionReader>>)[tool];
+  const reader = (foreignReaders as Partial<Record<string, SessionReader>>)[tool];
   const editor = tool === "cursor" ? await chatEditor(configDir(env)) : reader?.editor;
   if (editor) return { session: await loadSession(options), editor };
   const way = ownWays[tool]?.[operation];

@@ -1,6 +1,6 @@
 // Converts Gemini CLI's messages to unified messages. A call includes its own result, which often appears a second time.
 
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, objectsIn } from "../../json/object.ts";
 import type { Usage } from "../../protocol/event.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import {
@@ -25,7 +25,7 @@ export function geminiMessages(records: readonly MessageRecord[], losses: Losses
   let afterNote = false;
   for (const record of records) {
     const timestamp = timeOf(record.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
-    const facts = { id: record.id, timestamp, tool: "gemini" as const, _original: record };
+    const common = { id: record.id, timestamp, tool: "gemini" as const, _original: record };
     const isNote: boolean =
       record.type === "user" ? noteIn(contentText(record.content)) : afterNote && isThanks(record);
     afterNote = isNote;
@@ -33,28 +33,28 @@ export function geminiMessages(records: readonly MessageRecord[], losses: Losses
       const text = contentText(record.content).trimStart();
       if (isNote) losses.add("context");
       else if (/^[/?]\w*(\s|$)/.test(text)) losses.add("command");
-      else say(facts, "user", userBlocks(record, answered, losses));
+      else addText(common, "user", userBlocks(record, answered, losses));
     } else if (record.type === "gemini") {
       if (isNote) continue;
       const { content, results } = answerOf(record, losses);
       for (const block of content) if (block.type === "tool_use") answered.delete(block.id);
       const usage = usageOf(record.tokens);
       const model = textAt(record, "model");
-      say({ ...facts, ...(model && { model }), ...(usage && { usage }) }, "assistant", content);
+      addText({ ...common, ...(model && { model }), ...(usage && { usage }) }, "assistant", content);
       for (const result of results) answered.add(result.tool_use_id);
-      say({ ...facts, id: `${record.id}-results`, timestamp: resultTime(record) ?? timestamp }, "user", results);
+      addText({ ...common, id: `${record.id}-results`, timestamp: resultTime(record) ?? timestamp }, "user", results);
     } else {
       losses.add(/^(info|error|warning)$/.test(String(record.type)) ? "notice" : "unknown");
     }
   }
   return messages;
 
-  function say(
-    facts: Omit<UnifiedMessage, "role" | "content">,
+  function addText(
+    common: Omit<UnifiedMessage, "role" | "content">,
     role: UnifiedMessage["role"],
     content: UnifiedContent[],
   ): void {
-    if (content.length > 0) messages.push({ ...facts, role, content });
+    if (content.length > 0) messages.push({ ...common, role, content });
   }
 }
 
@@ -107,13 +107,13 @@ type AnswerRecord = { content: UnifiedContent[]; results: UnifiedToolResultBlock
 function answerOf(record: MessageRecord, losses: Losses): AnswerRecord {
   const content: UnifiedContent[] = [];
   const results: UnifiedToolResultBlock[] = [];
-  const thoughts = Array.isArray(record.thoughts) ? record.thoughts.filter(isObject) : [];
+  const thoughts = objectsIn(record.thoughts);
   for (const thought of thoughts) {
     const subject = textAt(thought, "subject") ?? "";
     const thinking = [subject && `**${subject}**`, textAt(thought, "description")].filter(Boolean).join("\n");
     if (thinking !== "") content.push({ type: "thinking", thinking });
   }
-  const calls = Array.isArray(record.toolCalls) ? record.toolCalls.filter(isObject) : [];
+  const calls = objectsIn(record.toolCalls);
   for (const part of partsOf(record.content)) {
     if (typeof part.text === "string") {
       if (part.thought !== true) content.push({ type: "text", text: part.text });
@@ -166,9 +166,10 @@ function resultOfCall(call: JsonObject, losses: Losses): UnifiedToolResultBlock 
 }
 
 function resultBlock(id: string, { name, response }: JsonObject): UnifiedToolResultBlock {
-  const given = isObject(response) ? response : { output: response };
-  const error = textAt(given, "error");
-  const text = error ?? textAt(given, "output") ?? JSON.stringify(given.output ?? given) ?? "";
+  const responseObject = isObject(response) ? response : { output: response };
+  const error = textAt(responseObject, "error");
+  const text =
+    error ?? textAt(responseObject, "output") ?? JSON.stringify(responseObject.output ?? responseObject) ?? "";
   const isShell = unifiedToolName("gemini", String(name)) === "Bash";
   const printed = isShell ? shellOutput(text) : { text, failed: false };
   return {
@@ -188,8 +189,8 @@ function shellOutput(text: string): { text: string; failed: boolean } {
     ) ?? [undefined, inside, ""];
   const exit = /^Exit Code: (-?\d+)$/m.exec(notes)?.[1];
   const failed = exit !== undefined && exit !== "0";
-  const shown = printed === "(empty)" ? "" : printed;
-  return { text: failed ? `${shown}\n[exit code ${exit}]` : shown, failed };
+  const outputText = printed === "(empty)" ? "" : printed;
+  return { text: failed ? `${outputText}\n[exit code ${exit}]` : outputText, failed };
 }
 
 function pictureIn(part: JsonObject): UnifiedImageBlock | undefined {

@@ -37,11 +37,11 @@ function isPromptLog(value: unknown): value is JsonObject[] {
 }
 
 /** `current` is the list as it is now; `all` is everything that was ever in it, except what was rewound. */
-type SessionLog = { facts: JsonObject; current: string[]; all: Map<string, MessageRecord> };
+type SessionLog = { metadata: JsonObject; current: string[]; all: Map<string, MessageRecord> };
 
 function read(path: string): ReadSession {
   const losses = new Losses();
-  const log: SessionLog = { facts: {}, current: [], all: new Map() };
+  const log: SessionLog = { metadata: {}, current: [], all: new Map() };
   const [first] = firstValues(path, 1);
   const whole = isObject(first) && isHead(first) && !Array.isArray(first.messages) ? undefined : readJson(path);
   if (whole === undefined)
@@ -56,17 +56,15 @@ function read(path: string): ReadSession {
   const isShortened = all.some((record) => !present.has(record.id) && isSpoken(record));
   const current = log.current.map((id) => log.all.get(id)!);
   const messages = geminiMessages(all, losses);
-  const model = messages.findLast((message) => message.model !== undefined)?.model;
   const workspace = projectRoot(path);
   return finishSession({
     tool: "gemini",
-    id: textAt(log.facts, "sessionId") ?? basename(path).replace(/\.jsonl?$/, ""),
+    id: textAt(log.metadata, "sessionId") ?? basename(path).replace(/\.jsonl?$/, ""),
     path,
-    title: textAt(log.facts, "summary"),
+    title: textAt(log.metadata, "summary"),
     ...(workspace !== undefined && { workspace }),
-    ...(model !== undefined && { model }),
-    createdAt: timeOf(log.facts.startTime),
-    updatedAt: timeOf(log.facts.lastUpdated),
+    createdAt: timeOf(log.metadata.startTime),
+    updatedAt: timeOf(log.metadata.lastUpdated),
     messages,
     ...(isShortened && { context: geminiMessages(current, new Losses()) }),
     losses,
@@ -79,22 +77,22 @@ function takeLine(log: SessionLog, line: unknown, losses: Losses): void {
   } else if (typeof line.$rewindTo === "string") {
     rewind(log, line.$rewindTo, losses);
   } else if (isObject(line.$set)) {
-    const { messages, ...facts } = line.$set;
-    Object.assign(log.facts, facts);
+    const { messages, ...metadata } = line.$set;
+    Object.assign(log.metadata, metadata);
     if (Array.isArray(messages)) replaceAll(log, messages);
   } else if (typeof line.id === "string") {
-    put(log, { ...line, id: line.id });
+    addRecord(log, { ...line, id: line.id });
   } else if (isHead(line)) {
     // A resumed session begins with another header; the first one has the start time.
-    const { startTime, messages, ...facts } = line;
-    log.facts = { startTime, ...log.facts, ...facts };
+    const { startTime, messages, ...metadata } = line;
+    log.metadata = { startTime, ...log.metadata, ...metadata };
     if (Array.isArray(messages)) replaceAll(log, messages);
   } else {
     losses.add("unknown");
   }
 }
 
-function put(log: SessionLog, record: MessageRecord): void {
+function addRecord(log: SessionLog, record: MessageRecord): void {
   if (!log.current.includes(record.id)) log.current.push(record.id);
   log.all.set(record.id, { ...log.all.get(record.id), ...record });
 }
@@ -105,8 +103,8 @@ function replaceAll(log: SessionLog, messages: readonly unknown[]): void {
   for (const message of messages) {
     if (!isObject(message) || typeof message.id !== "string") continue;
     const { id } = message;
-    const known = log.all.get(id);
-    put(log, known?.type === message.type ? known! : { ...message, id });
+    const existing = log.all.get(id);
+    addRecord(log, existing?.type === message.type ? existing! : { ...message, id });
   }
 }
 
@@ -123,14 +121,14 @@ function takeWhole(log: SessionLog, value: unknown, losses: Losses): void {
   if (isContents(contents)) {
     for (const [index, content] of contents.entries()) {
       const type = content.role === "model" ? "gemini" : "user";
-      put(log, { id: `content-${index + 1}`, type, content: content.parts });
+      addRecord(log, { id: `content-${index + 1}`, type, content: content.parts });
     }
   } else if (isPromptLog(value)) {
     const last = value.at(-1)!.sessionId;
     const prompts = value.filter((each) => each.sessionId === last && each.type === "user");
-    log.facts = { sessionId: last };
+    log.metadata = { sessionId: last };
     for (const each of prompts) {
-      put(log, { id: String(each.messageId), type: "user", content: each.message, timestamp: each.timestamp });
+      addRecord(log, { id: String(each.messageId), type: "user", content: each.message, timestamp: each.timestamp });
     }
     losses.add("answers_missing", prompts.length);
   } else {

@@ -3,11 +3,12 @@
 import { existsSync, statSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
-import type { UnifiedTool } from "../unified.ts";
+import type { BuiltInTool } from "../unified.ts";
 import { claudeReader } from "./claude.ts";
 import { codexReader } from "./codex.ts";
 import { geminiReader } from "./gemini.ts";
 import { firstValues } from "./lines.ts";
+import { opencodeReader } from "./opencode.ts";
 import { piReader } from "./pi.ts";
 import type { SessionFile, SessionReader } from "./session.ts";
 
@@ -18,8 +19,9 @@ export const foreignReaders = {
   claude: claudeReader,
   codex: codexReader,
   gemini: geminiReader,
+  opencode: opencodeReader,
   pi: piReader,
-} satisfies Partial<Record<UnifiedTool, SessionReader>>;
+} satisfies Partial<Record<BuiltInTool, SessionReader>>;
 
 export type ForeignTool = keyof typeof foreignReaders;
 
@@ -51,7 +53,7 @@ export function findForeignSessions(
   env: NodeJS.ProcessEnv,
   tools: readonly ForeignTool[] = foreignTools,
 ): ListedSession[] {
-  if (existsSync(what)) return statSync(what).isDirectory() ? inFolder(what, tools) : [asFile(what, tools)];
+  if (existsSync(what)) return statSync(what).isDirectory() ? sessionsIn(what, tools) : [sessionAt(what, tools)];
   const found = sessionsNamed(what, env, tools);
   if (found.length === 0) {
     const whose = tools.length === 1 ? tools[0] : tools.join(", ");
@@ -80,7 +82,7 @@ function namesSession(path: string, id: string): boolean {
   return last.startsWith(id) || (/^[0-9a-f]{8}$/i.test(last) && id.startsWith(last));
 }
 
-function inFolder(folder: string, tools: readonly ForeignTool[]): ListedSession[] {
+function sessionsIn(folder: string, tools: readonly ForeignTool[]): ListedSession[] {
   const found = tools
     .flatMap((tool) => foreignReaders[tool].list(folder).map((file) => ({ ...file, tool })))
     .filter(({ path, tool }) => readerOf(path)?.tool === tool);
@@ -88,7 +90,7 @@ function inFolder(folder: string, tools: readonly ForeignTool[]): ListedSession[
   throw new UserError("SESSION_NOT_FOUND", `Session not found: no session of ${tools.join(", ")} in ${folder}.`);
 }
 
-function asFile(path: string, tools: readonly ForeignTool[]): ListedSession {
+function sessionAt(path: string, tools: readonly ForeignTool[]): ListedSession {
   const reader = tools.length === 1 ? foreignReaders[tools[0]!] : readerOf(path);
   if (reader) return { path, tool: reader.tool as ForeignTool, updatedAt: Math.round(statSync(path).mtimeMs) };
   throw new UserError(

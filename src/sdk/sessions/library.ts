@@ -5,13 +5,13 @@ import { isWord, termsIn } from "../../store/chats/search-terms.ts";
 import { snippetOf } from "../../store/chats/snippet.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { checkOptions, loadChecks, searchChecks } from "../option-checks.ts";
-import { resultText, type UnifiedContent, type UnifiedMessage, type UnifiedTool } from "../unified.ts";
+import { type BuiltInTool, textOf, type UnifiedContent, type UnifiedMessage, type UnifiedTool } from "../unified.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, listForeignSessions, sessionsNamed } from "./index.ts";
 import type { ReadSession } from "./session.ts";
 
 /** A session as a list shows it. */
 export type SessionInfo = {
-  tool: UnifiedTool;
+  tool: BuiltInTool;
   /** The CLI's own id of the session, for `loadMessages` and `resume`. */
   id: string;
   title: string;
@@ -63,7 +63,7 @@ export type LoadSessionOptions = {
 /** Lists the sessions on this machine, newest first. Sessions that cannot be read are left out. */
 export async function listSessions(options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
   checkOptions("listSessions", options, searchChecks);
-  const { tools, env, workspace, limit } = settled(options);
+  const { tools, env, workspace, limit } = withDefaults(options);
   const found: SessionInfo[] = [];
   if (tools.has("cursor")) {
     const { listChats, shownTitle } = await import("../../store/chats/list-chats.ts");
@@ -129,7 +129,7 @@ export async function loadCursorSession(
  */
 export async function searchSessions(text: string, options: SearchSessionsOptions = {}): Promise<SessionHit[]> {
   checkOptions("searchSessions", options, searchChecks);
-  const { tools, env, workspace, limit } = settled(options);
+  const { tools, env, workspace, limit } = withDefaults(options);
   const words = termsIn(text).filter(isWord);
   const wanted = words.length > 0 ? words.map((word) => word.text) : [text.trim()];
   if (text.trim() === "") return [];
@@ -145,25 +145,25 @@ export async function searchSessions(text: string, options: SearchSessionsOption
   }
   for await (const session of foreignSessions(tools, env, workspace)) {
     if (hits.length >= limit) break;
-    const said = `${session.title}\n${session.messages.map(textIn).join("\n")}`;
-    const lower = said.toLowerCase();
+    const searchedText = `${session.title}\n${session.messages.map(textIn).join("\n")}`;
+    const lower = searchedText.toLowerCase();
     if (wanted.every((word) => lower.includes(word.toLowerCase())))
-      hits.push({ ...infoOf(session), snippet: snippetOf(said, wanted) });
+      hits.push({ ...infoOf(session), snippet: snippetOf(searchedText, wanted) });
   }
   return hits.slice(0, limit);
 }
 
-function settled({ tool, projectPath, cwd = projectPath, limit = 50, env = process.env }: SessionScope) {
+function withDefaults({ tool, projectPath, cwd = projectPath, limit = 50, env = process.env }: SessionScope) {
   const all: readonly UnifiedTool[] = ["cursor", ...(Object.keys(foreignReaders) as ForeignTool[])];
-  const given = tool === undefined ? all : typeof tool === "string" ? [tool] : tool;
-  for (const each of given) if (each !== "cursor") readerFor(each);
-  return { tools: new Set(given), env, limit, workspace: cwd === undefined ? undefined : realPath(cwd) };
+  const wantedTools = tool === undefined ? all : typeof tool === "string" ? [tool] : tool;
+  for (const each of wantedTools) if (each !== "cursor") readerFor(each);
+  return { tools: new Set(wantedTools), env, limit, workspace: cwd === undefined ? undefined : realPath(cwd) };
 }
 
 function readerFor(tool: UnifiedTool) {
   if (isForeign(tool)) return foreignReaders[tool];
-  const known = ["cursor", ...Object.keys(foreignReaders)].join(", ");
-  throw new UserError("USAGE", `Sessions of '${tool}' cannot be read: it must be one of ${known}.`);
+  const toolNames = ["cursor", ...Object.keys(foreignReaders)].join(", ");
+  throw new UserError("USAGE", `Sessions of '${tool}' cannot be read: it must be one of ${toolNames}.`);
 }
 
 function isForeign(tool: UnifiedTool): tool is ForeignTool {
@@ -218,10 +218,10 @@ function infoOf({ tool, id, title, path, workspace, model, createdAt, updatedAt 
   return { tool, id, title, path, ...optional({ workspace, model }), createdAt, updatedAt };
 }
 
-function optional(facts: { workspace?: string | undefined; model?: string | undefined }) {
+function optional(values: { workspace?: string | undefined; model?: string | undefined }) {
   return {
-    ...(facts.workspace !== undefined && { workspace: facts.workspace }),
-    ...(facts.model !== undefined && { model: facts.model }),
+    ...(values.workspace !== undefined && { workspace: values.workspace }),
+    ...(values.model !== undefined && { model: values.model }),
   };
 }
 
@@ -241,7 +241,7 @@ function blockText(block: UnifiedContent): string {
     case "tool_use":
       return `${block.name} ${JSON.stringify(block.input)}`;
     case "tool_result":
-      return resultText(block);
+      return textOf(block);
     case "thinking":
     case "image":
       return "";

@@ -22,25 +22,25 @@ export function readJsonLines(path: string, take: (value: unknown) => unknown): 
       const count = readSync(file, piece, 0, pieceBytes, null);
       let from = 0;
       for (let end = piece.indexOf(10); end !== -1 && end < count; end = piece.indexOf(10, from)) {
-        if (end > from) keep(piece.subarray(from, end));
+        if (end > from) bufferPart(piece.subarray(from, end));
         from = end + 1;
-        if (line() === "enough") return bad;
+        if (parseLine() === "enough") return bad;
       }
-      if (from < count) keep(piece.subarray(from, count));
+      if (from < count) bufferPart(piece.subarray(from, count));
       if (count === 0) break;
     }
-    line();
+    parseLine();
   } finally {
     closeSync(file);
   }
   return bad;
 
-  function keep(part: Buffer): void {
+  function bufferPart(part: Buffer): void {
     length += part.length;
     if (length <= maxLineBytes) pieces.push(part);
   }
 
-  function line(): unknown {
+  function parseLine(): unknown {
     const text = length > maxLineBytes ? "{" : Buffer.concat(pieces).toString("utf8").trim();
     pieces = [];
     length = 0;

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
+import { wordsIn } from "../drivers/foreign-calls.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
 import { appendLine, copyLines } from "./edit-lines.ts";
@@ -55,7 +56,6 @@ function read(path: string): ReadSession {
   const branch = branchOf(lines);
   const messages = branch.flatMap((line) => messageOf(line, losses));
   losses.add("branch", lines.filter(({ type }) => type === "message").length - branch.length);
-  const model = messages.findLast((message) => message.model !== undefined)?.model;
   const workspace = textAt(head, "cwd");
   const title = textAt(
     lines.findLast(({ type }) => type === "session_info"),
@@ -67,14 +67,13 @@ function read(path: string): ReadSession {
     id: textAt(head, "id") ?? basename(path, ".jsonl"),
     path,
     ...(workspace !== undefined && { workspace }),
-    ...(model !== undefined && { model }),
     createdAt: timeOf(head?.timestamp),
     messages,
     losses,
   });
 }
 
-/** The messages on the path from the first to the last line. */
+/** Returns the lines on the path of parents from the root to the last line. */
 function branchOf(lines: readonly JsonObject[]): JsonObject[] {
   const byId = new Map(lines.map((line) => [line.id, line]));
   const branch: JsonObject[] = [];
@@ -147,9 +146,4 @@ function blocksIn(content: unknown): UnifiedContent[] {
         return [];
     }
   });
-}
-
-function wordsIn(content: unknown): string {
-  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
-  return content.map((block) => textAt(block, "text") ?? "").join("");
 }

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { isObject } from "../../json/object.ts";
 import { collapsed } from "../../text/one-line.ts";
-import type { UnifiedContent, UnifiedMessage, UnifiedTool } from "../unified.ts";
+import type { BuiltInTool, UnifiedContent, UnifiedMessage } from "../unified.ts";
 
 /** Something that could not be converted. */
 export type Loss = {
@@ -15,7 +15,7 @@ export type Loss = {
 
 /** A session that an agent CLI stored on disk. */
 export type ReadSession = {
-  tool: UnifiedTool;
+  tool: BuiltInTool;
   /** The CLI's own id of the session. */
   id: string;
   path: string;
@@ -40,7 +40,7 @@ export function homeOf(env: NodeJS.ProcessEnv): string {
 
 /** Reads the sessions of one CLI. */
 export type SessionReader = {
-  tool: UnifiedTool;
+  tool: BuiltInTool;
   /** Where the CLI keeps its sessions. */
   folder(env: NodeJS.ProcessEnv): string;
   /** Lists the session files in a folder, at any depth. */
@@ -116,11 +116,12 @@ export function finishSession(found: FoundSession): ReadSession {
   const { losses } = found;
   const modified = statSync(found.path).mtimeMs;
   const messages = pairCalls(found.messages, losses);
-  const { title, createdAt, updatedAt, context, ...rest } = found;
+  const { title, createdAt, updatedAt, context, model = lastModel(messages), ...rest } = found;
   const start = createdAt ?? messages[0]?.timestamp ?? modified;
   return {
     ...rest,
     title: title?.trim() || titleFrom(messages) || "Imported session",
+    ...(model !== undefined && { model }),
     createdAt: Math.round(start),
     updatedAt: Math.round(Math.max(updatedAt ?? messages.at(-1)?.timestamp ?? modified, start)),
     messages,
@@ -129,13 +130,17 @@ export function finishSession(found: FoundSession): ReadSession {
   };
 }
 
+function lastModel(messages: readonly UnifiedMessage[]): string | undefined {
+  return messages.findLast((message) => message.model !== undefined)?.model;
+}
+
 /** Some CLIs reuse call ids in every answer; some files end, or begin, in the middle of a call. */
-function pairCalls(given: readonly UnifiedMessage[], losses: Losses): UnifiedMessage[] {
+function pairCalls(unpaired: readonly UnifiedMessage[], losses: Losses): UnifiedMessage[] {
   /** How often an id was used, and the id that its current use has. */
   const uses = new Map<string, number>();
   const open = new Map<string, string>();
   const messages: UnifiedMessage[] = [];
-  for (const message of given) {
+  for (const message of unpaired) {
     const content: UnifiedContent[] = [];
     for (const block of message.content) {
       if (block.type === "tool_use") {
