@@ -13,17 +13,12 @@ import { answerQuestion, followThrough } from "./follow-log.ts";
 import { followUp, refusedMode } from "./new-run.ts";
 
 export type AttachOptions = {
-  /** Starts a run that was enqueued. */
   start(run: RunRecord): Promise<unknown>;
   /** Answers the run's questions. */
   human?: Human;
   /** The log position to read from; the beginning by default. */
   from?: number;
 };
-
-export function attachRun(fleet: Fleet, run: RunRecord, options: AttachOptions): AttachedRun {
-  return new AttachedRun(fleet, run, options);
-}
 
 export class AttachedRun extends RunElsewhere {
   /** Set when the run could not be followed to its end. */
@@ -42,7 +37,7 @@ export class AttachedRun extends RunElsewhere {
   /** Chains the prompts so that they are sent in order: the first of two may have to start a run. */
   #handing: Promise<unknown> = Promise.resolve();
   /** Prompts that this run has received. Others may still have to start a run, so the end of this one does not drop them. */
-  readonly #told = new WeakSet<OpenPrompt>();
+  readonly #delivered = new WeakSet<OpenPrompt>();
   /** How the run that is followed now ended. */
   #over: UserError | undefined;
 
@@ -101,7 +96,7 @@ export class AttachedRun extends RunElsewhere {
     await this.#following;
   }
 
-  protected tell(order: RunOrder): Promise<void> {
+  protected sendOrder(order: RunOrder): Promise<void> {
     return this.#fleet.say(this.#run.id, order);
   }
 
@@ -117,7 +112,7 @@ export class AttachedRun extends RunElsewhere {
     try {
       await this.#fleet.say(this.#run.id, message);
       if (this.#over) throw this.#over;
-      this.#told.add(item);
+      this.#delivered.add(item);
     } catch (error) {
       if (error === this.#over || !(error instanceof UserError) || error.code !== "RUN_OVER") throw error;
       await this.#following;
@@ -150,13 +145,13 @@ export class AttachedRun extends RunElsewhere {
     const { signal } = this.#closed;
     for await (const entry of followThrough((from) => this.#fleet.follow(id, from, signal), this.#last, signal)) {
       this.#last = entry.position;
-      this.#take(entry, first);
+      this.#receiveEntry(entry, first);
       while (this.log.ready() && !this.stopped) await this.log.ready();
     }
     if (this.stopped) return;
     const { end } = (await this.#fleet.run(id)) ?? {};
     if (!end) throw new UserError("RUN_NOT_FOUND", "its log ended before the run did");
-    if (first) this.prompts.end(first, "told", this.lastEnding ?? ending(end, startedAt ?? createdAt));
+    if (first) this.prompts.end(first, "told", this.lastEnding ?? failedEnding(end, startedAt ?? createdAt));
   }
 
   /** Ends everything here when the run can no longer be read, although it may continue; the readers get the reason. */
@@ -178,7 +173,7 @@ export class AttachedRun extends RunElsewhere {
     this.log.close(); // does not wait for a reader that has stopped reading
   }
 
-  #take({ entry }: LogEntry, first: OpenPrompt | undefined): void {
+  #receiveEntry({ entry }: LogEntry, first: OpenPrompt | undefined): void {
     switch (entry.type) {
       case "event":
         this.#show(entry, first);
@@ -219,9 +214,10 @@ export class AttachedRun extends RunElsewhere {
   /** Adds the end of a run that no turn reported, because the run was cancelled or its host was lost. */
   #conclude(end: RunEnd): void {
     const isTold = this.lastEnding?.type === "done" ? end.outcome === "finished" : this.lastEnding !== undefined;
-    if (!isTold && end.outcome !== "finished") this.failTurn(ending(end, this.#run.startedAt ?? this.#run.createdAt));
+    if (!isTold && end.outcome !== "finished")
+      this.failTurn(failedEnding(end, this.#run.startedAt ?? this.#run.createdAt));
     this.#over = userError(end.code ?? "RUN_OVER", end.text);
-    for (const item of this.prompts.list()) if (this.#told.has(item)) this.drop(item, this.#over);
+    for (const item of this.prompts.list()) if (this.#delivered.has(item)) this.drop(item, this.#over);
     this.#settle(this.#over);
   }
 
@@ -242,6 +238,6 @@ export class AttachedRun extends RunElsewhere {
   }
 }
 
-function ending({ text, code }: RunEnd, startedAt: number): TurnEnding {
+function failedEnding({ text, code }: RunEnd, startedAt: number): TurnEnding {
   return failedTurn({ message: text, ...(code !== undefined && { code }) }, startedAt);
 }

@@ -12,8 +12,8 @@ const countsMs = 10 * 60_000;
 const found = new WeakMap<ServeContext, { at: number; clis: Promise<InstalledCli[]> }>();
 
 export function installedClis(context: ServeContext): Promise<InstalledCli[]> {
-  const known = found.get(context);
-  if (known && Date.now() - known.at < countsMs) return known.clis;
+  const existing = found.get(context);
+  if (existing && Date.now() - existing.at < countsMs) return existing.clis;
   const clis = findClis(context);
   found.set(context, { at: Date.now(), clis });
   clis.catch(() => found.delete(context));

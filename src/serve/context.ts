@@ -11,7 +11,7 @@ export type ServeContext = Launch & {
   startedIn: string;
 };
 
-/** Queues the run and starts a host for it where there is room. */
+/** Queues the run, and starts a process for it if the limit of parallel runs allows. */
 export async function beginRun(context: ServeContext, run: NewRun): Promise<RunRecord> {
   const record = await context.fleet.enqueue(run);
   await startHosts(context.fleet, context, record.id);

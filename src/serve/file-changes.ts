@@ -1,5 +1,5 @@
 // Collects the changes that a session made, file by file, from the results of its tool calls.
-import { isObject, type JsonObject } from "../json/object.ts";
+import { fieldsOf, type JsonObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 
 export type FileChange = {
@@ -37,8 +37,8 @@ export function fileChanges(events: readonly { turn: number; event: AgentEvent }
   const files = new Map<string, FileChange>();
   for (const { turn, event } of events) {
     if (event.type !== "tool_end" || event.outcome?.kind !== "success" || !Object.hasOwn(kinds, event.tool)) continue;
-    const value: JsonObject = isObject(event.outcome.value) ? event.outcome.value : {};
-    const args: JsonObject = isObject(event.args) ? event.args : {};
+    const value: JsonObject = fieldsOf(event.outcome.value);
+    const args: JsonObject = fieldsOf(event.args);
     const path = textIn(value, "path") ?? textIn(args, "path");
     if (path === undefined) continue;
     const file = files.get(path) ?? { path, linesAdded: 0, linesRemoved: 0, steps: [] };

@@ -1,5 +1,5 @@
 // Reports the status of a fleet: its queue, its workers and recent results, for people and as Prometheus metrics.
-import type { Fleet, Overview, Queue, RunRecord } from "./fleet.ts";
+import type { Fleet, Labels, Overview, Queue, RunRecord, StreamState } from "./fleet.ts";
 import { type MetricRow, prometheusText } from "./worker/stats.ts";
 
 export type FleetStatus = Overview & {
@@ -14,7 +14,7 @@ export type FleetStatus = Overview & {
 const hourMs = 3_600_000;
 const maxRuns = 1000;
 /** A worker counts as gone after this long; it reports every 15 seconds. */
-const silentSeconds = 60;
+export const silentSeconds = 60;
 
 export async function fleetStatus(fleet: Fleet): Promise<FleetStatus> {
   const [overview, ended, questions] = await Promise.all([
@@ -64,64 +64,45 @@ async function overviewHere(fleet: Fleet): Promise<Overview> {
 export function fleetMetrics({ queues, workers, streams, ended, ...one }: FleetStatus): string {
   const living = workers.filter(({ seenSeconds }) => seenSeconds < silentSeconds);
   const slots = living.reduce((sum, { concurrency }) => sum + concurrency, 0);
-  const each = <Item>(items: readonly Item[], labels: (item: Item) => Labels, value: (item: Item) => number) =>
-    items.map((item) => [labels(item), value(item)] as const);
-  const row = (name: string, help: string, values: MetricRow[3] | number): MetricRow => [
+  const row = (name: string, help: string, values: MetricRow[3]): MetricRow => [
     `courser_fleet_${name}`,
     "gauge",
     help,
-    typeof values === "number" ? [[{}, values]] : values,
+    values,
   ];
-  const stream = ({ name }: { name: string }) => ({ stream: name });
+  const total = (name: string, help: string, value: number) => row(name, help, [[{}, value]]);
+  const perQueue = (name: string, help: string, value: (queue: Queue) => number) =>
+    row(
+      name,
+      help,
+      queues.map((queue) => [queueLabels(queue), value(queue)] as const),
+    );
+  const perStream = (name: string, help: string, value: (stream: StreamState) => number) =>
+    row(
+      name,
+      help,
+      streams.map((stream) => [{ stream: stream.name }, value(stream)] as const),
+    );
+  const heldBackRuns = "Of those that wait, runs of senders that have as much as they may.";
   return prometheusText([
-    row(
-      "runs_waiting",
-      "Runs that wait for a worker.",
-      each(queues, queueLabels, ({ waiting }) => waiting),
-    ),
-    row(
-      "oldest_waiting_seconds",
-      "How long the oldest has waited.",
-      each(queues, queueLabels, (of) => of.oldestSeconds),
-    ),
-    row(
-      "runs_running",
-      "Runs that a worker has.",
-      each(queues, queueLabels, ({ running }) => running),
-    ),
-    row(
-      "runs_held_back",
-      "Of those that wait, runs of senders that have as much as they may.",
-      each(queues, queueLabels, ({ heldBack, waiting }) => (heldBack === undefined ? 0 : waiting)),
-    ),
-    row("runs_asking", "Runs that wait for a person.", one.asking),
+    perQueue("runs_waiting", "Runs that wait for a worker.", (queue) => queue.waiting),
+    perQueue("oldest_waiting_seconds", "How long the oldest has waited.", (queue) => queue.oldestSeconds),
+    perQueue("runs_running", "Runs that a worker has.", (queue) => queue.running),
+    perQueue("runs_held_back", heldBackRuns, ({ heldBack, waiting }) => (heldBack === undefined ? 0 : waiting)),
+    total("runs_asking", "Runs that wait for a person.", one.asking),
     row(
       "runs_ended_last_hour",
       "Runs that ended in the last hour, by outcome.",
-      each(
-        ended,
-        ({ outcome }) => ({ outcome }),
-        ({ count }) => count,
-      ),
+      ended.map(({ outcome, count }) => [{ outcome }, count] as const),
     ),
-    row("takeovers_last_hour", "Workers that were lost by these runs.", one.takeovers),
-    row("workers", "Workers that were heard of in the last minute.", living.length),
-    row("worker_slots", "Runs that these workers may carry out at once.", slots),
-    row("answer_seconds", "How long a message took to be stored and read.", one.answerSeconds),
-    row(
-      "stream_bytes",
-      "Size of a stream.",
-      each(streams, stream, ({ bytes }) => bytes),
-    ),
-    row(
-      "stream_behind",
-      "Replicas that are behind or away.",
-      each(streams, stream, ({ behind }) => behind.length),
-    ),
+    total("takeovers_last_hour", "Workers that were lost by these runs.", one.takeovers),
+    total("workers", "Workers that were heard of in the last minute.", living.length),
+    total("worker_slots", "Runs that these workers may carry out at once.", slots),
+    total("answer_seconds", "How long a message took to be stored and read.", one.answerSeconds),
+    perStream("stream_bytes", "Size of a stream.", (stream) => stream.bytes),
+    perStream("stream_behind", "Replicas that are behind or away.", (stream) => stream.behind.length),
   ]);
 }
-
-type Labels = Readonly<Record<string, string>>;
 
 function queueLabels({ pool, priority, labels, sender }: Queue): Labels {
   return { pool, priority, labels: labelText(labels), sender };

@@ -10,6 +10,7 @@ import type { RunLoss } from "../sdk/drivers/driver.ts";
 
 /** The agent CLIs that can be driven. `courser` is this program, `cursor` the original. */
 export const cliNames = ["courser", "cursor", "claude", "codex", "gemini", "opencode", "pi"] as const;
+/** The name of an agent CLI that a fleet can run. */
 export type CliName = (typeof cliNames)[number];
 
 /**
@@ -43,6 +44,9 @@ export type WorkspaceSource =
   /** A .tar.gz object of the fleet, stored for this run or for another run with the same files. */
   | { type: "archive"; object: string; run?: string };
 
+/** Names and values that a run asks for, or that a worker has. */
+export type Labels = Readonly<Record<string, string>>;
+
 export const priorities = ["high", "normal", "low"] as const;
 export type Priority = (typeof priorities)[number];
 
@@ -51,7 +55,7 @@ export type Placement = {
   /** The pool of workers; `default` if absent. */
   pool?: string;
   /** The worker must have all of these labels. */
-  labels?: Readonly<Record<string, string>>;
+  labels?: Labels;
   priority?: Priority;
 };
 
@@ -78,7 +82,6 @@ export type RunRecord = {
   attempts: number;
   /** The id of the session in its own CLI. */
   sessionId?: string;
-  /** The number of open questions. */
   open: number;
   /** Set if the host was told to end the run. */
   cancelReason?: string;
@@ -94,7 +97,6 @@ export type RunEnd = {
   text: string;
   code?: string;
   durationMs: number;
-  /** The number of answered turns. */
   turns: number;
   usage?: Usage;
   costUsd?: number;
@@ -153,21 +155,45 @@ export type Message =
   | { type: "answer"; question: string; hash: string; answer: Answer }
   | { type: "cancel"; reason: string };
 
+/** An answer to a question of a run; `hash` is that of the question. */
+export type GivenAnswer = Omit<Extract<Message, { type: "answer" }>, "type">;
+
+/** A question that waits for an answer, and the run that asked it. */
+export type OpenQuestion = { run: string; at: number; question: Question };
+
 export type ReceivedMessage = { number: number; message: Message };
 
-/** `position` is the fence: a writer states where it believes the log ends. */
-export type Lease = { run: string; token: string; position: number; ttlMs: number };
+/**
+ * `position` is the fence: a writer states where it believes the log ends. `takenAt` is a time before it was taken, by this process's
+ * clock: a process that was handed the lease has to renew it first. `record` is the run as it was taken, if that was read then.
+ */
+export type Lease = {
+  run: string;
+  token: string;
+  position: number;
+  ttlMs: number;
+  takenAt?: number;
+  record?: RunRecord;
+};
 
 /** A worker's description of itself, shown to operators. */
-export type Presence = { name: string; pool: string; version: string; concurrency: number; running: number };
+export type Presence = {
+  name: string;
+  pool: string;
+  /** Older workers do not tell them. */
+  labels?: Labels;
+  version: string;
+  concurrency: number;
+  running: number;
+};
 
-export type StreamFacts = {
+export type StreamState = {
   name: string;
   messages: number;
   bytes: number;
   replicas: number;
   leader?: string;
-  /** Servers that are behind or away. */
+  /** Names of servers that lag behind the leader or cannot be reached. */
   behind: string[];
   maxAgeDays?: number;
   maxBytes?: number;
@@ -176,7 +202,7 @@ export type StreamFacts = {
 export type Queue = {
   pool: string;
   priority: string;
-  labels: Readonly<Record<string, string>>;
+  labels: Labels;
   /** The sender of these runs; empty if unknown. */
   sender: string;
   /** Why no more of these runs are taken now. */
@@ -190,7 +216,7 @@ export type Queue = {
 /** The status of a fleet for its operator. */
 export type Overview = {
   servers: string[];
-  streams: StreamFacts[];
+  streams: StreamState[];
   queues: Queue[];
   workers: (Presence & { seenSeconds: number })[];
   /** The limits per sender: runs at once in a pool, and dollars per day. */
@@ -203,14 +229,10 @@ export type LeaseOptions = {
   /** The name of the worker, shown to people. */
   worker: string;
   ttlMs: number;
-  /** Leases this run and no other. */
-  run?: string;
-  /** Leases nothing if this many runs have hosts already. */
-  most?: number;
   /** Leases only runs for this pool; `default` if absent. */
   pool?: string;
   /** The worker's labels; runs that require other labels are skipped. */
-  labels?: Readonly<Record<string, string>>;
+  labels?: Labels;
   /** Called for a run that a newer version of this program sent, which is left to other workers. */
   onNewer?(run: string, version: number): void;
   /** Waits for a run until this is aborted. Without it, returns at once. */
@@ -231,8 +253,8 @@ export interface Fleet {
   renew(lease: Lease): Promise<boolean>;
   /** Appends and renews. Returns the new end of the log. Throws LEASE_LOST if the log does not end at `after` or the run is over. */
   append(lease: Lease, entries: readonly Entry[], after: number): Promise<number>;
-  /** Ends the run, once. Returns false if prompts beyond `heard` must be answered first. Throws as `append` does. */
-  finish(lease: Lease, end: RunEnd, after: number, heard: number): Promise<boolean>;
+  /** Ends the run, once. Returns false if prompts beyond `handled` must be answered first. Throws as `append` does. */
+  finish(lease: Lease, end: RunEnd, after: number, handled: number): Promise<boolean>;
   /**
    * Gives up a lease when the host cannot know whether the run is still its own: nothing more is written with it, and writes in
    * flight are not retried. `append`, `finish` and `release` throw LEASE_LOST, `renew` returns false.
@@ -243,11 +265,11 @@ export interface Fleet {
   /** Ends a queued run at once; tells the host of a running one. Returns false if the run was over. */
   cancel(run: string, reason: string): Promise<boolean>;
   /** Accepts one answer, and only for the question with this hash. Otherwise throws QUESTION_CLOSED. */
-  answer(run: string, answer: Omit<Extract<Message, { type: "answer" }>, "type">): Promise<void>;
+  answer(run: string, answer: GivenAnswer): Promise<void>;
   /** Sends a message to the host. Throws RUN_OVER. */
   say(run: string, message: Message): Promise<void>;
   /** Yields the messages to the host that follow `after`, as they arrive. */
-  hear(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<ReceivedMessage>;
+  receive(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<ReceivedMessage>;
   /** Yields the entries after a position; ends after the result. */
   follow(run: string, from: number, signal: AbortSignal): AsyncIterable<LogEntry>;
   /** Yields the entries of all runs in one order; never ends. */
@@ -263,7 +285,7 @@ export interface Fleet {
   /** Counts the runs that `lease` could return, and how many milliseconds remain until the next lease expires. */
   waiting(): Promise<{ count: number; hosted: number; nextMs?: number }>;
   /** Returns the open questions, oldest first. */
-  questions(): Promise<{ run: string; at: number; question: Question }[]>;
+  questions(): Promise<OpenQuestion[]>;
   agent(id: string): Promise<AgentRecord | undefined>;
   agents(options?: AgentListOptions): Promise<AgentRecord[]>;
   changeAgent(id: string, change: { name?: string; isArchived?: boolean }): Promise<void>;
@@ -281,9 +303,19 @@ export interface Fleet {
   overview?(): Promise<Overview>;
   /** `listener` is called when the connection is lost, and when it is back. */
   onReach(listener: (isReached: boolean) => void): void;
+  close(): void;
+}
+
+/** The fleet of one machine has no workers: whoever uses it starts the hosts. */
+export interface LocalFleet extends Fleet {
+  /** `run` leases this run and no other; `most` leases nothing if this many runs have hosts already. */
+  lease(options: LeaseOptions & { run?: string; most?: number }): Promise<Lease | undefined>;
   /** Resolves when something has changed since the last call. */
   changed(signal: AbortSignal): Promise<void>;
-  close(): void;
+}
+
+export function isLocal(fleet: Fleet): fleet is LocalFleet {
+  return "changed" in fleet;
 }
 
 export function isOver(state: RunState): state is "finished" | "error" | "cancelled" {
@@ -291,6 +323,6 @@ export function isOver(state: RunState): state is "finished" | "error" | "cancel
 }
 
 /** A run may only go to workers that have all the labels it asks for. */
-export function hasLabels(worker: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean {
+export function hasLabels(worker: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([name, value]) => worker[name] === value);
 }

@@ -4,22 +4,23 @@ import { realpathSync } from "node:fs";
 import { milliseconds, settlesWithin } from "../process/clock.ts";
 import { dispatchMessage } from "../protocol/dispatch-message.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { Recorded, Sent, TurnEnding } from "../protocol/run.ts";
-import { openLive, openOwn } from "../sdk/live/open-live.ts";
+import { onAbort } from "../protocol/on-abort.ts";
+import { OpenPrompts } from "../protocol/open-prompts.ts";
+import type { Recorded, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
+import { type OwnOptions, openLive, openOwn } from "../sdk/live/open-live.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
 import { chatFolder } from "../store/chats/layout.ts";
 import type { Fleet, Lease, ReceivedMessage, RunEnd, RunRecord } from "./fleet.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { liveOptions } from "./live-options.ts";
 import { refusedMode } from "./new-run.ts";
-import { OpenPrompts } from "./open-prompts.ts";
 import { addEndings, endOf, failedEnd } from "./run-end.ts";
 import { RunLogWriter } from "./run-log-writer.ts";
 import { RunQuestions } from "./run-questions.ts";
 import { Checkpoints } from "./worker/checkpoint.ts";
-import { again, type Continuation, continuationPrompt, joined, readContinuation } from "./worker/continuation.ts";
+import { type Continuation, continuationPrompt, joinRuns, readContinuation, verdictOn } from "./worker/continuation.ts";
 import { cleanUpRun, type PreparedRun, prepareRun, type WorkerPlace } from "./worker/prepare-run.ts";
-import { changesMade, leftBehind } from "./worker/workspace.ts";
+import { changesMade, repositoryChangesNotice } from "./worker/workspace.ts";
 
 export type HostOptions = WorkerPlace & {
   /** The command that starts this program. */
@@ -28,6 +29,8 @@ export type HostOptions = WorkerPlace & {
   signal: AbortSignal;
   /** Tells this host to leave: a run that can continue elsewhere is given back, others end. */
   leave?: AbortSignal;
+  /** Opens a run of Courser in this process, for a host with a single run. Without it, each run gets its own process. */
+  openHere?(request: RunRequest, options: Omit<OwnOptions, "executable">): Promise<LiveSession>;
 };
 
 type SessionMessage = Exclude<ReceivedMessage["message"], { type: "cancel" | "answer" }>;
@@ -37,9 +40,9 @@ export type HostedEnd = RunEnd | "given back" | "lost";
 
 /** Resolves when the run is over or belongs to another host. Rejects with the error that keeps the log from being written. */
 export async function hostRun(fleet: Fleet, lease: Lease, options: HostOptions): Promise<HostedEnd> {
-  const run = await fleet.run(lease.run);
-  const sureSince = milliseconds();
-  if (!run || !(await fleet.renew(lease))) return "lost";
+  const run = lease.record ?? (await fleet.run(lease.run));
+  const sureSince = lease.takenAt ?? milliseconds();
+  if (!run || (lease.takenAt === undefined && !(await fleet.renew(lease)))) return "lost";
   const host = new RunProcess(fleet, lease, run, options);
   return host.work(sureSince);
 }
@@ -67,7 +70,7 @@ class RunProcess {
   /** Messages that arrived before the session was open. */
   readonly #early: ReceivedMessage[] = [];
   #session: LiveSession | undefined;
-  #heard = 0;
+  #handled = 0;
   #lost: UserError | undefined;
   #end: RunEnd | undefined;
   #isLeaving = false;
@@ -77,7 +80,6 @@ class RunProcess {
   #checkpoints: Checkpoints | undefined;
   /** The state that a lost host left behind. */
   #continuation: Continuation | undefined;
-  /** The first prompt that this host sent. */
   #first: Sent | undefined;
   /** Joins the events with those that the lost host logged, so that they form one run. */
   #join: ((recorded: Recorded) => Recorded | undefined) | undefined;
@@ -89,41 +91,38 @@ class RunProcess {
     this.#options = options;
     this.#writer = new RunLogWriter(fleet, lease, {
       onWritten: (sentAt) => this.#keeper?.arrived(sentAt),
-      onLost: (error) => this.#lose(error),
+      onLost: (error) => this.#loseLease(error),
     });
     this.#prompts = new OpenPrompts({
-      writer: this.#writer,
-      shown: (ending) => this.#shown(ending),
-      onDropped: (ending) => this.#endings.push(ending),
+      shown: (ending) => this.#waitUntilShown(ending),
+      dropped: (ending) => this.#endings.push(ending),
+      ended: (id, end) => this.#writer.add({ type: "prompt_ended", id, ...end }),
+      replied: (id, end) => this.#writer.add({ type: "reply", id, ...end }),
     });
   }
 
   /** From `sureSince` on, the run is known to be this host's for the time of a lease. */
   async work(sureSince: number): Promise<HostedEnd> {
-    this.#keeper = new LeaseKeeper(this.#fleet, this.#lease, sureSince, (error) => this.#lose(error));
+    this.#keeper = new LeaseKeeper(this.#fleet, this.#lease, sureSince, (error) => this.#loseLease(error));
     try {
-      return await this.#work();
+      return await this.#runToEnd();
     } finally {
       this.#keeper.stop();
     }
   }
 
-  async #work(): Promise<HostedEnd> {
+  async #runToEnd(): Promise<HostedEnd> {
     const { signal, leave, configDir } = this.#options;
     const abort = () => this.#stop.abort(signal.reason);
     const hurry = () => void this.#leave();
-    signal.addEventListener("abort", abort, { once: true });
-    leave?.addEventListener("abort", hurry, { once: true });
-    if (signal.aborted) abort();
-    if (leave?.aborted) hurry();
+    const forget = [onAbort(signal, abort), onAbort(leave, hurry)];
     try {
       const before = await this.#endBefore();
       const end = before ?? (this.#end ? undefined : await this.#carryOut());
       // Ignore remaining prompts: the session that could answer them is gone.
       if (end) await this.#finish(end, Number.MAX_SAFE_INTEGER);
     } finally {
-      signal.removeEventListener("abort", abort);
-      leave?.removeEventListener("abort", hurry);
+      for (const each of forget) each();
       this.#stop.abort();
       this.#checkpoints?.close();
       if (this.#prepared) cleanUpRun(this.#prepared, { end: this.#end, chatId: this.#session?.chatId, configDir });
@@ -137,7 +136,7 @@ class RunProcess {
   /** Whether another host could continue the run in the middle. */
   get #canGoOn(): boolean {
     const { cli, request, onWorkerLoss } = this.#run.spec;
-    return cli === "courser" && onWorkerLoss === "continue" && !request.unkept;
+    return cli === "courser" && onWorkerLoss === "continue" && !request.ephemeral;
   }
 
   async #leave(): Promise<void> {
@@ -160,7 +159,7 @@ class RunProcess {
     }
   }
 
-  #lose(error: UserError): void {
+  #loseLease(error: UserError): void {
     this.#lost ??= error;
     this.#stop.abort(error);
   }
@@ -177,7 +176,7 @@ class RunProcess {
     }
     this.#continuation = await readContinuation(this.#fleet, this.#run.id);
     if (!this.#continuation) return undefined;
-    this.#join = joined(this.#continuation);
+    this.#join = joinRuns(this.#continuation);
     this.#endings.push(...this.#continuation.endings);
     for (const entry of this.#continuation.owed) this.#writer.add(entry);
     if (this.#canGoOn) return undefined;
@@ -193,13 +192,13 @@ class RunProcess {
 
   /** Returns undefined if the run has ended or is not this host's to end. */
   async #carryOut(): Promise<RunEnd | undefined> {
-    const hearing = new AbortController();
-    const heard = this.#hear(hearing.signal).catch((error: UserError) => this.#lose(error));
+    const listening = new AbortController();
+    const listened = this.#receiveMessages(listening.signal).catch((error: UserError) => this.#loseLease(error));
     try {
       return await this.#converse();
     } finally {
-      hearing.abort();
-      await heard;
+      listening.abort();
+      await listened;
     }
   }
 
@@ -213,37 +212,35 @@ class RunProcess {
       return failedEnd(error, this.#run, this.#stop.signal.aborted ? "cancelled" : "error");
     }
     if (session.losses.length > 0) this.#writer.add({ type: "losses", losses: session.losses });
-    const shown = this.#show(session);
+    const showing = this.#show(session);
     if (!this.#continuation?.isAnswered) this.#first = session.send(this.#firstPrompt());
     if (this.#first) this.#prompts.follow(this.#first, undefined);
     this.#session = session;
-    for (const heard of this.#early.splice(0)) this.#take(session, heard);
+    for (const incoming of this.#early.splice(0)) this.#receiveMessage(session, incoming);
     const isEnded = await this.#untilEnded(session);
     await session.close();
-    await shown;
+    await showing;
     const { error } = await session.ended;
     return isEnded || this.#isLeaving ? undefined : this.#endNow(error);
   }
 
   async #openSession(): Promise<LiveSession> {
-    const { program, disk, configDir, sandbox } = this.#options;
+    const { program, openHere, ...place } = this.#options;
     const { signal } = this.#stop;
-    const premises = { disk, configDir, ...(sandbox && { sandbox }) };
-    const prepared = await prepareRun(this.#fleet, this.#run, this.#continuation, { premises, signal });
+    const prepared = await prepareRun(this.#fleet, this.#run, this.#continuation, { place, signal });
     this.#prepared = prepared;
-    if (this.#continuation && prepared.told) {
-      this.#continuation.told = [...prepared.told];
+    if (this.#continuation && prepared.sentPrompts) {
+      this.#continuation.sentPrompts = [...prepared.sentPrompts];
       this.#continuation.isLater = true;
     }
     if (prepared.notice !== undefined) this.#notice("chat", prepared.notice);
-    const { cli, request } = prepared.spec;
-    if (cli === "courser" && !request.unkept && (this.#canGoOn || prepared.workspace))
+    const { cli, request, attended } = prepared.spec;
+    if (cli === "courser" && !request.ephemeral && (this.#canGoOn || prepared.workspace))
       this.#checkpoints = this.#keepCheckpoints(prepared);
-    const { attended } = prepared.spec;
     const host = { holdCalls: this.#canGoOn, attended, human: this.#questions, signal };
-    return cli === "courser"
-      ? openOwn(request, { ...host, executable: program })
-      : openLive({ ...liveOptions(prepared.spec), ...host });
+    if (cli !== "courser") return openLive({ ...liveOptions(prepared.spec), ...host });
+    if (openHere && !this.#checkpoints) return openHere(request, host);
+    return openOwn(request, { ...host, executable: program });
   }
 
   #keepCheckpoints({ folder, workspace, spec: { request } }: PreparedRun): Checkpoints {
@@ -255,11 +252,8 @@ class RunProcess {
       folder,
       chat: () => this.#session && chatFolder(configDir, realpathSync(request.workspace), this.#session.chatId),
       ...(workspace && { states: workspace.states }),
-      position: async () => {
-        await this.#writer.flush();
-        return this.#writer.position;
-      },
-      heard: () => this.#heard,
+      position: () => this.#writer.flush().then(() => this.#writer.position),
+      lastHandled: () => this.#handled,
       add: (entry) => this.#writer.add(entry),
       onProblem: (message) => this.#notice("checkpoint", message),
     });
@@ -280,7 +274,7 @@ class RunProcess {
     while (!this.#stop.signal.aborted) {
       const change = this.#prompts.nextChange();
       if (this.#prompts.count === 0) {
-        const { isFinished } = await this.#finish(this.#endNow(undefined), this.#heard);
+        const { isFinished } = await this.#finish(this.#endNow(undefined), this.#handled);
         if (isFinished || this.#lost) return true;
       }
       if (await Promise.race([change.then(() => false), over])) return false;
@@ -294,16 +288,17 @@ class RunProcess {
     return endOf(this.#endings, this.#run, error);
   }
 
-  async #finish(known: RunEnd, heard: number): Promise<{ isFinished: boolean }> {
+  async #finish(known: RunEnd, handled: number): Promise<{ isFinished: boolean }> {
     const end = { ...known, ...(await this.#changes()) };
     await this.#writer.flush();
     if (this.#lost || this.#isLeaving) return { isFinished: false };
+    const write = () => this.#fleet.finish(this.#lease, end, this.#writer.position, handled);
     try {
-      const isFinished = await this.#fleet.finish(this.#lease, end, this.#writer.position, heard);
+      const isFinished = await this.#keeper!.ending(write);
       if (isFinished) this.#end = end;
       return { isFinished };
     } catch (error) {
-      this.#lose(error as UserError);
+      this.#loseLease(error as UserError);
       return { isFinished: false };
     }
   }
@@ -315,7 +310,7 @@ class RunProcess {
     try {
       await this.#checkpoints?.last();
       const changes = await changesMade(this.#fleet, this.#run, workspace);
-      const left = await leftBehind(workspace, changes);
+      const left = await repositoryChangesNotice(workspace, changes);
       if (left !== undefined && !this.#isTold.has(left)) this.#notice("repository", left);
       this.#isTold.add(left);
       return changes;
@@ -327,8 +322,8 @@ class RunProcess {
 
   async #show(session: LiveSession): Promise<void> {
     for await (const recorded of session.events()) {
-      const shown = this.#join ? this.#join(recorded) : recorded;
-      if (shown) this.#writer.event(shown);
+      const joined = this.#join ? this.#join(recorded) : recorded;
+      if (joined) this.#writer.event(joined);
       const { event, agent } = recorded;
       this.#watchCalls(session, recorded);
       if (agent === undefined && (event.type === "done" || event.type === "fail")) {
@@ -360,37 +355,37 @@ class RunProcess {
     session.runCall(callId, agent);
   }
 
-  async #shown(ending: TurnEnding): Promise<void> {
+  async #waitUntilShown(ending: TurnEnding): Promise<void> {
     while (!this.#endings.includes(ending) && !this.#isShown)
       await new Promise<void>((resolve) => this.#awaitingEnding.push(resolve));
   }
 
   /** Answers and cancellation take effect at once; other messages wait until the session is open. */
-  async #hear(signal: AbortSignal): Promise<void> {
-    for await (const heard of this.#fleet.hear(this.#lease, 0, signal)) {
-      const { number, message } = heard;
+  async #receiveMessages(signal: AbortSignal): Promise<void> {
+    for await (const incoming of this.#fleet.receive(this.#lease, 0, signal)) {
+      const { number, message } = incoming;
       if (message.type === "cancel") this.#stop.abort(new UserError("INTERRUPTED", message.reason));
       else if (message.type === "answer") this.#questions.answer(message.question, message.answer);
-      else if (this.#session) this.#take(this.#session, heard);
-      else this.#early.push(heard);
-      this.#heard = number;
+      else if (this.#session) this.#receiveMessage(this.#session, incoming);
+      else this.#early.push(incoming);
+      this.#handled = number;
       this.#prompts.changed();
     }
   }
 
   /** Skips messages that a lost host already handled, and fails those that it can no longer handle. */
-  #take(session: LiveSession, heard: ReceivedMessage): void {
-    const verdict = this.#continuation ? again(this.#continuation, heard) : "obey";
-    if (verdict === "obey") this.#obey(session, heard.message as SessionMessage);
-    const id = "id" in heard.message ? heard.message.id : undefined;
+  #receiveMessage(session: LiveSession, incoming: ReceivedMessage): void {
+    const verdict = this.#continuation ? verdictOn(this.#continuation, incoming) : "handle";
+    if (verdict === "handle") this.#dispatchMessage(session, incoming.message as SessionMessage);
+    const id = "id" in incoming.message ? incoming.message.id : undefined;
     const error = "The worker that received this request was lost.";
     if (verdict === "fail" && id !== undefined) this.#writer.add({ type: "reply", id, error, code: "LEASE_LOST" });
-    if (verdict === "told" && id !== undefined && this.#first) this.#prompts.follow(this.#first, id);
+    if (verdict === "reply" && id !== undefined && this.#first) this.#prompts.follow(this.#first, id);
   }
 
-  #obey(session: LiveSession, message: SessionMessage): void {
+  #dispatchMessage(session: LiveSession, message: SessionMessage): void {
     const refusal = message.type === "mode" && refusedMode(message.mode, this.#run.spec.request);
-    this.#prompts.note(message);
+    this.#writer.noteWaiting(message);
     if (refusal) this.#notice("mode_change", refusal.message);
     else if (message.type === "attend") session.attend();
     else if (message.type === "prompt") this.#prompts.follow(session.send(message.prompt), message.id);

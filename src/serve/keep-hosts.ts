@@ -1,10 +1,11 @@
 // Keeps starting hosts for this machine's runs, while the service or a batch watches over them.
-import type { Fleet } from "./fleet.ts";
+import { onAbort } from "../protocol/on-abort.ts";
+import type { LocalFleet } from "./fleet.ts";
 import { type Launch, startHosts } from "./launcher.ts";
 
 /** Woken by changes; a timer runs only while a host could be lost. `onRound` gets whether any run is not over. */
 export async function keepHosts(
-  fleet: Fleet,
+  fleet: LocalFleet,
   launch: Launch,
   signal: AbortSignal,
   onRound: (round: { isBusy: boolean }) => void = () => {},
@@ -15,10 +16,10 @@ export async function keepHosts(
     onRound({ isBusy: count + hosted > 0 });
     const round = new AbortController();
     const wake = () => round.abort();
-    signal.addEventListener("abort", wake, { once: true });
+    const forget = onAbort(signal, wake);
     const timer = nextMs === undefined ? undefined : setTimeout(wake, nextMs + 50);
     await fleet.changed(round.signal);
     clearTimeout(timer);
-    signal.removeEventListener("abort", wake);
+    forget();
   }
 }

@@ -3,9 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join, parse } from "node:path";
 import { startDetached } from "../process/detached.ts";
 import { readService, serviceFile } from "../store/service-file.ts";
-import type { Fleet, Lease } from "./fleet.ts";
+import { type Fleet, isLocal, type Lease } from "./fleet.ts";
 
-/** The settings needed to start this program again. */
 export type Launch = {
   configDir: string;
   env: NodeJS.ProcessEnv;
@@ -24,7 +23,7 @@ export const maxAtOnce = 8;
 /** Starts a host for `run`, or for all runs that there is room for. Returns how many were started. */
 export async function startHosts(fleet: Fleet, launch: Launch, run?: string): Promise<number> {
   let started = 0;
-  while (launch.fleetUrl === undefined) {
+  while (isLocal(fleet)) {
     const options = { worker: `pid ${process.pid}`, ttlMs: leaseMs, most: launch.most };
     const lease = await fleet.lease({ ...options, ...(run !== undefined && { run }) });
     if (!lease) return started;

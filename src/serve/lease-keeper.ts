@@ -17,6 +17,7 @@ export class LeaseKeeper {
   #sureSince: number;
   #isAsking = false;
   #isOver = false;
+  #isEnding = false;
 
   /** `sureSince` is a time before the run was leased or renewed. `onLost` is called when work on the run must stop. */
   constructor(fleet: Fleet, lease: Lease, sureSince: number, onLost: (error: UserError) => void) {
@@ -35,6 +36,13 @@ export class LeaseKeeper {
     this.#wait();
   }
 
+  /** `write` writes the end of the run: a renewal may find the end in the log before its writer has the answer. */
+  async ending(write: () => Promise<boolean>): Promise<boolean> {
+    this.#isEnding = true;
+    this.#isEnding = await write();
+    return this.#isEnding;
+  }
+
   stop(): void {
     this.#isOver = true;
     clearInterval(this.#renewing);
@@ -48,7 +56,8 @@ export class LeaseKeeper {
     try {
       const isOurs = await this.#fleet.renew(this.#lease);
       if (isOurs) this.arrived(sentAt);
-      else this.#lose(new UserError("LEASE_LOST", `The run ${this.#lease.run} was taken over by another host.`));
+      else if (!this.#isEnding)
+        this.#loseLease(new UserError("LEASE_LOST", `The run ${this.#lease.run} was taken over by another host.`));
     } catch {
       // A busy store is tolerated as long as the lease lasts.
     } finally {
@@ -61,10 +70,10 @@ export class LeaseKeeper {
     const leftMs = this.#sureSince + this.#lease.ttlMs - milliseconds();
     const seconds = (this.#lease.ttlMs / 1000).toFixed(0);
     const why = `Its lease could not be renewed for ${seconds} s, so another worker may have taken the run. Its agent was stopped.`;
-    this.#giveUp = setTimeout(() => this.#lose(new UserError("FLEET_UNREACHABLE", why)), Math.max(0, leftMs));
+    this.#giveUp = setTimeout(() => this.#loseLease(new UserError("FLEET_UNREACHABLE", why)), Math.max(0, leftMs));
   }
 
-  #lose(error: UserError): void {
+  #loseLease(error: UserError): void {
     if (this.#isOver) return;
     this.stop();
     this.#fleet.abandon(this.#lease);

@@ -27,7 +27,7 @@ const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = 
     if (chat.orNew || chat.newId !== undefined) return "refused";
     return { resume: chat.id === "-1" ? true : chat.id, ...(chat.fork && { fork: true }) };
   },
-  unkept: "refused",
+  ephemeral: "refused",
   mode: (mode, { force }) => {
     if (mode === "ask") return "refused";
     return mode === "plan" && !force ? { permissionMode: "plan" } : mode === "plan" ? { mode } : {};
@@ -66,16 +66,16 @@ const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = 
 
 /** Throws a UserError for fields that the CLI does not support and that must not be dropped. */
 export function liveOptions({ cli, request }: RunSpec): LiveOptions {
-  const said = (Object.keys(projections) as (keyof RunRequest)[]).flatMap((name) => {
+  const lossTexts = (Object.keys(projections) as (keyof RunRequest)[]).flatMap((name) => {
     const projection = projections[name] as Projection<keyof RunRequest>;
     const value = request[name];
     if (!isGiven(name, value)) return [];
     return [{ name, options: projection === "refused" ? projection : projection(value as never, request) }];
   });
-  const refused = said.flatMap(({ name, options }) => (options === "refused" ? [name] : []));
+  const refused = lossTexts.flatMap(({ name, options }) => (options === "refused" ? [name] : []));
   if (refused.length > 0)
     throw new UserError("USAGE", `${cli} has no word for ${refused.join(", ")}. Leave it out, or run courser.`);
-  return Object.assign({ tool: toolOf(cli) }, ...said.map(({ options }) => options));
+  return Object.assign({ tool: toolOf(cli) }, ...lossTexts.map(({ options }) => options));
 }
 
 /** Empty lists count as absent, except `allowedTools`, where an empty list allows no tools. */

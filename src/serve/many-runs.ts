@@ -1,13 +1,12 @@
 // ManyRuns: starts any number of runs and reports how each ended, with one reader of the whole log. Their questions are refused at
 // once, as in print mode, because no user watches a thousand runs.
 import type { Answer, Question } from "../protocol/run.ts";
-import { type Fleet, isOver, type LogEntry, type NewRun, type RunRecord } from "./fleet.ts";
+import { type Fleet, isLocal, isOver, type LogEntry, type NewRun, type RunRecord } from "./fleet.ts";
 import { answerQuestion, followThrough } from "./follow-log.ts";
 import { keepHosts } from "./keep-hosts.ts";
 import { type Launch, startHosts } from "./launcher.ts";
 
 export type ManyRunsOptions = {
-  /** Called when a host takes the run. */
   onStarted?(run: string): void;
 };
 
@@ -39,12 +38,11 @@ export class ManyRuns {
     runs.#position = await fleet.position();
     runs.#work.push(runs.#read().catch((error: Error) => runs.#fail(error)));
     runs.#clock = setInterval(() => void runs.#lookAgain().catch(() => {}), lookAgainMs);
-    if (launch.fleetUrl === undefined)
+    if (isLocal(fleet))
       runs.#work.push(keepHosts(fleet, launch, runs.#closed.signal).catch((error: Error) => runs.#fail(error)));
     return runs;
   }
 
-  /** The runs that were started here and are not over. */
   get unfinished(): readonly string[] {
     return [...this.#waiting.keys()];
   }
@@ -96,10 +94,10 @@ export class ManyRuns {
   async #read(): Promise<void> {
     const { signal } = this.#closed;
     for await (const entry of followThrough((from) => this.#fleet.followAll(from, signal), this.#position, signal))
-      if (this.#waiting.has(entry.run)) await this.#take(entry);
+      if (this.#waiting.has(entry.run)) await this.#receiveEntry(entry);
   }
 
-  async #take({ run, entry }: LogEntry): Promise<void> {
+  async #receiveEntry({ run, entry }: LogEntry): Promise<void> {
     if (entry.type === "leased") this.#options.onStarted?.(run);
     else if (entry.type === "question") await this.#refuse(run, entry.question);
     else if (entry.type === "result") {

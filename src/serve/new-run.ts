@@ -15,9 +15,9 @@ export function newAgentId(): string {
   return `bc-${randomUuid()}`;
 }
 
-/** Adds the version to a record. Throws a UserError for `unkept`, because a run in the background is stored for its readers. */
+/** Adds the version to a record. Throws a UserError for `ephemeral`, because a run in the background is stored for its readers. */
 export function newSpec(spec: RunSpec): RunSpec {
-  if (spec.request.unkept)
+  if (spec.request.ephemeral)
     throw new UserError(
       "USAGE",
       "A run that is to keep nothing (--no-persist) cannot run in the background or in a batch: its prompt and its answer are stored for those who follow it. Run it with -p.",

@@ -3,11 +3,13 @@ import { UserError } from "../protocol/error-codes.ts";
 import { isFleetAddress, withoutLogin } from "./engines/nats/address.ts";
 import { openSqliteFleet } from "./engines/sqlite.ts";
 import { fleetFile } from "./engines/sqlite-tables.ts";
-import type { Fleet } from "./fleet.ts";
+import type { Fleet, LocalFleet } from "./fleet.ts";
 
 export type FleetHome = { configDir: string; env: NodeJS.ProcessEnv };
 
 /** `url` is nats://… or tls://… for many machines; without it, the fleet of this machine is opened. */
+export async function openFleet(url: undefined, home: FleetHome): Promise<LocalFleet>;
+export async function openFleet(url: string | undefined, home: FleetHome): Promise<Fleet>;
 export async function openFleet(url: string | undefined, { configDir, env }: FleetHome): Promise<Fleet> {
   if (url === undefined) return openSqliteFleet(fleetFile(configDir));
   if (!isFleetAddress(url))

@@ -4,7 +4,8 @@ import { basename, isAbsolute } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { ServeContext } from "./context.ts";
 import type { NewRun, Placement, RunSpec } from "./fleet.ts";
-import { FileSender, readSource, type SourceChoice } from "./send-files.ts";
+import { placementOf } from "./run-fields.ts";
+import { fileSender, readSource, type SourceChoice } from "./send-files.ts";
 import { requestForFleet } from "./sent-request.ts";
 import { trustedWorkspace } from "./workspaces.ts";
 
@@ -22,10 +23,9 @@ export async function placeRun(
   given: GivenPlace,
   signal: AbortSignal,
 ): Promise<NewRun> {
-  const { workspace, source, onWorkerLoss, ...rest } = given;
-  const placement = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Placement;
-  const isPlaced = Object.keys(placement).length > 0;
-  if (fleetUrl === undefined && (isPlaced || source !== undefined))
+  const { workspace, source, onWorkerLoss, pool, labels, priority } = given;
+  const placed = placementOf({ pool, labels, priority });
+  if (fleetUrl === undefined && (placed.placement || source !== undefined))
     throw new UserError(
       "USAGE",
       "Sources, pools, labels and priorities are for a service over a fleet: serve --fleet nats://…",
@@ -36,16 +36,8 @@ export async function placeRun(
   const { request: wanted, cli } = run.spec;
   const asked = { ...wanted, workspace: folder };
   const request = fleetUrl === undefined ? asked : requestForFleet(asked, choice, { configDir, env }, cli);
-  const sent = await new FileSender(fleet, { env, signal }).sourceFor(run.id, request, choice);
-  const spec: RunSpec = {
-    ...run.spec,
-    // A folder that is trusted here is trusted on the worker too.
-    request: { ...request, ...(isHere && sent && { trust: true }) },
-    ...(sent && { source: sent }),
-    ...(isPlaced && { placement }),
-    ...(onWorkerLoss && { onWorkerLoss }),
-  };
-  return { ...run, spec };
+  const spec: RunSpec = { ...run.spec, request, ...placed, ...(onWorkerLoss && { onWorkerLoss }) };
+  return fileSender(fleet, { env, signal })({ ...run, spec }, choice);
 }
 
 /** Returns a name for display if the worker chooses the folder itself. */

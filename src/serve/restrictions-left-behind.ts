@@ -9,7 +9,7 @@ import { configDir, homeDir } from "../store/config-dir.ts";
 import { readHookFile } from "../store/hook-files.ts";
 import { hookFiles } from "../store/hook-paths.ts";
 import { projectSandboxFile } from "../store/sandbox-files.ts";
-import { entries, type GitCall, tryGit } from "../worktrees/git.ts";
+import { type GitCall, splitEntries, tryGit } from "../worktrees/git.ts";
 import type { SourceChoice } from "./send-files.ts";
 import { pathsOf } from "./upload/files-to-send.ts";
 
@@ -21,7 +21,7 @@ export async function refuseRestrictionsLeftBehind(
 ): Promise<void> {
   const files = restrictingFiles(workspace, { env, withHooks: !withoutLocalHooks });
   if (files.length === 0) return;
-  const left = await leftBehind(files, choice, { cwd: workspace, env, ...(signal && { signal }) });
+  const left = await filesNotSent(files, choice, { cwd: workspace, env, ...(signal && { signal }) });
   if (left.length === 0) return;
   throw new UserError(
     "USAGE",
@@ -45,7 +45,7 @@ function restrictingFiles(
   return [...plain, ...hooks.map(({ file }) => file)].map((file) => relative(workspace, file).split(sep).join("/"));
 }
 
-async function leftBehind(files: readonly string[], choice: SourceChoice, call: GitCall): Promise<readonly string[]> {
+async function filesNotSent(files: readonly string[], choice: SourceChoice, call: GitCall): Promise<readonly string[]> {
   switch (choice.type) {
     case "upload": {
       const sent = choice.isWhole ? files : await pathsOf(call, files);
@@ -55,10 +55,21 @@ async function leftBehind(files: readonly string[], choice: SourceChoice, call: 
     case "repository": {
       // A folder outside any repository has nothing to do with the one that the worker fetches, so nothing is reported.
       const args = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...files];
-      const changed = entries((await tryGit(args, call)).stdout).map((line) => line.slice(3));
+      const changed = splitEntries((await tryGit(args, call)).stdout).map((line) => line.slice(3));
+      if (choice.type === "git") changed.push(...(await changedSince(choice.ref ?? "HEAD", files, call)));
       return files.filter((file) => changed.some((path) => path === file || path.endsWith(`/${file}`)));
     }
     default:
       return [];
   }
+}
+
+/** Returns the files that differ from the commit that the worker checks out, as far as that commit is known here. */
+async function changedSince(ref: string, files: readonly string[], call: GitCall): Promise<string[]> {
+  for (const known of [`origin/${ref}`, ref]) {
+    const args = ["diff", "--name-only", "-z", "--relative", "--end-of-options", known, "--", ...files];
+    const { stdout, problem } = await tryGit(args, call);
+    if (problem === undefined) return splitEntries(stdout);
+  }
+  return [];
 }

@@ -2,7 +2,7 @@
 import { type Check, either, fields, listOf, oneOf, text } from "../json/checks.ts";
 import { isObject } from "../json/object.ts";
 import type { RunRequest } from "../protocol/run.ts";
-import { cliNames, priorities } from "./fleet.ts";
+import { cliNames, type Placement, priorities } from "./fleet.ts";
 
 const nonEmpty: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a text");
 export const labels: Check = (value) =>
@@ -18,7 +18,6 @@ export const repositories = [
   fields({ type: oneOf("folder"), path: text }, ["type", "path"]),
 ];
 
-/** A source as text, or as an object. */
 export const source = either(text, ...repositories);
 
 /** `default` sets only that the run is not forced. */
@@ -26,6 +25,16 @@ export function modeFields(mode: string | undefined): Pick<RunRequest, "mode" | 
   if (mode === "force") return { force: true };
   if (mode === "default") return { force: false };
   return mode === undefined ? {} : { mode: mode as NonNullable<RunRequest["mode"]> };
+}
+
+/** Returns an empty object if any worker may take the run. */
+export function placementOf({ pool, labels, priority }: { [Name in keyof Placement]: Placement[Name] | undefined }): {
+  placement?: Placement;
+} {
+  if (pool === undefined && !labels && !priority) return {};
+  return {
+    placement: { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) },
+  };
 }
 
 export const prompt = fields({ text, data: text, images: listOf(image) }, ["text"]);

@@ -1,12 +1,14 @@
-// RunLogWriter: writes the host's entries into the log of a run, in order. Deltas wait a moment to be joined; all other entries are
-// written at once, together with those that wait before them.
+// RunLogWriter: writes the host's entries into the log of a run, in order. Deltas wait a moment to be joined, and so do events that
+// follow a write closely; all other entries are written at once, together with those that wait before them.
 import { milliseconds } from "../process/clock.ts";
 import type { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Recorded } from "../protocol/run.ts";
-import type { Entry, Fleet, Lease } from "./fleet.ts";
+import type { Entry, Fleet, Lease, Message } from "./fleet.ts";
 
 const deltaMs = 40;
+/** A write costs far more than what it holds, so events in quick succession are written together. */
+const betweenMs = 100;
 const maxWaiting = 200;
 
 export class RunLogWriter {
@@ -17,6 +19,7 @@ export class RunLogWriter {
   #waiting: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #writtenAt = -Infinity;
   #isLost = false;
   #isClosed = false;
   position: number;
@@ -46,15 +49,24 @@ export class RunLogWriter {
     };
     if (joined) this.#waiting[this.#waiting.length - 1] = entry;
     else this.#waiting.push(entry);
-    if (isDelta(event) && this.#waiting.length < maxWaiting)
-      this.#timer ??= setTimeout(() => void this.flush(), deltaMs);
-    else void this.flush();
+    if (isDelta(event) && this.#timer !== undefined && this.#waiting.length < maxWaiting) return;
+    const waitMs = Math.max(isDelta(event) ? deltaMs : 0, this.#writtenAt + betweenMs - milliseconds());
+    if (waitMs <= 0 || this.#waiting.length >= maxWaiting) return void this.flush();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.flush(), waitMs);
   }
 
   add(entry: Entry): void {
     if (this.#isClosed) return;
     this.#waiting.push(entry);
     void this.flush();
+  }
+
+  /** Logs a prompt that waits, so that all clients see it and not only its sender. */
+  noteWaiting(message: Message): void {
+    if ((message.type !== "prompt" && message.type !== "steer") || message.id === undefined) return;
+    const text = message.type === "prompt" ? message.prompt.text : message.text;
+    this.add({ type: "prompt", id: message.id, kind: message.type, text });
   }
 
   /** Writes what was added so far, and ignores everything after it. */
@@ -79,6 +91,7 @@ export class RunLogWriter {
     const sentAt = milliseconds();
     try {
       this.position = await this.#fleet.append(this.#lease, entries, this.position);
+      this.#writtenAt = milliseconds();
       this.#onWritten(sentAt);
     } catch (error) {
       this.#isLost = true;

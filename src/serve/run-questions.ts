@@ -1,4 +1,6 @@
 // RunQuestions: writes a run's questions into its log, where any client that follows the run may answer them.
+import { deferred } from "../protocol/deferred.ts";
+import { onAbort } from "../protocol/on-abort.ts";
 import type { Answer, Human, Question, QuestionBody } from "../protocol/run.ts";
 import type { Entry } from "./fleet.ts";
 
@@ -15,19 +17,15 @@ export class RunQuestions implements Human {
     this.#asked.get(question)?.(answer);
   }
 
-  ask(question: Question, signal: AbortSignal): Promise<Answer> {
-    return new Promise((resolve) => {
-      const close = (answer: Answer, told?: Answer) => {
-        if (!this.#asked.delete(question.id)) return;
-        signal.removeEventListener("abort", withdrawn);
-        this.#add({ type: "question_closed", question: question.id, ...(told && { answer: told }) });
-        resolve(answer);
-      };
-      const withdrawn = () => close({ type: "no", reason: "The answer is no longer needed." });
-      this.#asked.set(question.id, (answer) => close(answer, answer));
-      signal.addEventListener("abort", withdrawn, { once: true });
-      this.#add({ type: "question", question });
-      if (signal.aborted) withdrawn();
-    });
+  async ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    const given = deferred<Answer | undefined>();
+    this.#asked.set(question.id, given.resolve);
+    this.#add({ type: "question", question });
+    const forget = onAbort(signal, () => given.resolve(undefined));
+    const answer = await given.promise;
+    forget();
+    this.#asked.delete(question.id);
+    this.#add({ type: "question_closed", question: question.id, ...(answer && { answer }) });
+    return answer ?? { type: "no", reason: "The answer is no longer needed." };
   }
 }

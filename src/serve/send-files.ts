@@ -3,8 +3,10 @@ import { isAbsolute } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { holdsLogin } from "../redact/secret-names.ts";
+import { configDir } from "../store/config-dir.ts";
+import { isTrusted } from "../store/trust.ts";
 import { git, tryGit } from "../worktrees/git.ts";
-import type { Fleet, WorkspaceSource } from "./fleet.ts";
+import type { Fleet, NewRun, WorkspaceSource } from "./fleet.ts";
 import { refuseRestrictionsLeftBehind } from "./restrictions-left-behind.ts";
 import { describeUpload, type Upload, uploadWorkspace } from "./upload/index.ts";
 
@@ -12,7 +14,11 @@ import { describeUpload, type Upload, uploadWorkspace } from "./upload/index.ts"
  * `upload`: the workspace as it is here, with ignored files too if `isWhole`. `repository`: its current commit, from its remote.
  * `none`: the directory on the worker's disk.
  */
-export type SourceChoice = WorkspaceSource | { type: "upload"; isWhole?: boolean } | { type: "repository" | "none" };
+export type SourceChoice =
+  | WorkspaceSource
+  | { type: "upload"; isWhole?: boolean }
+  | { type: "repository" }
+  | { type: "none" };
 
 /** Parses `upload`, `git`, `git:URL#REF`, `folder:PATH` or `none`. Throws a UserError; `given` names the option in it. */
 export function readSource(text: string, given = "--source"): SourceChoice {
@@ -32,12 +38,12 @@ export function readSource(text: string, given = "--source"): SourceChoice {
   );
 }
 
-function repositoryAt(text: string, given: string): WorkspaceSource {
+function repositoryAt(text: string, option: string): WorkspaceSource {
   const [, from = text, ref] = /^(.*?)(?:#([^#]*))?$/s.exec(text) ?? [];
   if (holdsLogin(from))
     throw new UserError(
       "USAGE",
-      `${given}: the address of the repository holds a login, and no secret is sent to a fleet. Leave it out: workers have credentials of their own.`,
+      `${option}: the address of the repository holds a login, and no secret is sent to a fleet. Leave it out: workers have credentials of their own.`,
     );
   return { type: "git", from, ...(ref !== undefined && ref !== "" && { ref }) };
 }
@@ -66,55 +72,55 @@ export type SendOptions = {
   onSent?(line: string): void;
 };
 
+/** Adds the source of its files to a run that is about to be queued. */
+export type FileSender = (run: NewRun, choice: SourceChoice) => Promise<NewRun>;
+
 /** Uploads each workspace once, even if several runs use it. */
-export class FileSender {
-  readonly #fleet: Fleet;
-  readonly #options: SendOptions;
-  readonly #sent = new Map<string, Promise<Upload>>();
-
-  constructor(fleet: Fleet, options: SendOptions) {
-    this.#fleet = fleet;
-    this.#options = options;
-  }
-
-  /** `run` is the run that is about to be queued. Returns undefined if it has no source. */
-  async sourceFor(run: string, request: RunRequest, choice: SourceChoice): Promise<WorkspaceSource | undefined> {
-    if (choice.type === "none") return undefined;
+export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
+  const uploads = new Map<string, Promise<Upload>>();
+  const upload = async (run: string, workspace: string, isWhole: boolean) => {
+    const upload = await uploadWorkspace(fleet, run, workspace, { ...options, isWhole });
+    options.onSent?.(describeUpload(workspace, upload));
+    return upload;
+  };
+  return async (run, choice) => {
+    if (choice.type === "none") return run;
+    const { request } = run.spec;
     const { workspace } = request;
-    await refuseRestrictionsLeftBehind(request, choice, this.#options);
-    if (choice.type === "repository") return this.#repository(workspace);
-    if (choice.type !== "upload") return choice as WorkspaceSource;
-    const sending = this.#sent.get(workspace) ?? this.#upload(run, workspace, choice.isWhole === true);
-    this.#sent.set(workspace, sending);
+    await refuseRestrictionsLeftBehind(request, choice, options);
+    const withSource = (source: WorkspaceSource, more: Partial<RunRequest> = {}): NewRun => ({
+      ...run,
+      spec: { ...run.spec, source, request: { ...request, ...more } },
+    });
+    if (choice.type !== "repository" && choice.type !== "upload") return withSource(choice);
+    // A folder that is trusted here is trusted on the worker too.
+    const trust = isTrusted(configDir(options.env), workspace) ? { trust: true } : {};
+    if (choice.type === "repository") return withSource(await repositoryOf(workspace, options), trust);
+    const sending = uploads.get(workspace) ?? upload(run.id, workspace, choice.isWhole === true);
+    uploads.set(workspace, sending);
     try {
-      return (await sending).source;
+      return withSource((await sending).source, trust);
     } catch (error) {
-      this.#sent.delete(workspace);
+      uploads.delete(workspace);
       throw error;
     }
-  }
+  };
+}
 
-  async #upload(run: string, workspace: string, isWhole: boolean): Promise<Upload> {
-    const upload = await uploadWorkspace(this.#fleet, run, workspace, { ...this.#options, isWhole });
-    this.#options.onSent?.(describeUpload(workspace, upload));
-    return upload;
-  }
-
-  /** Refuses a commit that is on no remote branch, because workers could not fetch it. */
-  async #repository(workspace: string): Promise<WorkspaceSource> {
-    const call = { ...this.#options, cwd: workspace };
-    const { stdout: from, problem } = await tryGit(["remote", "get-url", "origin"], call);
-    if (problem !== undefined)
-      throw new UserError(
-        "USAGE",
-        `${workspace} has no remote "origin" to fetch from. Name the repository: --source git:URL#REF`,
-      );
-    const ref = (await git(["rev-parse", "HEAD"], call)).trim();
-    if ((await git(["branch", "--remotes", "--contains", ref], call)).trim() === "")
-      throw new UserError(
-        "USAGE",
-        `The commit ${ref.slice(0, 10)} was not pushed. Push it, or send the files: --source upload`,
-      );
-    return { ...repositoryAt(from.trim(), "--source git"), ref } as WorkspaceSource;
-  }
+/** Refuses a commit that is on no remote branch, because workers could not fetch it. */
+async function repositoryOf(workspace: string, options: SendOptions): Promise<WorkspaceSource> {
+  const call = { ...options, cwd: workspace };
+  const { stdout: from, problem } = await tryGit(["remote", "get-url", "origin"], call);
+  if (problem !== undefined)
+    throw new UserError(
+      "USAGE",
+      `${workspace} has no remote "origin" to fetch from. Name the repository: --source git:URL#REF`,
+    );
+  const ref = (await git(["rev-parse", "HEAD"], call)).trim();
+  if ((await git(["branch", "--remotes", "--contains", ref], call)).trim() === "")
+    throw new UserError(
+      "USAGE",
+      `The commit ${ref.slice(0, 10)} was not pushed. Push it, or send the files: --source upload`,
+    );
+  return { ...repositoryAt(from.trim(), "--source git"), ref } as WorkspaceSource;
 }

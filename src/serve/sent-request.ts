@@ -30,9 +30,9 @@ export function requestForFleet(
 
 /** Hooks of the project are sent with its files; those of this machine would be left behind. */
 function refuseLocalHooks(place: { configDir: string; home: string; workspace: string }): void {
-  const own = hookFiles(place).flatMap((each) => (each.ofProject ? [] : (readHookFile(each)?.hooks ?? [])));
+  const userHooks = hookFiles(place).flatMap((each) => (each.ofProject ? [] : (readHookFile(each)?.hooks ?? [])));
   const { plugins } = loadPlugins(place.configDir);
-  const hooks = [...own, ...plugins.flatMap((plugin) => pluginHooks(plugin, place.workspace).hooks)];
+  const hooks = [...userHooks, ...plugins.flatMap((plugin) => pluginHooks(plugin, place.workspace).hooks)];
   const files = [...new Set(hooks.filter(({ event }) => canRefuse(event)).map(({ file }) => file))];
   if (files.length > 0)
     throw new UserError(

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { UserError } from "../protocol/error-codes.ts";
+import { untilAborted } from "../protocol/on-abort.ts";
 import {
   claimService,
   forgetService,
@@ -11,6 +12,8 @@ import {
   serviceFile,
 } from "../store/service-file.ts";
 import type { ServeContext } from "./context.ts";
+import { ignoreMissingPermission } from "./engines/refusals.ts";
+import { isLocal } from "./fleet.ts";
 import { hostNames } from "./http/guard.ts";
 import { readPage } from "./http/page.ts";
 import { createApp } from "./http/route.ts";
@@ -46,14 +49,14 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   const silent = readService(file);
   const stop = new AbortController();
   const end = () => stop.abort();
-  options.signal.addEventListener("abort", end, { once: true });
+  const signal = AbortSignal.any([options.signal, stop.signal]);
   const { http, token } = await listenAgain(readKilledService(file), options, {
     hosts: hostNames(options.host),
     app: createApp(routes, context),
     page: readPage(context.pageDir),
     onAnswered: () => idle?.restart(),
   });
-  const idle = options.untilIdle ? new IdleWatch(() => http.open > 0, end) : undefined;
+  const idle = options.untilIdle ? watchIdleness(() => http.open > 0, end) : undefined;
   const { port } = http;
   const info = { pid: process.pid, host: options.host, port, token, startedAt: Date.now(), version };
   if (!claimService(file, info, silent?.pid)) {
@@ -62,29 +65,19 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   }
   options.onListening({ host: options.host, port, token });
   try {
-    await fleet.prune(Date.now() - keptMs).catch(leaveToOthers);
+    // A user who may only send runs leaves this to the workers.
+    await fleet.prune(Date.now() - keptMs).catch(ignoreMissingPermission);
     const watched = ({ isBusy }: { isBusy: boolean }) => (isBusy ? idle?.stop() : idle?.begin());
-    if (fleetUrl === undefined) await keepHosts(fleet, context, stop.signal, watched);
-    else await untilStopped(stop.signal, idle);
+    if (isLocal(fleet)) await keepHosts(fleet, context, signal, watched);
+    else {
+      idle?.begin();
+      await untilAborted(signal); // workers take the runs of a fleet
+    }
   } finally {
     idle?.stop();
     forgetService(file, process.pid);
     await http.close();
   }
-}
-
-/** Ignores a refused removal: a user who may only send runs leaves it to the workers. */
-function leaveToOthers(error: unknown): void {
-  if (!(error instanceof UserError) || error.code !== "FLEET_REFUSED") throw error;
-}
-
-/** Waits without starting hosts, because workers take the runs of a fleet. */
-function untilStopped(signal: AbortSignal, idle: IdleWatch | undefined): Promise<void> {
-  idle?.begin();
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /**
@@ -114,7 +107,7 @@ async function listenAgain(
 /** Returns the service in the file if it answers. */
 export async function runningService(file: string): Promise<ServiceInfo | undefined> {
   const running = readService(file);
-  return running && (await answers(running)) ? running : undefined;
+  return running && (await isAnswering(running)) ? running : undefined;
 }
 
 function runsAlready(other: ServiceInfo | undefined): UserError {
@@ -124,7 +117,7 @@ function runsAlready(other: ServiceInfo | undefined): UserError {
 }
 
 /** A killed service leaves its file behind, and its pid may be another program's by now: only an answer is proof. */
-function answers({ host, port, token }: ServiceInfo): Promise<boolean> {
+function isAnswering({ host, port, token }: ServiceInfo): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = { Authorization: `Bearer ${token}`, Host: `${host.includes(":") ? `[${host}]` : host}:${port}` };
     const asked = request({ host, port, path: "/v1/me", headers, agent: false, timeout: 2000 }, (response) => {
@@ -137,34 +130,19 @@ function answers({ host, port, token }: ServiceInfo): Promise<boolean> {
   });
 }
 
-/** Ends a service that is idle. */
-class IdleWatch {
-  readonly #isBusy: () => boolean;
-  readonly #end: () => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(isBusy: () => boolean, end: () => void) {
-    this.#isBusy = isBusy;
-    this.#end = end;
-  }
-
-  /** Starts the idle timer unless it is running. */
-  begin(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#isBusy()) this.begin();
-      else this.#end();
+/** Calls `end` when nothing happens for a while after `begin`. */
+function watchIdleness(isBusy: () => boolean, end: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  const begin = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      if (isBusy()) begin();
+      else end();
     }, idleMs);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  restart(): void {
-    if (!this.#timer) return;
-    this.stop();
-    this.begin();
-  }
+  };
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  return { begin, stop, restart: () => timer?.refresh() };
 }

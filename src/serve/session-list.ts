@@ -1,30 +1,38 @@
 // Lists the sessions of all agents on this machine: the program that wrote each, its state, and the run that works in it.
+import * as v from "valibot";
+import { foreignTools } from "../sdk/sessions/index.ts";
 import { listSessions, type SessionInfo, searchSessions } from "../sdk/sessions/library.ts";
-import type { UnifiedTool } from "../sdk/unified.ts";
+import type { BuiltInTool } from "../sdk/unified.ts";
 import { readStatus } from "../store/chats/read-chat.ts";
 import { metadataFields } from "../store/chats/transcript-files.ts";
 import { isTrusted } from "../store/trust.ts";
 import type { ServeContext } from "./context.ts";
-import { type CliName, isOver, type RunRecord, type RunState } from "./fleet.ts";
+import { type CliName, cliNames, isOver, type RunRecord, type RunState } from "./fleet.ts";
 import { toolOf } from "./live-options.ts";
 
 export const sessionStates = ["running", "waiting", "done", "failed", "interrupted"] as const;
 export type SessionState = (typeof sessionStates)[number];
 
-export type ListedSession = {
-  tool: UnifiedTool;
-  agent: CliName;
-  id: string;
-  title: string;
-  state: SessionState;
-  workspace?: string;
-  model?: string;
-  createdAt: number;
-  updatedAt: number;
-  snippet?: string;
-  run?: string;
-  isTrusted: boolean;
-};
+export const sessionTools: readonly BuiltInTool[] = ["cursor", ...foreignTools];
+
+export const listedSession = v.object({
+  tool: v.picklist(sessionTools),
+  /** The program that wrote the session: chats of this program and of the original are stored in one place. */
+  agent: v.picklist(cliNames),
+  state: v.picklist(sessionStates),
+  id: v.string(),
+  title: v.string(),
+  workspace: v.optional(v.string()),
+  model: v.optional(v.string()),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  snippet: v.optional(v.string()),
+  /** The run that is working in the session now. */
+  run: v.optional(v.string()),
+  isTrusted: v.boolean(),
+});
+
+export type ListedSession = v.InferOutput<typeof listedSession>;
 
 export type SessionQuery = {
   limit: number;
@@ -49,14 +57,13 @@ export async function sessionList(context: ServeContext, query: SessionQuery) {
   for (const session of found) {
     if (items.length === limit) break;
     if (session.updatedAt < since || (project !== undefined && session.workspace !== project)) continue;
-    const view = viewOf(context, session, latest.get(session.id));
+    const view = toListedSession(context, session, latest.get(session.id));
     if ((agent === undefined || view.agent === agent) && (state === undefined || view.state === state))
       items.push(view);
   }
   return { items, projects };
 }
 
-/** Returns the newest run of each session. */
 async function latestRuns({ fleet }: ServeContext): Promise<Map<string, RunRecord>> {
   const latest = new Map<string, RunRecord>();
   for (const run of await fleet.runs({ limit: 1000 }))
@@ -66,20 +73,24 @@ async function latestRuns({ fleet }: ServeContext): Promise<Map<string, RunRecor
 
 /** Returns a session's agent and state, and whether runs may start in its workspace, whether or not it is listed. */
 export async function ownerOf(context: ServeContext, session: SessionInfo) {
-  const { agent, state, isTrusted } = viewOf(context, session, (await latestRuns(context)).get(session.id));
+  const { agent, state, isTrusted } = toListedSession(context, session, (await latestRuns(context)).get(session.id));
   return { agent, state, isTrusted };
 }
 
-function viewOf({ configDir }: ServeContext, session: SessionInfo, run: RunRecord | undefined): ListedSession {
+function toListedSession({ configDir }: ServeContext, session: SessionInfo, run: RunRecord | undefined): ListedSession {
   const { path, ...rest } = session;
   const isLive = run !== undefined && !isOver(run.state);
   return {
     ...rest,
     agent: agentOf(session, run),
-    state: isLive ? (run.open > 0 ? "waiting" : "running") : (statusOf(session, path) ?? stateAfter(run)),
+    state: isLive ? liveState(run) : (statusOf(session, path) ?? after[run?.state ?? "finished"]),
     ...(isLive && { run: run.id }),
     isTrusted: session.workspace !== undefined && isTrusted(configDir, session.workspace),
   };
+}
+
+function liveState({ open }: RunRecord): SessionState {
+  return open > 0 ? "waiting" : "running";
 }
 
 /** Chats of this program and of the original share a folder; this program's have a section of their own in the metadata file. */
@@ -94,8 +105,8 @@ const statuses = new Map<string, { updatedAt: number; status: SessionState | und
 /** Cached until the session changes, because reading the status opens the session's store. */
 function statusOf({ tool, updatedAt }: SessionInfo, folder: string): SessionState | undefined {
   if (tool !== "cursor") return undefined;
-  const known = statuses.get(folder);
-  if (known?.updatedAt === updatedAt && known.status !== "running") return known.status;
+  const existing = statuses.get(folder);
+  if (existing?.updatedAt === updatedAt && existing.status !== "running") return existing.status;
   const status = attempt(() => readStatus(folder));
   statuses.set(folder, { updatedAt, status });
   return status;
@@ -117,7 +128,3 @@ const after: Readonly<Record<RunState, SessionState>> = {
   error: "failed",
   cancelled: "interrupted",
 };
-
-function stateAfter(run: RunRecord | undefined): SessionState {
-  return run ? after[run.state] : "done";
-}

@@ -28,20 +28,20 @@ export type DayFigures = {
 
 type Wanted = Pick<SessionInfo, "tool" | "id" | "updatedAt">;
 
-const known = new Map<string, { updatedAt: number; summary: SessionSummary }>();
+const summaries = new Map<string, { updatedAt: number; summary: SessionSummary }>();
 const maxKnown = 5000;
 
 /** Returns undefined if the session cannot be read. */
 export async function summaryOf({ env }: ServeContext, { tool, id, updatedAt }: Wanted) {
   const key = `${tool} ${id}`;
-  const kept = known.get(key);
+  const kept = summaries.get(key);
   if (kept?.updatedAt === updatedAt) return kept.summary;
   await turnOfOthers();
   const session = await openSession(env, tool, id).catch(() => undefined);
   if (!session) return undefined;
   const summary = summarize(session);
-  if (known.size >= maxKnown) known.clear();
-  known.set(key, { updatedAt, summary });
+  if (summaries.size >= maxKnown) summaries.clear();
+  summaries.set(key, { updatedAt, summary });
   return summary;
 }
 
@@ -62,8 +62,9 @@ function summarize(session: OpenedSession): SessionSummary {
 
 function lastWords({ turns }: OpenedSession): string {
   const events = turns.at(-1)?.events ?? [];
-  const said = events.findLast((event) => event.type === "fail" || event.type === "text_end");
-  const text = said?.type === "fail" ? said.message : said?.type === "text_end" ? said.text : "";
+  const lastEnding = events.findLast((event) => event.type === "fail" || event.type === "text_end");
+  const text =
+    lastEnding?.type === "fail" ? lastEnding.message : lastEnding?.type === "text_end" ? lastEnding.text : "";
   return text.trim().split("\n")[0]!.slice(0, 160);
 }
 

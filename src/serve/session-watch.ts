@@ -18,23 +18,23 @@ const share = 25;
 
 /** Yields sessions that are new or have changed, until `signal`. Polls, because not every system can watch recursively. */
 export async function* changedSessions(env: NodeJS.ProcessEnv, signal: AbortSignal): AsyncGenerator<ChangedSession[]> {
-  let known = stamps(env);
+  let lastStamps = readStamps(env);
   let tookMs = 0;
   while (!signal.aborted) {
     await sleep(Math.max(leastPauseMs, share * tookMs), undefined, { signal, ref: false }).catch(() => {});
     if (signal.aborted) return;
     const since = milliseconds();
-    const now = stamps(env);
+    const now = readStamps(env);
     tookMs = milliseconds() - since;
-    const changed = [...now].filter(([path, { at }]) => known.get(path)?.at !== at);
-    known = now;
+    const changed = [...now].filter(([path, { at }]) => lastStamps.get(path)?.at !== at);
+    lastStamps = now;
     if (changed.length > 0) yield changed.map(([path, { tool }]) => ({ tool, name: basename(path) }));
   }
 }
 
 type Stamps = Map<string, { tool: UnifiedTool; at: number }>;
 
-function stamps(env: NodeJS.ProcessEnv): Stamps {
+function readStamps(env: NodeJS.ProcessEnv): Stamps {
   const found: Stamps = new Map();
   const chats = chatsDir(configDir(env));
   for (const project of namesIn(chats))

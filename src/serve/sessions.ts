@@ -1,12 +1,15 @@
 // Reads the sessions of all agent CLIs on this machine as turns of events, with their usage and changes.
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent, ContextFill, Usage } from "../protocol/event.ts";
+import { isEnding } from "../protocol/run.ts";
 import { addUsage, contextOf, costOfEnding, noUsage } from "../protocol/usage.ts";
 import { rebuildEvents, splitTurns, stepsOfTurn } from "../sdk/rebuild-events.ts";
 import { loadSession } from "../sdk/sessions/library.ts";
 import type { ReadSession } from "../sdk/sessions/session.ts";
-import { groupMessages, type UnifiedTool } from "../sdk/unified.ts";
+import { type BuiltInTool, groupMessages } from "../sdk/unified.ts";
+import type { ChatTurn } from "../store/chats/chat.ts";
 import { findChat } from "../store/chats/find-chat.ts";
 import { changedAt, readChat, readRecordedTurns } from "../store/chats/read-chat.ts";
 import { configDir } from "../store/config-dir.ts";
@@ -16,7 +19,7 @@ import { fileChanges } from "./file-changes.ts";
 export type SessionTurn = { number: number; events: AgentEvent[] };
 
 export type OpenedSession = {
-  tool: UnifiedTool;
+  tool: BuiltInTool;
   id: string;
   /** The file or folder that holds the session. */
   path: string;
@@ -32,7 +35,6 @@ export type OpenedSession = {
   hasEarlier?: true;
 };
 
-/** The usage and times of one turn. */
 export type TurnFigures = {
   turn: number;
   calls: number;
@@ -51,11 +53,11 @@ export type TurnFigures = {
 /** Caches sessions for clients that read them page by page. The references are weak, so that memory can be reclaimed. */
 const opened = new Map<string, { stamp: number; session: WeakRef<OpenedSession> }>();
 
-export async function openSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string): Promise<OpenedSession> {
+export async function openSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id: string): Promise<OpenedSession> {
   const key = `${configDir(env)}\0${tool}\0${id}`;
-  const known = opened.get(key);
-  const session = known?.session.deref();
-  if (session && stampOf(session.path) === known!.stamp) return session;
+  const existing = opened.get(key);
+  const session = existing?.session.deref();
+  if (session && stampOf(session.path) === existing!.stamp) return session;
   const fresh = await readSession(env, tool, id);
   opened.delete(key);
   opened.set(key, { stamp: stampOf(fresh.path), session: new WeakRef(fresh) });
@@ -70,11 +72,14 @@ const maxOpened = 20;
 
 /** Changes with the session's content: for a chat, its store and the log beside it. */
 function stampOf(path: string): number {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isDirectory() ? changedAt(path) : (stat?.mtimeMs ?? 0);
+  // A session in a database of many is at a path below that file, whose latest changes are in a log beside it.
+  const file = existsSync(path) ? path : dirname(path);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) return changedAt(file);
+  const times = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return Math.max(...times);
 }
 
-async function readSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string): Promise<OpenedSession> {
+async function readSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id: string): Promise<OpenedSession> {
   if (tool === "cursor") return openChatSession(env, id);
   const session = await loadSession({ tool, sessionId: id, env });
   const { title, workspace, model, createdAt, updatedAt, losses } = session;
@@ -106,10 +111,21 @@ function openChatSession(env: NodeJS.ProcessEnv, id: string, last?: number): Ope
     ...(model !== undefined && { model }),
     createdAt,
     updatedAt,
-    turns: rebuildEvents(record),
+    turns: withStarts(rebuildEvents(record), record.turns),
     problems: record.problems.map(({ message }) => message),
     ...(recorded?.hasEarlier && { hasEarlier: true }),
   };
+}
+
+/** A stored prompt has no time of its own; its turn has. */
+function withStarts(turns: SessionTurn[], known: readonly ChatTurn[]): SessionTurn[] {
+  const starts = new Map(known.map(({ number, startedAt }) => [number, startedAt]));
+  for (const { number, events } of turns) {
+    const at = starts.get(number);
+    const prompt = events.findIndex(({ type }) => type === "user");
+    if (at && prompt >= 0) events[prompt] = { at, ...events[prompt]! };
+  }
+  return turns;
 }
 
 function turnsOf(session: ReadSession): SessionTurn[] {
@@ -148,7 +164,7 @@ type PageQuery = { from?: number; turn?: number; limit: number };
  * Returns the last turns, as many as needed for `count` events, each from its beginning. Of this program's chats nothing else is
  * read, so that a long one opens as fast as a short one; indexes then count from the first event that was read.
  */
-export async function lastEvents(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string, count: number) {
+export async function lastEvents(env: NodeJS.ProcessEnv, tool: BuiltInTool, id: string, count: number) {
   const session = tool === "cursor" ? openChatSession(env, id, count) : await openSession(env, tool, id);
   let left = count;
   const first = session.turns.findLast(({ events }) => (left -= events.length) <= 0)?.number ?? 0;
@@ -165,7 +181,6 @@ export function sessionChanges({ turns }: OpenedSession, turn?: number) {
   );
 }
 
-/** Returns the usage of a session, turn by turn. */
 export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
   return turns.map(({ number, events }) => {
     const ending = events.findLast(isEnding);
@@ -181,10 +196,6 @@ export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
       costUsd: (ending && costOfEnding(ending)) ?? null,
     };
   });
-}
-
-function isEnding(event: AgentEvent): event is Extract<AgentEvent, { type: "done" | "fail" }> {
-  return event.type === "done" || event.type === "fail";
 }
 
 function timesOf(events: readonly AgentEvent[]): TurnTimes {

@@ -26,7 +26,7 @@ export type FolderEntry = { name: string; type: "file" | "folder" | "other" };
 
 /** `path` is relative to the workspace. */
 export function listFolder(workspace: string, path: string): FolderEntry[] {
-  const folder = inside(workspace, path);
+  const folder = resolveInside(workspace, path);
   if (!statSync(folder).isDirectory()) throw notFound(path);
   return readdirSync(folder, { withFileTypes: true })
     .map((entry) => ({
@@ -38,14 +38,14 @@ export function listFolder(workspace: string, path: string): FolderEntry[] {
 }
 
 export function readWorkspaceFile(workspace: string, path: string): { text: string; bytes: number; isCut: boolean } {
-  const file = inside(workspace, path);
+  const file = resolveInside(workspace, path);
   const stat = statSync(file);
   if (!stat.isFile()) throw notFound(path);
   // Files that the views of changes hide are hidden here too.
   if (holdsSecrets(file) || holdsSecrets(path))
     throw new UserError("FILE_UNREADABLE", `${JSON.stringify(path)} is not shown: its name suggests secrets.`);
-  const shown = startOf(file, Math.min(stat.size, maxFileBytes));
-  return { text: shown.toString("utf8"), bytes: stat.size, isCut: stat.size > shown.length };
+  const fileStart = startOf(file, Math.min(stat.size, maxFileBytes));
+  return { text: fileStart.toString("utf8"), bytes: stat.size, isCut: stat.size > fileStart.length };
 }
 
 function startOf(file: string, bytes: number): Buffer {
@@ -59,7 +59,7 @@ function startOf(file: string, bytes: number): Buffer {
 }
 
 /** Resolves links before it checks that the path stays inside. */
-function inside(workspace: string, path: string): string {
+function resolveInside(workspace: string, path: string): string {
   if (path.includes("\0") || isAbsolute(path)) throw notFound(path);
   const real = realOf(join(workspace, path));
   if (real === undefined) throw notFound(path);

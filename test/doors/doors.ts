@@ -7,7 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { RunRequest } from "../../src/protocol/run.ts";
 import { openLive } from "../../src/sdk/live/open-live.ts";
 import { start } from "../../src/sdk/run.ts";
-import { attachRun } from "../../src/serve/attached-run.ts";
+import { AttachedRun } from "../../src/serve/attached-run.ts";
 import { fleet as openFleetClient } from "../../src/serve/client/index.ts";
 import type { RunRecord } from "../../src/serve/fleet.ts";
 import { startHosts } from "../../src/serve/launcher.ts";
@@ -277,7 +277,7 @@ export const doors: Readonly<Record<string, Door>> = {
       for (const name of ["allowed", "late", "shelled"]) rmSync(join(place.path, `${name}.txt`), { force: true });
       const { fleet, workspace } = home.service;
       const launch = { configDir: workspace.config, env: place.env, program: [process.execPath, cli], most: 8 };
-      const attached = attachRun(fleet, record, { start: ({ id }) => startHosts(fleet, launch, id) });
+      const attached = new AttachedRun(fleet, record, { start: ({ id }) => startHosts(fleet, launch, id) });
       try {
         const ending = await attached.send({ text: place.prompt }).ending;
         return { failed: ending.type === "fail", said: JSON.stringify(ending) };
@@ -510,5 +510,5 @@ function createPlaceholder({ path, home, config, env }: Place): Workspace {
   const none = () => {
     throw new Error("not for this");
   };
-  return { path, home, config, env, file: none, run: none, play: none, remove: none };
+  return { path, home, config, env, file: none, run: none, play: none, remove: none, [Symbol.dispose]: none };
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openLive } from "../../src/sdk/live/open-live.ts";
-import { attachRun } from "../../src/serve/attached-run.ts";
+import { AttachedRun } from "../../src/serve/attached-run.ts";
 import { until } from "../serve/service-support.ts";
 import { cli, runCli } from "../support/run-cli.ts";
 import { Home } from "./doors.ts";
@@ -59,11 +59,11 @@ async function inStudio(place: Place): Promise<string> {
   return (await home.service.call("POST", "/api/runs", body)).body.id;
 }
 
-describe("a run of the studio", () => {
+describe("runs of the studio", () => {
   it.each([
     ["yes", false],
     ["no", true],
-  ] as const)("asks about a command, and with %s …", async (word, isKept) => {
+  ] as const)("a run of the studio asks about a command, and with %s …", async (word, isKept) => {
     const place = placeWith(remove);
     const run = await inStudio(place);
     expect(await asked(run)).toMatchObject({ type: "permission", tool: "Shell" });
@@ -73,7 +73,7 @@ describe("a run of the studio", () => {
     expect(hasSource(place)).toBe(isKept);
   });
 
-  it("is what a run in the background becomes with a prompt from the page", async () => {
+  it("a background run becomes attended with a prompt from the page", async () => {
     const place = placeWith(remove);
     const run = await inBackground(place);
     await home.service.over(run);
@@ -85,20 +85,20 @@ describe("a run of the studio", () => {
   });
 });
 
-describe("a run in the background", () => {
-  it("runs commands in the sandbox while nobody is in front of it", async () => {
+describe("background runs", () => {
+  it("an unattended background run executes commands in the sandbox", async () => {
     const place = placeWith(remove);
     const run = await inBackground(place);
     expect((await home.service.over(run)).end).toMatchObject({ outcome: "finished" });
     expect(hasSource(place)).toBe(false);
   });
 
-  it("asks from the moment that somebody attaches, and waits when they leave", async () => {
+  it("a background run asks once someone attaches, and waits when they leave", async () => {
     const place = placeWith(readOutside, remove);
     const run = await inBackground(place);
     expect(await asked(run)).toMatchObject({ tool: "Read" });
     const { fleet } = home.service;
-    const attached = attachRun(fleet, (await fleet.run(run))!, { start: async () => {} });
+    const attached = new AttachedRun(fleet, (await fleet.run(run))!, { start: async () => {} });
     attached.attend();
     await attached.names(); // what was said before it is heard
     await attached.close();
@@ -110,7 +110,7 @@ describe("a run in the background", () => {
     expect(hasSource(place)).toBe(false);
   });
 
-  it("asks whoever steers it from the page", async () => {
+  it("a background run asks whoever steers it from the page", async () => {
     const place = placeWith(readOutside, remove);
     const run = await inBackground(place);
     await asked(run);
@@ -127,7 +127,7 @@ describe("a run in the background", () => {
   });
 });
 
-it.each([true, false])("a host that says attended: %s", async (attended) => {
+it.each([true, false])("a host that sets attended: %s", async (attended) => {
   const place = placeWith(remove);
   const questions: string[] = [];
   const session = await openLive({

@@ -17,10 +17,10 @@ export function shortCells(): Cell[] {
       .flatMap((group) => cellsOf(namesOf(group)))
       .map((cell) =>
         cell.fields.includes("limits") && !isRefused(cell)
-          ? { ...cell, fields: [...cell.fields, "unkept" as const] }
+          ? { ...cell, fields: [...cell.fields, "ephemeral" as const] }
           : cell,
       ),
-    ...cellsOf(["unkept"]).filter(isRefused),
+    ...cellsOf(["ephemeral"]).filter(isRefused),
   ];
 }
 

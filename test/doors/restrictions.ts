@@ -167,9 +167,9 @@ export const restrictions: Readonly<Record<RestrictingField, Restriction>> = {
       (has(seen, "allowed.txt") && "the model was asked without the server") ||
       (!seen.failed && `the run ended well: ${seen.said}`),
   },
-  unkept: {
+  ephemeral: {
     group: "stored",
-    request: () => ({ unkept: true }),
+    request: () => ({ ephemeral: true }),
     flags: () => ["--no-persist"],
     broken: ({ place }) => {
       const file = fileWith(place.config, place.prompt);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { attachRun } from "../../src/serve/attached-run.ts";
+import { AttachedRun } from "../../src/serve/attached-run.ts";
 import { newRun } from "../../src/serve/new-run.ts";
 import { until } from "../serve/service-support.ts";
 import { cli, runCli } from "../support/run-cli.ts";
@@ -35,14 +35,14 @@ describe("POST /v1/agents", () => {
     [{ pluginDirs: ["relative"] }, "absolute path"],
     [{ permissions: { allow: ["Shell(rm)"] } }, '"permissions.allow"'],
     [{ sandbox: "disabled" }, "sandbox"],
-    [{ unkept: true }, "--no-persist"],
-  ])("refuses %j by name", async (more, named) => {
+    [{ ephemeral: true }, "--no-persist"],
+  ])("POST /v1/agents refuses %j by name", async (more, named) => {
     const reply = await send(more);
     expect([reply.status, reply.body.error.message]).toEqual([400, expect.stringContaining(named)]);
   });
 
   it.each([{ trust: true }, { approvedServers: "all" }, { endpoint: "http://x" }])(
-    "leaves %j to the owner of the service",
+    "POST /v1/agents leaves %j to the owner of the service",
     async (grant) => {
       for (const path of ["/v1/agents", "/api/runs"]) {
         const reply = await send(grant, path);
@@ -54,7 +54,7 @@ describe("POST /v1/agents", () => {
     },
   );
 
-  it("still says which fields of the original are not supported, and says in its document that there are no others", async () => {
+  it("POST /v1/agents names unsupported fields of the original, and its document allows no others", async () => {
     const reply = await send({ envVars: {}, autoCreatePR: true });
     expect(reply.body.error).toMatchObject({ code: "unsupported_field", message: expect.stringContaining("envVars") });
     const { paths } = (await home.service.call("GET", "/openapi.json")).body;
@@ -83,7 +83,7 @@ describe("mcp serve", () => {
     args: Record<string, unknown>,
   ) => Promise<{ isError?: boolean; content: { text: string }[] }>;
 
-  it("takes the stricter of two modes, and refuses arguments that it does not know", async () => {
+  it("mcp serve uses the stricter of two modes, and refuses unknown arguments", async () => {
     const place = home.place();
     await served(place, ["--force", "--mode", "agent"], async (call) => {
       await call("run", { prompt: place.prompt, mode: "plan" });
@@ -100,7 +100,7 @@ describe("mcp serve", () => {
     });
   });
 
-  it("goes on with no chat of a folder that is not served", async () => {
+  it("mcp serve continues no chat of a folder that is not served", async () => {
     const [place, other] = [home.place(), home.place()];
     const begun = await run(other, [
       "-p",
@@ -119,8 +119,8 @@ describe("mcp serve", () => {
   });
 });
 
-describe("a background run", () => {
-  it("asks its --ask-command, and waits for nobody", async () => {
+describe("requests of background runs", () => {
+  it("a background run asks its --ask-command and waits for nobody else", async () => {
     const place = home.place();
     const script = join(place.home, "asks.json");
     writeFileSync(
@@ -136,7 +136,7 @@ describe("a background run", () => {
     expect(readFileSync(log, "utf8")).toContain("/etc/hostname");
   });
 
-  it("carries a request of 1 MB, which no command line can", async () => {
+  it("a request of 1 MB reaches a background run whole", async () => {
     const place = home.place();
     const words = `word${"x".repeat(2 ** 20)}`;
     const started = await home.service.fleet.enqueue(
@@ -154,7 +154,7 @@ describe("a background run", () => {
     expect((await home.service.over(started.id)).end).toMatchObject({ outcome: "finished", text: "Hello." });
   });
 
-  it("is given force by nobody but who starts it", async () => {
+  it("only the starter of a background run can give it force", async () => {
     const place = home.place();
     const script = join(place.home, "waits.json");
     const outside = { name: "Read", args: { path: "/etc/hostname" } };
@@ -164,7 +164,7 @@ describe("a background run", () => {
     const { fleet } = home.service;
     const asked = async () => (await fleet.questions()).filter((each) => each.run === id);
     await until(async () => (await asked()).length === 1, "a question");
-    const attached = attachRun(fleet, (await fleet.run(id))!, { start: async () => {} });
+    const attached = new AttachedRun(fleet, (await fleet.run(id))!, { start: async () => {} });
     expect(() => attached.setMode("force")).toThrow("Only whoever starts a run can give it force");
     attached.setMode("plan");
     await attached.close();
@@ -183,7 +183,7 @@ describe("a background run", () => {
     await fleet.cancel(id, "enough");
   });
 
-  it("asks questions whose ids no other run has", async () => {
+  it("question ids are unique across runs", async () => {
     const place = home.place();
     const script = join(place.home, "asking.json");
     writeFileSync(
@@ -204,7 +204,7 @@ describe("a background run", () => {
   });
 });
 
-it("a control line with a field that nobody knows is refused by name", async () => {
+it("a control line with an unknown field is refused by name", async () => {
   const place = home.place();
   const words = ["-p", "--model", place.quiet, "--output-format", "stream-json", "--input-format", "stream-json"];
   const lines = [

@@ -60,7 +60,7 @@ const agent = `exec sh "${join(repository, "integrations/ci/agent.sh")}" "$@"`;
 const write = { name: "Write", args: { path: "b.txt", contents: "b\n" } };
 
 describe("the script for pipelines", () => {
-  it("tells what was done, keeps the stream, and ends as the run did", () => {
+  it("the script reports what was done, keeps the stream and exits like the run", () => {
     const work = place();
     const model = script([{ calls: [write] }, "Written."]);
     const { exit, stdout, summary } = shell(work, agent, { SUMMARY: "summary.md" }, [
@@ -87,7 +87,7 @@ describe("the script for pipelines", () => {
     ).toBe("result");
   });
 
-  it("is red when nothing was done, when something was refused, and when there is no result", () => {
+  it("the script fails if nothing was done, something was refused, or there is no result", () => {
     const work = place();
     const env = { SUMMARY: "summary.md" };
     const empty = shell(work, agent, env, ["--force", "--model", script(["All done!"]), "work"]);
@@ -104,7 +104,7 @@ describe("the script for pipelines", () => {
     expect(none).toMatchObject({ exit: 7, summary: expect.stringContaining("## Agent: no result") });
   });
 
-  it("gives an agent no word with the runner", () => {
+  it("an agent cannot send commands to the CI runner", () => {
     const work = place();
     const model = script([
       { calls: [{ name: "Shell", args: { command: 'echo "[$GITHUB_ENV$GITHUB_OUTPUT$GITHUB_PATH]"' } }] },
@@ -128,7 +128,7 @@ describe("the script for pipelines", () => {
   });
 });
 
-it("a run that says more than GitHub takes is summed up all the same", () => {
+it("a run with more output than GitHub takes is still summarised", () => {
   const work = place();
   const edits = Array.from(
     { length: 80 },
@@ -158,14 +158,14 @@ describe("action.yml", () => {
     runs: { using: string; steps: Step[] };
   };
 
-  it("is composite, and no input is part of a script", () => {
+  it("action.yml is composite, and no input is part of a script", () => {
     expect(action.runs.using).toBe("composite");
     for (const step of action.runs.steps)
       expect([step.shell, step.run]).toEqual(["sh", expect.not.stringContaining("${{")]);
     for (const input of Object.keys(action.inputs)) expect(text).toContain(`\${{ inputs.${input} }}`);
   });
 
-  it("does what its inputs say", () => {
+  it("action.yml does what its inputs say", () => {
     const work = place();
     const model = script([{ calls: [write] }, { text: "Written." }]);
     const inputs: Record<string, string> = {
@@ -206,18 +206,18 @@ describe("action.yml", () => {
   });
 });
 
-describe("recipes", () => {
+describe("CI recipes", () => {
   const recipes = readBlocks("docs/ci.md", readFileSync(join(repository, "docs/ci.md"), "utf8"));
   const recipe = (name: string) => parse(recipes.find((block) => block.name === name)!.text);
 
-  it("GitHub: gives the action inputs that it has", () => {
+  it("the GitHub recipe uses only inputs of the action", () => {
     const action = parse(readFileSync(join(repository, "action.yml"), "utf8"));
     const { with: inputs } = recipe(".github/workflows/agent.yml").jobs.agent.steps[1];
     for (const name of Object.keys(inputs)) expect(action.inputs).toHaveProperty([name]);
     expect(inputs.args.split("\n")).toEqual(["--force", "--max-cost", "1.50", ""]);
   });
 
-  it("GitLab: runs", () => {
+  it("the GitLab recipe runs", () => {
     const work = place();
     const { script: lines, variables, artifacts } = recipe(".gitlab-ci.yml").agent;
     const model = script([{ calls: [write] }, "Written."]);
@@ -231,7 +231,7 @@ describe("recipes", () => {
     for (const path of artifacts.paths) expect(work.read(path)).not.toBe("");
   });
 
-  it("the container has a program that the package brings", () => {
+  it("the container recipe starts a program of the package", () => {
     const file = readFileSync(join(repository, "integrations/container/Containerfile"), "utf8");
     const { bin, files } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
     const [program] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(file)![1]!) as string[];

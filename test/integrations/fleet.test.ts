@@ -1,8 +1,9 @@
 // Recipes that start workers: the files are read as their runners read them, and what they start is started.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { openSqliteFleet } from "../../src/serve/engines/sqlite.ts";
@@ -63,8 +64,8 @@ const entryPoint = () => JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read("Containerfil
 
 const finished = { exit: 0, state: "finished" };
 
-describe("recipes for workers", () => {
-  it("ssh.sh starts one on each machine, and keeps the address out of its words", { timeout: 40_000 }, async () => {
+describe("recipes for fleet workers", () => {
+  it("ssh.sh starts one worker per machine and does not print the fleet's address", { timeout: 40_000 }, async () => {
     const ssh = place.file(
       join(bin, "ssh"),
       `#!/bin/sh\necho "$@" >>"$HOME/ssh.log"\nfor last; do :; done\nexec sh -c "$last"\n`,
@@ -77,7 +78,7 @@ describe("recipes for workers", () => {
     expect(spawnSync("sh", [recipe("ssh.sh")], { env: place.env }).status).not.toBe(0);
   });
 
-  it("the unit of systemd", { timeout: 40_000 }, async () => {
+  it("the systemd unit is valid", { timeout: 40_000 }, async () => {
     const lines = new Map(
       read("courser-worker@.service")
         .split("\n")
@@ -91,7 +92,7 @@ describe("recipes for workers", () => {
     expect(await start(command)).toMatchObject(finished);
   });
 
-  it("the Job of Kubernetes", { timeout: 40_000 }, async () => {
+  it("the Kubernetes Job is valid", { timeout: 40_000 }, async () => {
     const job = parse(read("kubernetes-job.yaml"));
     expect([job.apiVersion, job.kind]).toEqual(["batch/v1", "Job"]);
     const [container] = job.spec.template.spec.containers;
@@ -104,7 +105,7 @@ describe("recipes for workers", () => {
     expect(started.stderr).toContain("http://0.0.0.0:");
   });
 
-  it("the image is made from what the package has", () => {
+  it("the image is built from what the package contains", () => {
     const steps = read("Containerfile");
     const { name, peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
     expect(steps).toContain(`COPY ${name}-*.tgz`);
@@ -113,7 +114,7 @@ describe("recipes for workers", () => {
     expect(entryPoint()).toEqual(["courser", "worker", "start"]);
   });
 
-  it("the scaler of KEDA starts workers of one run", { timeout: 40_000 }, async () => {
+  it("the KEDA scaler starts workers for single runs", { timeout: 40_000 }, async () => {
     const job = parse(read("keda-scaled-job.yaml"));
     expect([job.apiVersion, job.kind]).toEqual(["keda.sh/v1alpha1", "ScaledJob"]);
     const { template, backoffLimit } = job.spec.jobTargetRef;
@@ -211,7 +212,31 @@ describe("recipes for workers", () => {
     },
   );
 
-  it("the matrix of GitHub", { timeout: 40_000 }, async () => {
+  const isLong = process.env["LONG_FLEET"] === "1";
+  it.skipIf(!isLong)(
+    orSkipped("fit the schemas of Kubernetes, KEDA and GitHub", !isLong && "LONG_FLEET=1 installs them"),
+    { timeout: 600_000 },
+    async () => {
+      const folder = join(place.home, "schemas");
+      mkdirSync(folder);
+      const packages = [
+        "@actions/workflow-parser@0.3.61",
+        "@kubernetes-models/keda@2.0.0",
+        "kubernetes-models@5.1.0",
+        "yaml@2.8.1",
+      ];
+      const npm = ["install", "--prefix", folder, "--no-audit", "--no-fund", ...packages];
+      const installed = spawnSync("npm", npm, { cwd: folder, encoding: "utf8" });
+      expect(installed.status, installed.stderr).toBe(0);
+      copyFileSync(join(repository, "test/integrations/recipe-schemas.mjs"), join(folder, "check.mjs"));
+      const outfile = join(folder, "check.cjs");
+      await build({ entryPoints: [join(folder, "check.mjs")], bundle: true, platform: "node", outfile });
+      const checked = spawnSync(process.execPath, [outfile, recipe("")], { encoding: "utf8" });
+      expect(checked).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    },
+  );
+
+  it("the GitHub matrix is valid", { timeout: 40_000 }, async () => {
     const { jobs } = parse(read("github-matrix.yml"));
     const last = jobs.worker.steps.at(-1);
     expect(jobs.worker.strategy.matrix.worker).toHaveLength(10);

@@ -125,7 +125,7 @@ function installCli(): void {
 }
 
 describe.skipIf(missing)(orSkipped("Courser in Harbor", missing), () => {
-  it("is installed from npm, where Harbor then finds its version", () => {
+  it("the Harbor agent is installed from npm, where Harbor finds its version", () => {
     const { installed, version, name, trajectory } = drive("x", { package: "/tmp/it's here.tgz" });
     expect([name, trajectory]).toEqual(["courser", "courser"]);
     const bin = join(place.path, "../bin");
@@ -151,7 +151,7 @@ describe.skipIf(missing)(orSkipped("Courser in Harbor", missing), () => {
     expect(install.stdout).toMatch(/^\d{4}\.\d\d\.\d\d/);
   });
 
-  it("runs with the command line it makes, and every line is one that Harbor reads", () => {
+  it("the Harbor agent's command line runs, and Harbor reads every line", () => {
     installCli();
     const script = place.file(
       "../script.json",
@@ -201,14 +201,14 @@ describe.skipIf(missing)(orSkipped("Courser in Harbor", missing), () => {
     expect(rest.filter(({ subtype }) => subtype === "completed").length).toBeGreaterThanOrEqual(2);
   });
 
-  it("hands on mode and effort", () => {
+  it("the Harbor agent passes on mode and effort", () => {
     const { started } = drive("go", { model_name: "openai/gpt-5", mode: "plan", reasoning_effort: "max" });
     expect(started[0]!.command).toContain(
       "courser --yolo --print --output-format=stream-json --mode plan --model=openai/gpt-5 --effort=high -- go </dev/null",
     );
   });
 
-  it("knows the keys of every vendor", () => {
+  it("the Harbor agent knows the keys of every vendor", () => {
     const catalog = readFileSync(join(repository, "src/model/catalog.ts"), "utf8");
     const names = new Set([...catalog.matchAll(/"([A-Z_]+_(?:API_KEY|TOKEN))"/g)].map(([, name]) => name!));
     const { keys } = drive("go", {});

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { Answer, Human, Question } from "../../src/protocol/run.ts";
-import { type AttachedRun, attachRun } from "../../src/serve/attached-run.ts";
+import { AttachedRun } from "../../src/serve/attached-run.ts";
 import { openSqliteFleet } from "../../src/serve/engines/sqlite.ts";
-import type { Fleet, Lease, RunRecord } from "../../src/serve/fleet.ts";
+import type { Lease, LocalFleet, RunRecord } from "../../src/serve/fleet.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { ended, newRun } from "./fleet-kit.ts";
 
 let folder: string;
-let fleet: Fleet;
+let fleet: LocalFleet;
 let record: RunRecord;
 let lease: Lease;
 const runs: AttachedRun[] = [];
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 function attach(human?: Human, start: () => Promise<unknown> = async () => {}): AttachedRun {
-  const run = attachRun(fleet, record, { start, ...(human && { human }) });
+  const run = new AttachedRun(fleet, record, { start, ...(human && { human }) });
   runs.push(run);
   return run;
 }
@@ -149,7 +149,7 @@ describe("leaving a run", () => {
   });
 });
 
-it("a run that was begun here is followed, though it could not be started here", async () => {
+it("a run queued here is followed even if it could not be started here", async () => {
   await fleet.finish(lease, ended, lease.position, 0);
   const run = attach(undefined, () => Promise.reject(new Error("no room for a host")));
   const first = run.send({ text: "go on" });

@@ -1,8 +1,10 @@
 // Background runs from the command line, and as a LiveRun from another process.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Question } from "../../src/protocol/run.ts";
-import { attachRun } from "../../src/serve/attached-run.ts";
+import { AttachedRun } from "../../src/serve/attached-run.ts";
 import { startHosts } from "../../src/serve/launcher.ts";
 import { newRun } from "../../src/serve/new-run.ts";
 import { cli } from "../support/run-cli.ts";
@@ -25,7 +27,7 @@ async function background(replies: unknown, ...args: string[]): Promise<string> 
 }
 
 describe("-b", () => {
-  it("-b prints the id and returns at once; the run goes on, and its log tells it", async () => {
+  it("-b prints the run's id and returns at once; the run continues, and its log contains it", async () => {
     const id = await background(
       [{ text: "Let me see.", calls: [pause(0.6)] }, { text: "All well." }],
       "--force",
@@ -33,11 +35,28 @@ describe("-b", () => {
     );
     expect((await service.fleet.run(id))!.end).toBeUndefined();
     const followed = await workspace.run(["runs", "logs", id, "--follow"]);
-    expect(followed.stdout).toBe("> look around\nLet me see.\n· shell sleep 0.6; echo slept\nAll well.\n");
+    expect(followed.stdout).toBe("> look around\nLet me see.\n· Bash sleep 0.6; echo slept\nAll well.\n");
     const listed = JSON.parse((await workspace.run(["runs", "list", "--format", "json"])).stdout);
     expect(listed[0]).toMatchObject({ id, state: "finished", result: { outcome: "finished" } });
     expect((await workspace.run(["persist", "list"])).stdout).toContain(id);
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "the agent runs in the process of its host, and is followed to a failure",
+    async () => {
+      const whoseChild = { name: "Shell", args: { command: "tr '\\0' ' ' < /proc/$PPID/cmdline > parent.txt" } };
+      const id = await background(
+        [{ calls: [whoseChild] }, { error: { code: "MODEL_REFUSED", message: "broken" } }],
+        "--force",
+        "look",
+      );
+      await until(async () => (await service.fleet.run(id))!.end !== undefined, "the end");
+      expect((await service.fleet.run(id))!.end).toMatchObject({ outcome: "error" });
+      expect(readFileSync(join(workspace.path, "parent.txt"), "utf8")).toContain(
+        `worker start --fleet local --single-use --lease ${id}`,
+      );
+    },
+  );
 
   it("-b refuses keys on the command line and untrusted directories", async () => {
     expect((await workspace.run(["-b", "--api-key", "k", "x"])).stderr).toContain("Keys are not kept");
@@ -65,7 +84,7 @@ describe("-b", () => {
     expect(played.stdout).not.toContain(service.read()!.token);
   });
 
-  it("asks, and goes on when it is answered; is stopped when it is told to", async () => {
+  it("-b asks, continues when answered, and can be stopped", async () => {
     workspace.file("a.txt", "x");
     const id = await background(
       [{ calls: [{ name: "Delete", args: { path: "a.txt" } }] }, { text: "gone" }],
@@ -128,7 +147,7 @@ describe("a run whose host is gone", () => {
   });
 });
 
-it("attached, it is a LiveRun: events once and in order, questions answered, prompts after its end resume it", async () => {
+it("an attached run is a LiveRun with ordered events, questions, and prompts after its end", async () => {
   workspace.file("b.txt", "x");
   const replies = [
     { text: "Now.", calls: [{ name: "Delete", args: { path: "b.txt" } }] },
@@ -142,7 +161,7 @@ it("attached, it is a LiveRun: events once and in order, questions answered, pro
   };
   const record = await service.fleet.enqueue(newRun(spec));
   const asked: Question[] = [];
-  const run = attachRun(service.fleet, record, {
+  const run = new AttachedRun(service.fleet, record, {
     start: ({ id }) => startHosts(service.fleet, launch, id),
     human: {
       async ask(question) {
@@ -169,7 +188,7 @@ it("attached, it is a LiveRun: events once and in order, questions answered, pro
   expect([run.chatId, run.runId === record.id]).toEqual([chatId, false]);
   await run.close();
   await followed;
-  const again = attachRun(service.fleet, record, {
+  const again = new AttachedRun(service.fleet, record, {
     start: async () => {},
     human: { ask: () => Promise.reject(new Error("what was answered is asked again")) },
   });

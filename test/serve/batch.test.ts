@@ -29,7 +29,7 @@ const slow = (seconds: number, text: string) =>
   service.script([{ calls: [{ name: "Shell", args: { command: `sleep ${seconds}` } }] }, { text }]);
 
 describe("batch", () => {
-  it("checks every line before the first run, and names the wrong ones", async () => {
+  it("batch checks every line before the first run, and names faulty ones", async () => {
     const { args, output } = batchOf([
       { prompt: "fine", model: "offline" },
       { prompt: "x", modle: "offline" },
@@ -62,7 +62,7 @@ describe("batch", () => {
     expect(ours).toMatchObject({ outcome: "success" });
   });
 
-  it("a line a run: results, a summary, and what is done is not done again", async () => {
+  it("batch runs each line, writes results and a summary, and does not repeat finished lines", async () => {
     const { args, results } = batchOf([
       { id: 1, prompt: "create one.txt with text '1'", model: "offline", mode: "force" },
       {
@@ -102,7 +102,7 @@ describe("batch", () => {
     expect(results().map(({ attempt }) => attempt)).toEqual([1, 1, 1, 2]);
   });
 
-  it("killed without a word, it goes on where it was: each line once, and what runs is not begun again", async () => {
+  it("a killed batch resumes with each line run once", async () => {
     const lines = ["a", "b", "c", "d"].map((id) => ({
       id,
       prompt: "go",
@@ -128,7 +128,7 @@ describe("batch", () => {
     for (const { run } of results()) expect(await beginnings(service.fleet, run)).toBe(1);
   });
 
-  it("Ctrl+C lets what runs end, begins nothing more, and says how to go on", async () => {
+  it("Ctrl+C lets running lines finish, starts no more, and says how to resume", async () => {
     const { args, results } = batchOf(
       [1, 2, 3].map((id) => ({ id, prompt: "go", model: slow(1, "ok"), mode: "force" })),
     );
@@ -147,7 +147,7 @@ describe("batch", () => {
     ).toEqual(["1", "2", "3"]);
   });
 
-  it("--max-cost begins no more runs when so much was spent; stdin, and results on stdout", async () => {
+  it("batch --max-cost starts no more runs beyond the limit, with stdin and stdout", async () => {
     const reply = { text: "ok", usage: { inputTokens: 1_000_000, outputTokens: 0 } };
     const lines = [1, 2, 3].map((id) => ({
       id,

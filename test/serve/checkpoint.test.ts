@@ -27,7 +27,7 @@ function checkpointsOf(put: Fleet["put"]) {
     folder: place.base,
     chat: () => chat.metadata.folder,
     position: async () => 1,
-    heard: () => 0,
+    lastHandled: () => 0,
     add: (entry) => entries.push(entry),
     onProblem: (message) => problems.push(message),
   });
@@ -38,7 +38,7 @@ const readAll: Fleet["put"] = async (_run, _name, bytes) => {
   for await (const _piece of bytes);
 };
 
-it("are made whatever the wall clock says", async () => {
+it("the times of checkpoints do not depend on the wall clock", async () => {
   const { checkpoints, entries } = checkpointsOf(readAll);
   const realNow = Date.now;
   try {

@@ -11,7 +11,7 @@ import { ended, newRun } from "./fleet-kit.ts";
 const home = mkdtempSync(join(tmpdir(), "courser-hosting-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-it("a client that follows nothing any more starts no hosts, with close and without", async () => {
+it("a client that follows no runs starts no hosts for them", async () => {
   const configDir = join(home, ".cursor");
   mkdirSync(configDir);
   const store = openSqliteFleet(join(configDir, "runs/runs.db"));
@@ -46,9 +46,10 @@ it("a client that follows nothing any more starts no hosts, with close and witho
   store.close();
 });
 
-it("who follows a run that is not there is told so", async () => {
+it("following an unknown run is an error", async () => {
   const own = client("local", { env: { HOME: home } });
-  const run = own.follow("run-none");
+  const run = own.follow("run-none", { from: 3 });
+  expect([run.position, own.follow("run-none").position]).toEqual([3, 0]);
   expect(await run.result).toMatchObject({
     outcome: "error",
     error: { code: "RUN_NOT_FOUND", message: "There is no run run-none." },

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { Entry, LogEntry, Message } from "../../src/serve/fleet.ts";
-import { again, continuationOf, joined } from "../../src/serve/worker/continuation.ts";
+import { continuationOf, joinRuns, verdictOn } from "../../src/serve/worker/continuation.ts";
 
 const log = (...entries: Entry[]): LogEntry[] =>
   entries.map((entry, index) => ({ position: (index + 1) * 2, run: "run-1", at: index, entry }));
@@ -22,7 +22,7 @@ describe("a continuation", () => {
     expect(continuationOf(log(leased, leased))).toBeUndefined();
   });
 
-  it("owes an end to every call, text and question, under numbers that go on", () => {
+  it("a continuation ends every open call, text and question under consecutive numbers", () => {
     const left = continuationOf(
       log(
         leased,
@@ -50,23 +50,23 @@ describe("a continuation", () => {
     expect(left.checkpoint).toMatchObject({ chat: "chat-1-0" });
   });
 
-  it("a continued run handles each queued message again only if it had no effect before", () => {
+  it("a continued run repeats a queued message only if it had no effect before", () => {
     const checkpoint: Entry = { type: "checkpoint", chat: "c", position: 100, heard: 9 };
     const over: Entry = { type: "prompt_ended", id: "p1", state: "told" };
     const told = event(3, { type: "user", text: "steered" });
     const left = continuationOf(log(leased, init, user, told, over, checkpoint))!;
-    const verdict = (number: number, message: Message) => again(left, { number, message });
-    expect(verdict(1, { type: "prompt", prompt: { text: "old" }, id: "p1" })).toBe("pass");
-    expect(verdict(2, { type: "prompt", prompt: { text: "waits" }, id: "p2" })).toBe("obey");
-    expect(verdict(3, { type: "steer", text: "steered", id: "p3" })).toBe("told");
-    expect(verdict(4, { type: "interrupt" })).toBe("pass");
+    const verdict = (number: number, message: Message) => verdictOn(left, { number, message });
+    expect(verdict(1, { type: "prompt", prompt: { text: "old" }, id: "p1" })).toBe("skip");
+    expect(verdict(2, { type: "prompt", prompt: { text: "waits" }, id: "p2" })).toBe("handle");
+    expect(verdict(3, { type: "steer", text: "steered", id: "p3" })).toBe("reply");
+    expect(verdict(4, { type: "interrupt" })).toBe("skip");
     expect(verdict(5, { type: "rewind", turn: 1, id: "r" })).toBe("fail");
-    expect(verdict(6, { type: "mode", mode: "plan" })).toBe("obey");
-    expect(verdict(10, { type: "interrupt" })).toBe("obey");
+    expect(verdict(6, { type: "mode", mode: "plan" })).toBe("handle");
+    expect(verdict(10, { type: "interrupt" })).toBe("handle");
   });
 
-  it("readers of a continued run see one run", () => {
-    const join = joined(continuationOf(log(leased, init, user, start(3, "a")))!);
+  it("readers of a continued run see a single run without seam", () => {
+    const join = joinRuns(continuationOf(log(leased, init, user, start(3, "a")))!);
     const shown = [
       { number: 9, event: { type: "init", sessionId: "s" } },
       { number: 10, event: { type: "user", text: "Go on." } },

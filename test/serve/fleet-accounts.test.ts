@@ -8,7 +8,8 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../../src/serve/fleet.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
-import { freePort, NatsServer, noNatsServer } from "../support/nats-server.ts";
+import { freePort } from "../support/free-port.ts";
+import { NatsServer, noNatsServer } from "../support/nats-server.ts";
 import { repository } from "../support/run-cli.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { newRun } from "./fleet-kit.ts";
@@ -74,7 +75,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("its names are those that the example has", () => {
+  it("the example's names match those of the program", () => {
     const names = (file: string) => [...readFileSync(join(shipped, file), "utf8").matchAll(/: \$([A-Z]+_[A-Z_]+)/g)];
     const used = new Set([...names("server.conf"), ...names("teams.conf")].map(([, name]) => name));
     const example = ["node.conf", "passwords.conf"].map((file) => readFileSync(join(shipped, file), "utf8")).join("");
@@ -92,7 +93,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
       const position = await worker!.append(lease, [{ type: "question", question }], lease.position);
       expect(await reader!.questions()).toHaveLength(1);
       await sender!.answer("run-0", { question: "q", hash: "h", answer: { type: "yes" } as never });
-      const told = worker!.hear(lease, 0, AbortSignal.timeout(10_000))[Symbol.asyncIterator]();
+      const told = worker!.receive(lease, 0, AbortSignal.timeout(10_000))[Symbol.asyncIterator]();
       const heard = await told.next();
       expect(heard.value.message).toMatchObject({ type: "answer", question: "q" });
       const closed = await worker!.append(lease, [{ type: "question_closed", question: "q" }], position);
@@ -112,7 +113,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
     });
   });
 
-  it("who only reads cannot send, who works cannot send, and is told at once", { timeout: 30_000 }, async () => {
+  it("readers and workers cannot send, and are told at once", { timeout: 30_000 }, async () => {
     await withFleets(["build-reader", "build-worker"], async (reader, worker) => {
       for (const fleet of [reader!, worker!]) {
         const began = Date.now();
@@ -170,7 +171,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
         await expect(raw.get(user)!.request(subject, "{}", { timeout: 2000 }), subject).rejects.toThrow(/permission/i);
     });
 
-  it("another team sees and changes nothing, with any of its users", { timeout: 60_000 }, async () => {
+  it("another team sees and changes nothing", { timeout: 60_000 }, async () => {
     await withFleets(["build-sender"], async (sender) => {
       await sender!.enqueue(newRun(3));
       const before = await sender!.runs();
@@ -207,7 +208,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
     });
   });
 
-  it("nobody without a login is let in, nor without TLS", async () => {
+  it("nobody gets in without a login or TLS", async () => {
     const refused = openFleet(`tls://${address()}`, { configDir: "/nowhere", env: { COURSER_FLEET_CA: ca } });
     await expect(refused).rejects.toMatchObject({ code: "FLEET_REFUSED" });
     const plain = openFleet(`nats://build-reader:wrong@${address()}`, { configDir: "/nowhere", env: {} });

@@ -71,7 +71,7 @@ describe("fleet()", () => {
     await own.close();
   });
 
-  it("cancelled by a signal, failed, never queued: one result each", async () => {
+  it("a run that is cancelled, fails or is never queued has one result each", async () => {
     const own = fleet(undefined, { env: workspace.env });
     const abort = new AbortController();
     const slow = own.run({

@@ -79,7 +79,8 @@ async function loseWorker(loss: Loss, { holdsLog }: { holdsLog: boolean }): Prom
     const length = readSize(`${storeFile(folder)}-wal`);
     const isFrozen = loss.startsWith("frozen");
     const worker = first.child.pid!;
-    const lost = loss.endsWith("agent") ? [...startedBy(worker), worker] : [worker];
+    // The worker first: if it lives to see its agent die, that is how the run ends.
+    const lost = loss.endsWith("agent") ? [worker, ...startedBy(worker)] : [worker];
     for (const pid of lost) signal(pid, isFrozen ? "SIGSTOP" : "SIGKILL");
     fleet.start(args);
     const over = fleet.over(run, 60_000);

@@ -60,7 +60,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     return shown;
   }
 
-  it("what restricts the sender goes with the run, or keeps it from being sent", async () => {
+  it("restrictions of the sender go with the run, or keep it from being sent", async () => {
     const [rules, hooks] = ["cli-config.json", "hooks.json"].map((name) => join(workspace.config, name)) as [
       string,
       string,
@@ -82,7 +82,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     }
   });
 
-  it("-b sends the workspace without its secrets; a worker elsewhere takes it; its patch comes back", async () => {
+  it("-b sends the workspace without secrets, a remote worker runs it, and its patch returns", async () => {
     const sent = await workspace.run([
       "-b",
       "--fleet",
@@ -130,7 +130,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     );
   });
 
-  it("refuses what cannot be sent, and a fleet for runs that are waited for", async () => {
+  it("what cannot be sent is refused, and so is a fleet for attended runs", async () => {
     const said = async (...args: string[]) => (await workspace.run([...args, "x"], { env: fleet })).stderr;
     expect(await said("-b", "--add-dir", workspace.home)).toContain("Cannot be sent to a fleet: --add-dir");
     expect(await said("-b", "--source", "git:https://me:secret@example.test/x")).toContain("holds a login");
@@ -139,7 +139,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(await said("-p", "--fleet", url)).toContain("-b --fleet");
   });
 
-  it("two services over one fleet share a token: what one begins the other tells, with its patch", async () => {
+  it("two services over one fleet share a token, runs and patches", async () => {
     const ports: number[] = [];
     for (const home of [workspace.home, elsewhere]) {
       const config = join(home, ".cursor");
@@ -177,7 +177,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(again.stderr).toContain("A service of yours is already running");
   });
 
-  it("batch: each workspace is sent once, workers take the lines, patches stand in the results", async () => {
+  it("batch sends each workspace once, and results contain the patches", async () => {
     const lines = ["d", "e", "f"].map((id) => ({
       id,
       prompt: `create ${id}.txt with text '${id}'`,
@@ -198,7 +198,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(results).toHaveLength(3);
   });
 
-  it("eval: the agent works on a worker, its patch is verified here", async () => {
+  it("eval runs the agent on a worker and verifies its patch locally", async () => {
     const file = (name: string, text: string) => workspace.file(join("../task", name), text);
     file("instruction.md", "Write done.txt.\n");
     file("task.toml", "");
@@ -222,7 +222,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(exit).toBe(0);
   });
 
-  it("eval: says what an agent did to the repository of its workspace, which a patch does not carry", async () => {
+  it("eval reports changes to the repository that a patch does not carry", async () => {
     const task = join(repository, "eval/tasks/merge-conflict");
     const args = ["eval", task, "--model", "script", "--sandbox", "disabled", "--format", "json"];
     const { stdout } = await workspace.run(args, { env: fleet });

@@ -15,6 +15,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const stop = new AbortController();
   process.on("SIGTERM", () => stop.abort());
   const fleet = await opened(url!);
+  tellSlow(fleet);
   process.stdout.write("ready\n");
   while (!stop.signal.aborted) {
     const lease = await fleet.lease({ worker: name, ttlMs, wait: stop.signal });
@@ -23,7 +24,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (!(await fleet.renew(lease))) continue;
     const keeper = new LeaseKeeper(fleet, lease, sureSince, ({ code }) => process.stdout.write(`lost ${code}\n`));
     try {
-      await host(fleet, lease, { name, events, pauseMs });
+      await host(fleet, lease, { name, events, pauseMs }, keeper);
     } catch (error) {
       if ((error as { code?: string }).code !== "LEASE_LOST") throw error;
       process.stdout.write(`refused ${lease.run}\n`);
@@ -33,6 +34,22 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   fleet.close();
   return 0;
+}
+
+/** How long a renewal or a write took, where it took long: together they must take less than a lease. */
+function tellSlow(fleet: Fleet): void {
+  const timed = async <T>(work: Promise<T>): Promise<T> => {
+    const began = milliseconds();
+    try {
+      return await work;
+    } finally {
+      const ms = milliseconds() - began;
+      if (ms > 500) process.stdout.write(`slow ${Math.round(ms)}\n`);
+    }
+  };
+  const { renew, append } = fleet;
+  fleet.renew = (...given) => timed(renew.apply(fleet, given));
+  fleet.append = (...given) => timed(append.apply(fleet, given));
 }
 
 /** Also where the server is just being started again. */
@@ -50,7 +67,7 @@ async function opened(url: string): Promise<Fleet> {
 type Work = { name: string; events: number; pauseMs: number };
 
 /** Who wrote it and in which attempt is told in every event. */
-async function host(fleet: Fleet, lease: Lease, { name, events, pauseMs }: Work): Promise<void> {
+async function host(fleet: Fleet, lease: Lease, { name, events, pauseMs }: Work, keeper: LeaseKeeper): Promise<void> {
   const { attempts } = (await fleet.run(lease.run))!;
   const text = `${name}/${attempts}`;
   const chance = chanceOf(`${name} ${lease.run}`);
@@ -60,6 +77,7 @@ async function host(fleet: Fleet, lease: Lease, { name, events, pauseMs }: Work)
     process.stdout.write(`wrote ${lease.run} ${position}\n`);
     await sleep(pauseMs * (0.5 + chance()));
   }
-  await fleet.finish(lease, { outcome: "finished", text, durationMs: 1, turns: 1 }, position, 0);
+  const end = { outcome: "finished" as const, text, durationMs: 1, turns: 1 };
+  await keeper.ending(() => fleet.finish(lease, end, position, 0));
   process.stdout.write(`ended ${lease.run}\n`);
 }

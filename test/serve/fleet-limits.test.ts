@@ -15,7 +15,7 @@ const open = (url: string) => openFleet(url, { configDir: "/nowhere", env: {} })
 const ended = { outcome: "finished", text: "done", durationMs: 1, turns: 1 } as const;
 
 describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () => {
-  it("nearly full it refuses new runs, with words, and ends none that runs", { timeout: 30_000 }, async () => {
+  it("a nearly full fleet refuses new runs with an explanation, and ends none", { timeout: 30_000 }, async () => {
     const account = "A: { jetstream: { max_file: 4MB }, users: [{ user: a, password: b }] }";
     const system = "S: { users: [{ user: s, password: s }] }";
     const server = await NatsServer.start({ config: `accounts { ${account}, ${system} }\nsystem_account: S` });
@@ -45,7 +45,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
     }
   });
 
-  it("its operator sets them; a run whose log is gone is gone, and holds nobody up", { timeout: 30_000 }, async () => {
+  it("an operator sets limits; a run whose log was pruned is gone and blocks nobody", { timeout: 30_000 }, async () => {
     const server = await NatsServer.start();
     const place = createWorkspace();
     const fleet = await open(server.url());
@@ -72,7 +72,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
     }
   });
 
-  it("a sender has so many runs at once, in turns with others, and none beyond its money", {
+  it("a sender's runs are limited in number and cost, and take turns with others", {
     timeout: 60_000,
   }, async () => {
     const server = await NatsServer.start();
@@ -80,7 +80,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
     const env = { COURSER_FLEET: server.url() };
     const by = (sender: string) => openFleet(server.url(), { configDir: "/nowhere", env: { USER: sender } });
     const [ann, bob, worker] = [await by("ann"), await by("bob"), await open(server.url())];
-    const take = (ms = 3000) => worker.lease({ worker: "w", ttlMs: 15_000, wait: AbortSignal.timeout(ms) });
+    const take = (ms = 3000) => worker.lease({ worker: "w", ttlMs: 60_000, wait: AbortSignal.timeout(ms) });
     const end = async (lease: Lease, costUsd = 0) =>
       expect(await worker.finish(lease, { ...ended, costUsd }, lease.position, 0)).toBe(true);
     try {
@@ -93,7 +93,10 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
       const senders = await Promise.all(taken.map(async ({ run }) => (await worker.run(run))!.sender));
       expect(senders.sort()).toEqual(["ann", "ann", "bob", "bob"]);
       const waits = "ann has 2 runs in pool default at once, and 2 is the most";
-      expect((await place.run(["fleet", "status"], { env })).stdout).toContain(`Held back: ${waits}.`);
+      const { stdout } = await place.run(["fleet", "status"], { env });
+      expect(stdout).toContain(`Held back: ${waits}.`);
+      expect(stdout).toContain("No worker serves what waits in pool default. To start one: ");
+      await worker.present!({ name: "w", pool: "default", version: "1", concurrency: 6, running: 4 });
       const queued = (await ann.runs({ states: ["queued"] }))[0]!;
       expect((await place.run(["runs", "show", queued.id], { env })).stdout).toContain(`waits      ${waits}`);
       // Another place becomes free, and no more than that.
@@ -107,7 +110,9 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
       await end(next, 0.5);
       expect(await take(1500)).toBeUndefined();
       const spent = "the runs of ann have cost $1.25 today, and $1 a day is the most";
-      expect((await place.run(["fleet", "status"], { env })).stdout).toContain(`Held back: ${spent}.`);
+      const later = await place.run(["fleet", "status"], { env });
+      expect(later.stdout).toContain(`Held back: ${spent}.`);
+      expect(later.stdout).not.toContain("No worker serves");
       await place.run(["fleet", "limits", "--cost-per-sender", "0"], { env });
       expect(await take(10_000)).toBeDefined();
     } finally {
@@ -117,7 +122,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
     }
   });
 
-  it("the store of a server that was stopped can be copied, and goes on elsewhere", { timeout: 30_000 }, async () => {
+  it("the store of a stopped server can be copied and continues elsewhere", { timeout: 30_000 }, async () => {
     const server = await NatsServer.start();
     const fleet = await open(server.url());
     await fleet.enqueue(newRun(0));

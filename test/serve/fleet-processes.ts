@@ -1,7 +1,7 @@
 // `npm run long -- fleet [--cluster] [--runs N] [--kills N] [--freezes N] [--lease MS] [--restarts N] [--leader-kills N] [--continued N]
 // [--timeout S]`: workers of a fleet on real NATS servers, killed and frozen past their leases at random. One server is killed and started
-// again; of a cluster, the leader is. None may be lost, none end twice, no zombie write. `--continued`: beside them, runs of the built CLI on
-// this machine's own fleet (fleet-continued.ts).
+// again; of a cluster, the leader is, and `--restarts` restarts its servers one after the other. None may be lost, none end twice, no
+// zombie write. `--continued`: beside them, runs of the built CLI on this machine's own fleet (fleet-continued.ts).
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,13 +33,17 @@ export type FleetReport = {
   /** Events of somebody who was not the host. */
   zombieEvents: number;
   /** Events whose writer was told that they are kept, and are not. */
-  unkept: number;
+  ephemeral: number;
   /** Writes that were refused because the run was somebody else's. */
   refused: number;
   /** Runs that more than one worker had. */
   continued: number;
-  /** Runs that were taken from a worker that was neither killed nor frozen: one that may not continue has ended for it. */
-  robbed: number;
+  /** Runs that were taken from a worker that was neither killed nor frozen, and when: one that may not continue has ended for it. */
+  robbed: string[];
+  /** Why workers gave up runs, by code: all of them, also those that were frozen. */
+  surrendered: Record<string, number>;
+  /** The longest that a renewal or a write took, in leases; also of a worker that was frozen. */
+  slowest: number;
   /** From the death of a worker until another had its run, in leases: the longest. */
   longestWait: number;
   /** The same, where a server was away meanwhile. */
@@ -67,6 +71,7 @@ export class HostProcess {
   readonly ready: Promise<void>;
   readonly written: { run: string; position: number; at: number }[] = [];
   readonly lost: string[] = [];
+  slowestMs = 0;
   refused = 0;
   ended = 0;
 
@@ -93,6 +98,7 @@ export class HostProcess {
         if (what === "refused") this.refused++;
         if (what === "ended") this.ended++;
         if (what === "lost") this.lost.push(run!);
+        if (what === "slow") this.slowestMs = Math.max(this.slowestMs, Number(run));
         if (what === "wrote") this.written.push({ run: run!, position: Number(position), at: Date.now() });
       });
       this.child.on("exit", () => resolve());
@@ -263,7 +269,8 @@ async function inspect(
   ids: readonly string[],
   { all, killedAt, frozen, troubles, leaseMs }: Happened,
 ): Promise<Omit<FleetReport, "runs" | "kills" | "freezes" | "restarts">> {
-  const found = { lost: 0, twice: 0, zombieEvents: 0, unkept: 0, continued: 0, robbed: 0 };
+  const found = { lost: 0, twice: 0, zombieEvents: 0, ephemeral: 0, continued: 0 };
+  const robbed: string[] = [];
   const waits = { longestWait: 0, longestWaitInTrouble: 0 };
   const kept = new Set<string>();
   for (const id of ids) {
@@ -279,7 +286,10 @@ async function inspect(
         const dead = host && killedAt.get(host.worker);
         const wasFrozen = host && frozen.get(host.worker)?.some((time) => time > host!.at - leaseMs && time < at);
         if (entry.attempt === 2) found.continued++;
-        if (host && dead === undefined && !wasFrozen) found.robbed++;
+        if (host && dead === undefined && !wasFrozen) {
+          const since = troubles.map(({ from, to }) => `${at - from} ms after a server was lost, back ${to - from}`);
+          robbed.push(`${id} of ${host.worker}, which had it for ${at - host.at} ms: ${since.join("; ")}`);
+        }
         if (dead !== undefined) {
           const isTroubled = troubles.some(({ from, to }) => from < at && to + leaseMs > dead);
           const which = isTroubled ? "longestWaitInTrouble" : "longestWait";
@@ -294,7 +304,7 @@ async function inspect(
       found.zombieEvents++;
   }
   for (const { written } of all)
-    for (const { run, position } of written) if (!kept.has(`${run} ${position}`)) found.unkept++;
+    for (const { run, position } of written) if (!kept.has(`${run} ${position}`)) found.ephemeral++;
   const times = all.flatMap(({ written }) => written.map(({ at }) => at)).sort((one, other) => one - other);
   const gaps = troubles.flatMap(({ from, isLeader }) => {
     const next = times.find((time) => time > from + settlingMs);
@@ -303,10 +313,19 @@ async function inspect(
   return {
     ...found,
     ...waits,
+    robbed,
     longestGap: Math.max(0, ...gaps),
     troubles: troubles.length,
+    slowest: Math.max(...all.map(({ slowestMs }) => slowestMs)) / leaseMs,
+    surrendered: countsOf(all.flatMap(({ lost }) => lost)),
     refused: all.reduce((sum, { refused }) => sum + refused, 0),
   };
+}
+
+function countsOf(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
 }
 
 /** What was on its way when a leader died may still be told. */
@@ -319,10 +338,13 @@ export async function main(given: readonly string[]): Promise<number> {
     ? { runs: 60, kills: 2, freezes: 2, restarts: 0, "leader-kills": 2, lease: 15_000, continued: 0 }
     : { runs: 200, kills: 10, freezes: 10, restarts: 1, "leader-kills": 0, lease: 2000, continued: 6 };
   const chosen = numbersFrom(argv, { ...usual, timeout: 0 });
-  const { lease: leaseMs, timeout, continued: wanted, "leader-kills": leaderKills, ...numbers } = chosen;
-  const troubles = isCluster && { troubles: Array.from({ length: leaderKills }, () => "leader killed" as const) };
-  const options = { ...numbers, leaseMs, ...troubles };
-  const usualMs = (options.runs * events * pauseOf(options)) / workers + (options.restarts + leaderKills) * leaseMs * 2;
+  const { lease: leaseMs, timeout, continued: wanted, "leader-kills": leaderKills, restarts, ...numbers } = chosen;
+  const troubles: Trouble[] = [
+    ...Array.from({ length: leaderKills }, () => "leader killed" as const),
+    ...Array.from({ length: restarts }, () => "rolling restart" as const),
+  ];
+  const options = { ...numbers, leaseMs, ...(isCluster ? { troubles } : { restarts }) };
+  const usualMs = (options.runs * events * pauseOf(options)) / workers + (restarts + leaderKills) * leaseMs * 2;
   let tell = () => "starting";
   const { report, continued } = await underWatch(
     async () => {
@@ -338,7 +360,7 @@ export async function main(given: readonly string[]): Promise<number> {
   );
   for (const fault of continued.faults) console.log(fault);
   console.log(JSON.stringify({ ...report, continuedRuns: { ...continued, faults: continued.faults.length } }));
-  const faults = report.lost + report.twice + report.zombieEvents + report.unkept + continued.faults.length;
+  const faults = report.lost + report.twice + report.zombieEvents + report.ephemeral + continued.faults.length;
   const isLate = report.longestWait > 1.5 || report.longestWaitInTrouble > 2.5 || report.longestGap > 1;
-  return faults + (isCluster ? report.robbed + Number(isLate) : 0) === 0 ? 0 : 1;
+  return faults + (isCluster ? report.robbed.length + Number(isLate) : 0) === 0 ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 // Waits for a fleet in every way there is, one after the other, in a process of its own: it must not end before what it waits for
 // comes, and must end when it has closed the fleet.  URL|- CONFIG-DIR
+import { isLocal } from "../../src/serve/fleet.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
 
 export async function main([url, configDir]: readonly string[]): Promise<number> {
@@ -11,8 +12,10 @@ export async function main([url, configDir]: readonly string[]): Promise<number>
     process.exit(1);
   });
 
-  say("changed");
-  await fleet.changed(never());
+  if (isLocal(fleet)) {
+    say("changed");
+    await fleet.changed(never());
+  }
   const all = new AbortController();
   say("followAll");
   for await (const { entry } of fleet.followAll(await fleet.position(), all.signal))
@@ -21,7 +24,7 @@ export async function main([url, configDir]: readonly string[]): Promise<number>
   const lease = (await fleet.lease({ worker: "waiter", ttlMs: 60_000, wait: never() }))!;
   const heard = new AbortController();
   say("hear");
-  for await (const { message } of fleet.hear(lease, 0, heard.signal)) if (message.type === "cancel") heard.abort();
+  for await (const { message } of fleet.receive(lease, 0, heard.signal)) if (message.type === "cancel") heard.abort();
 
   fleet.close();
   process.removeAllListeners("beforeExit");

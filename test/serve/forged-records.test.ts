@@ -23,7 +23,7 @@ it.each(["../../own", "..", ".", "", "a/b", "/etc/x", "a\0b", "a b", "-rf"])(
   },
 );
 
-it("a run with an id of ours gets its folder", () => {
+it("a run record with a valid id gets its own folder", () => {
   const id = "run-0b3c1f8e-7a51-4a5e-9d5a-1c6f0a9e2b11";
   expect(claimFolder(join(base, "fine"), { id, attempts: 2 })).toBe(join(base, "fine/runs", `${id}-2`));
 });

@@ -46,7 +46,7 @@ describe("a service on 127.0.0.1", () => {
       expect(await ask(...hosts)).toContain("two_hosts");
   });
 
-  test("on ::1 the names are those of ::1, elsewhere those of both and its own", () => {
+  test("a service on ::1 accepts the names of ::1, and elsewhere its own as well", () => {
     expect(hostNames("::1")).toEqual(["[::1]", "localhost"]);
     expect(hostNames("10.0.0.7")).toEqual(["127.0.0.1", "localhost", "[::1]", "10.0.0.7"]);
   });

@@ -1,17 +1,20 @@
 // The parts that a host of a run is made of, each by itself: what it writes, what it asks, what it owes, when it gives up.
+import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
+import { OpenPrompts } from "../../src/protocol/open-prompts.ts";
 import type { Answer, Question, Sent, TurnEnding } from "../../src/protocol/run.ts";
-import type { Entry, Fleet, Lease, RunRecord } from "../../src/serve/fleet.ts";
+import type { Entry, Lease, LocalFleet, RunRecord } from "../../src/serve/fleet.ts";
 import { hasLabels, isOver } from "../../src/serve/fleet.ts";
 import { keepHosts } from "../../src/serve/keep-hosts.ts";
 import { leaseOf, startHosts } from "../../src/serve/launcher.ts";
 import { LeaseKeeper } from "../../src/serve/lease-keeper.ts";
-import { OpenPrompts } from "../../src/serve/open-prompts.ts";
 import { addEndings, endOf, failedEnd } from "../../src/serve/run-end.ts";
 import { RunLogWriter } from "../../src/serve/run-log-writer.ts";
 import { RunQuestions } from "../../src/serve/run-questions.ts";
+import { workLoop } from "../../src/serve/worker/loop.ts";
+import { WorkerStats } from "../../src/serve/worker/stats.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -22,8 +25,8 @@ const lease: Lease = { run: "run-1", token: "t", position: 7, ttlMs: 1000 };
 const launch = { configDir: "/nowhere", env: {}, program: ["false"], most: 3 };
 
 /** Only what a test needs of a fleet; anything else would be a call of undefined. */
-function fleetOf(parts: Partial<Fleet>): Fleet {
-  return parts as Fleet;
+function fleetOf(parts: Partial<LocalFleet>): LocalFleet {
+  return parts as LocalFleet;
 }
 
 describe("the keeper of a lease", () => {
@@ -74,6 +77,18 @@ describe("the keeper of a lease", () => {
     expect([asked(), abandoned(), lost.length]).toEqual([2, 1, 1]);
   });
 
+  it("the lease keeper takes the end that is being written for its own, not for another host's", async () => {
+    const { keeper, lost } = kept([false]);
+    let written = (_isWritten: boolean) => {};
+    const ending = keeper.ending(() => new Promise((resolve) => (written = resolve)));
+    await vi.advanceTimersByTimeAsync(600);
+    expect(lost).toEqual([]);
+    written(false); // a prompt came first: the run goes on
+    expect(await ending).toBe(false);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(lost).toMatchObject([{ code: "LEASE_LOST" }]);
+  });
+
   it("the lease keeper gives up when nothing was renewed for a whole lease, and not before", async () => {
     const { lost, abandoned } = kept([new Error("the store is busy")]);
     await vi.advanceTimersByTimeAsync(990);
@@ -100,19 +115,21 @@ describe("the keeper of a lease", () => {
 });
 
 describe("hosts of this machine", () => {
-  it("hosts of this machine are started as long as there is room, and the queue is told by whom", async () => {
+  it("run hosts are started on this machine while there is room, and the queue learns which host took a run", async () => {
     const asked: object[] = [];
     const fleet = fleetOf({
       async lease(options) {
         asked.push(options);
         return undefined;
       },
+      changed: async () => {},
     });
     expect(await startHosts(fleet, launch)).toBe(0);
     expect(await startHosts(fleet, launch, "run-9")).toBe(0);
     const base = { worker: `pid ${process.pid}`, ttlMs: 15_000, most: 3 };
     expect(asked).toEqual([base, { ...base, run: "run-9" }]);
-    expect(await startHosts(fleet, { ...launch, fleetUrl: "nats://x" })).toBe(0);
+    const { changed: _changed, ...withWorkers } = fleet;
+    expect(await startHosts(withWorkers, { ...launch, fleetUrl: "nats://x" })).toBe(0);
     expect(asked).toHaveLength(2);
   });
 
@@ -123,11 +140,11 @@ describe("hosts of this machine", () => {
     ["run 1:7:abc", undefined],
     ["run-1:7:abc:d", undefined],
     ["", undefined],
-  ])("a lease is told to a host as %s", (words, expected) => {
+  ])("the lease that a host is given as %s is read", (words, expected) => {
     expect(leaseOf(words)).toEqual(expected);
   });
 
-  it("are looked after until the signal, by changes and when a host may be lost", async () => {
+  it("hosts of this machine are watched until the signal, by changes and lost leases", async () => {
     const stop = new AbortController();
     const rounds: boolean[] = [];
     const waits = [
@@ -176,7 +193,20 @@ describe("the log of a run", () => {
   const text = (said: string): AgentEvent => ({ type: "text", text: said });
   const output = (callId: string, chunk: string): AgentEvent => ({ type: "tool_output", callId, chunk }) as AgentEvent;
 
-  it("joins pieces of one text, and of the output of one call, and nothing else", async () => {
+  it("the list of waiting prompts contains those with an id, for everybody who follows the run", async () => {
+    const { writer, written } = opened();
+    writer.noteWaiting({ type: "prompt", prompt: { text: "first" } });
+    writer.noteWaiting({ type: "prompt", id: "p", prompt: { text: "second" } });
+    writer.noteWaiting({ type: "steer", id: "s", text: "to the left" });
+    writer.noteWaiting({ type: "cancel", reason: "no" });
+    await writer.flush();
+    expect(written.flatMap(({ entries }) => entries)).toEqual([
+      { type: "prompt", id: "p", kind: "prompt", text: "second" },
+      { type: "prompt", id: "s", kind: "steer", text: "to the left" },
+    ]);
+  });
+
+  it("the log of a run joins pieces of one text or one call's output, and nothing else", async () => {
     const { writer, written } = opened();
     writer.event({ event: text("a") });
     writer.event({ event: text("b") });
@@ -240,7 +270,7 @@ describe("questions of a run", () => {
   const question = { id: "q1", hash: "h", type: "trust" } as unknown as Question;
   const yes: Answer = { type: "yes" };
 
-  it("stand in the log until they are answered, once", async () => {
+  it("questions stay in the log until they are answered, once", async () => {
     const log: Entry[] = [];
     const questions = new RunQuestions((entry) => log.push(entry));
     const answer = questions.ask(question, new AbortController().signal);
@@ -271,7 +301,7 @@ describe("questions of a run", () => {
   });
 });
 
-describe("what a host has not answered yet", () => {
+describe("prompts that a host has not answered yet", () => {
   const done: TurnEnding = { type: "done", text: "ok" } as TurnEnding;
   const failed: TurnEnding = { type: "fail", message: "no", code: "STOPPED" } as unknown as TurnEnding;
 
@@ -280,9 +310,10 @@ describe("what a host has not answered yet", () => {
     const dropped: TurnEnding[] = [];
     const shown: TurnEnding[] = [];
     const prompts = new OpenPrompts({
-      writer: { add: (entry: Entry) => log.push(entry) } as unknown as RunLogWriter,
       shown: async (ending) => void shown.push(ending),
-      onDropped: (ending) => dropped.push(ending),
+      dropped: (ending) => dropped.push(ending),
+      ended: (id, end) => log.push({ type: "prompt_ended", id, ...end }),
+      replied: (id, end) => log.push({ type: "reply", id, ...end }),
     });
     return { prompts, log, dropped, shown };
   }
@@ -290,7 +321,7 @@ describe("what a host has not answered yet", () => {
     return { state, ending: Promise.resolve(ending), withdraw: async () => true } as unknown as Sent;
   }
 
-  it("is counted until it is over; a later prompt says in the log how it ended", async () => {
+  it("the prompts of a hosted run are counted until they are handled, and the log says how they ended", async () => {
     const { prompts, log, dropped, shown } = opened();
     prompts.follow(sent("told", done), undefined);
     prompts.follow(sent("told", done), "later");
@@ -319,19 +350,7 @@ describe("what a host has not answered yet", () => {
     return (one: object, other: object) => at(one) - at(other);
   }
 
-  it("is shown to everybody who follows the run, where it has an id", () => {
-    const { prompts, log } = opened();
-    prompts.note({ type: "prompt", prompt: { text: "first" } });
-    prompts.note({ type: "prompt", id: "p", prompt: { text: "second" } });
-    prompts.note({ type: "steer", id: "s", text: "to the left" } as never);
-    prompts.note({ type: "cancel", reason: "no" });
-    expect(log).toEqual([
-      { type: "prompt", id: "p", kind: "prompt", text: "second" },
-      { type: "prompt", id: "s", kind: "steer", text: "to the left" },
-    ]);
-  });
-
-  it("is replied to with a value, with nothing, or with what went wrong", async () => {
+  it("a request to a running agent is answered with a value, nothing, or an error", async () => {
     const { prompts, log } = opened();
     prompts.reply("a", async () => 3);
     prompts.reply("b", async () => undefined);
@@ -372,11 +391,11 @@ describe("how a run ended", () => {
       undefined,
       { outcome: "error", code: "NO_RESULT", text: "The run ended before its first turn was finished.", turns: 0 },
     ],
-  ])("%s", (_how, endings, error, expected) => {
+  ])("the outcome of a run is its last turn's, or what stopped it: %s", (_how, endings, error, expected) => {
     expect(endOf(endings, run, error)).toMatchObject(expected);
   });
 
-  it("is told without a code where there is none, and with how long it took", () => {
+  it("a run's ending has its duration, and a code only if there is one", () => {
     const end = endOf([fail()], run, undefined);
     expect(end).not.toHaveProperty("code");
     expect(end.durationMs).toBeGreaterThanOrEqual(2000);
@@ -403,7 +422,7 @@ describe("how a run ended", () => {
     });
   });
 
-  it("is over in three of five states, and asks for workers that have all of its labels", () => {
+  it("three of the five run states are final, and a worker needs all labels of a run", () => {
     const states = ["queued", "running", "finished", "error", "cancelled"] as const;
     expect(states.map(isOver)).toEqual([false, false, true, true, true]);
     expect(hasLabels({ gpu: "a", os: "linux" }, { gpu: "a" })).toBe(true);
@@ -411,4 +430,27 @@ describe("how a run ended", () => {
     expect(hasLabels({ gpu: "b" }, { gpu: "a" })).toBe(false);
     expect(hasLabels({}, {})).toBe(true);
   });
+});
+
+it("a worker that has ended many runs listens for its own end no more often than at first", async () => {
+  const drain = new AbortController();
+  const listeners: number[] = [];
+  let left = 20;
+  const fleet = fleetOf({
+    async lease() {
+      if (left-- > 0) return { run: `run-${left}`, token: "t", position: 0, ttlMs: 1000 };
+      drain.abort();
+      return undefined;
+    },
+    run: async () => undefined,
+  });
+  const never = new AbortController().signal;
+  await workLoop(fleet, new WorkerStats({ name: "w", pool: "p", version: "1", concurrency: 1 }), {
+    ...{ name: "w", labels: {}, concurrency: 1, singleUse: false, leaseMs: 1000, graceMs: 0, program: [] },
+    ...{ configDir: "/nowhere", disk: { dataDir: "/nowhere", env: {}, cacheLimits: { bytes: 0, ageMs: 0 } } },
+    ...{ drain: drain.signal, end: never },
+    onLine: () => listeners.push(getEventListeners(drain.signal, "abort").length),
+  });
+  expect(listeners).toHaveLength(40);
+  expect(Math.max(...listeners.slice(2))).toBe(Math.max(...listeners.slice(0, 2)));
 });

@@ -1,9 +1,9 @@
 // Archives of workspaces that want out: links that lead out by way of other links, bombs by size and by number, devices.
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { unpackArchive } from "../../src/serve/worker/archive.ts";
 
 type Entry = { name: string; type?: string; linkname?: string; content?: string; size?: number };
@@ -27,14 +27,16 @@ function archive(...entries: Entry[]): Buffer {
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)]));
 }
 
+const all = mkdtempSync(join(tmpdir(), "courser-archive-"));
 let base: string;
 let folder: string;
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "courser-archive-"));
+  base = mkdtempSync(join(all, "one-"));
   folder = join(base, "work");
   writeFileSync(join(base, "victim"), "precious");
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
+// The reader of archives makes sure at its start that the folder exists, and may be late with that for one that it refuses at once.
+afterAll(() => rmSync(all, { recursive: true, force: true, maxRetries: 5 }));
 
 async function unpack(bytes: Buffer, most?: { files: number; bytes: number }): Promise<string> {
   try {
@@ -77,10 +79,65 @@ it.each<[what: string, entries: Entry[]]>([
       { name: "l/evil", content: "x" },
     ],
   ],
-])("does not get out by %s", async (_what, entries) => {
+])("an archive cannot escape by %s", async (_what, entries) => {
   const said = await unpack(archive(...entries));
   expect(said).toMatch(/leads outside of it|cannot be unpacked/);
   expect(readdirSync(base).sort()).toEqual(existsSync(folder) ? ["victim", "work"] : ["victim"]);
+});
+
+/** An entry that gives the next one another name, as tar does for long names. */
+const renames = {
+  pax: (to: string): Entry => ({ name: "x", type: "x", content: paxRecord("path", to) }),
+  gnu: (to: string): Entry => ({ name: "././@LongLink", type: "L", content: `${to}\0` }),
+};
+function paxRecord(key: string, value: string): string {
+  const rest = ` ${key}=${value}\n`;
+  const length = [2, 3].find((digits) => String(rest.length + digits).length === digits)!;
+  return `${rest.length + length}${rest}`;
+}
+
+it.each<[what: string, entries: Entry[]]>([
+  ["pax", [renames.pax("../evil"), { name: "fine", content: "x" }]],
+  ["an absolute pax", [renames.pax("/tmp/courser-evil"), { name: "fine", content: "x" }]],
+  ["GNU", [renames.gnu("../evil"), { name: "fine", content: "x" }]],
+  [
+    "a pax link",
+    [
+      { name: "x", type: "x", content: paxRecord("linkpath", "../victim") },
+      { name: "l", type: "2", linkname: "fine" },
+    ],
+  ],
+  [
+    "a GNU link",
+    [
+      { name: "././@LongLink", type: "K", content: "../victim\0" },
+      { name: "l", type: "1", linkname: "fine" },
+    ],
+  ],
+  [
+    "a global pax",
+    [
+      { name: "x", type: "g", content: paxRecord("path", "../evil") },
+      { name: "fine", content: "x" },
+    ],
+  ],
+])("an archive cannot escape by the long name of %s", async (_what, entries) => {
+  await unpack(archive(...entries));
+  expect(readdirSync(base).filter((name) => !["victim", "work"].includes(name))).toEqual([]);
+  expect(existsSync("/tmp/courser-evil")).toBe(false);
+  expect(existsSync(join(folder, "l"))).toBe(false);
+});
+
+it("files of an archive are not set to run as their owner, and cannot be written by others", async () => {
+  const bytes = gunzipSync(archive({ name: "program", content: "x" }));
+  bytes.write("0006777\0", 100);
+  const sum = bytes
+    .subarray(0, 512)
+    .fill(32, 148, 156)
+    .reduce((total, byte) => total + byte, 0);
+  bytes.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  expect(await unpack(gzipSync(bytes))).toBe("unpacked");
+  expect(statSync(join(folder, "program")).mode & 0o6002).toBe(0);
 });
 
 it("unpacking an archive creates no devices or pipes", async () => {
@@ -88,7 +145,7 @@ it("unpacking an archive creates no devices or pipes", async () => {
   expect(readdirSync(folder)).toEqual(["a"]);
 });
 
-it("stops at a bomb: many bytes from few, a size that is only said, many files", async () => {
+it("unpacking stops at archive bombs: high compression, false sizes, many files", async () => {
   const most = { files: 50, bytes: 1_000_000 };
   expect(await unpack(archive({ name: "zeros", content: "\0".repeat(20_000_000) }), most)).toContain("too large");
   expect(await unpack(archive({ name: "said", size: 2 ** 33 - 1 }), most)).toContain("too large");

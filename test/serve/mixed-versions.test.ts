@@ -44,7 +44,9 @@ const script = place.file(join(place.home, "script.json"), JSON.stringify([{ tex
 const own = [process.execPath, cli];
 
 describe.skipIf(noNatsServer)(orSkipped("versions mixed in a fleet", noNatsServer), () => {
-  it("a worker leaves a newer record, says so once, and takes the others", { timeout: 40_000 }, async () => {
+  it("a worker skips run records of a newer version, says so once, and takes the others", {
+    timeout: 40_000,
+  }, async () => {
     const fleet = await openFleet(env.COURSER_FLEET, { configDir: "/nowhere", env: {} });
     const request = { workspace: place.path, model: `script:${script}`, force: true };
     const newer = newRun({ cli: "courser", request, prompt: { text: "go" } });

@@ -8,7 +8,8 @@ import { Readable } from "node:stream";
 import { createAccount, createOperator, createUser, type KeyPair } from "@nats-io/nkeys";
 import { afterAll, describe, expect, it } from "vitest";
 import { openFleet } from "../../src/serve/open-fleet.ts";
-import { freePort, NatsServer, type NatsServerOptions, noNatsServer } from "../support/nats-server.ts";
+import { freePort } from "../support/free-port.ts";
+import { NatsServer, type NatsServerOptions, noNatsServer } from "../support/nats-server.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { ended, newRun } from "./fleet-kit.ts";
 
@@ -106,7 +107,7 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
   });
 
   it("a NATS user without the permissions that a fleet needs is reported", async () => {
-    const permissions = (publish: readonly string[], subscribe: readonly string[]) =>
+    const permissions = (publish: unknown, subscribe: readonly string[]) =>
       `authorization { users: [{ user: me, password: secret, permissions: ${JSON.stringify({ publish, subscribe })} }] }`;
     const needed = {
       publish: ["fleet.>", "$KV.fleet_runs.>", "$KV.fleet_state.>", "$O.fleet_objects.>", "$JS.API.>", "$JS.ACK.>"],
@@ -119,6 +120,15 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
       const lease = (await fleet.lease({ worker: "w", ttlMs: 60_000, wait: AbortSignal.timeout(20_000) }))!;
       await fleet.put("run-1", "patch", Readable.from([Buffer.from("diff")]));
       expect(await fleet.finish(lease, ended, lease.position, 0)).toBe(true);
+      fleet.close();
+    });
+    // One who may send runs, but take none, is told so by whoever waits for a run.
+    const sending = { allow: needed.publish, deny: ["$JS.API.CONSUMER.MSG.NEXT.>"] };
+    await withServer({ config: permissions(sending, needed.subscribe) }, async (server) => {
+      const fleet = await open(`nats://me:secret@${server.address}?prefix=fleet`);
+      await fleet.enqueue(newRun(1));
+      const refused = fleet.lease({ worker: "w", ttlMs: 60_000, wait: AbortSignal.timeout(20_000) });
+      await expect(refused).rejects.toMatchObject({ code: "FLEET_REFUSED" });
       fleet.close();
     });
     await withServer({ config: permissions(["fleet.>"], needed.subscribe) }, async (server) => {
@@ -203,7 +213,7 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
       expect(await other.run("run-1")).toBeUndefined();
       const lease = (await fleet.lease({ worker: "w", ttlMs: 60_000 }))!;
       await fleet.say("run-1", { type: "steer", text: large });
-      for await (const { message } of fleet.hear(lease, 0, new AbortController().signal)) {
+      for await (const { message } of fleet.receive(lease, 0, new AbortController().signal)) {
         expect(message).toEqual({ type: "steer", text: large });
         break;
       }
@@ -227,7 +237,7 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
   });
 });
 
-it("where the packages for it are not installed the program says which", () => {
+it("a fleet without the NATS packages names the missing ones", () => {
   const dist = resolve(import.meta.dirname, "../../dist");
   const copy = join(folder, "program");
   for (const part of ["courser.cjs", "cli"]) cpSync(join(dist, part), join(copy, part), { recursive: true });

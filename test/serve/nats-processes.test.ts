@@ -5,7 +5,7 @@ import { noNatsServer } from "../support/nats-server.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { partitionFleet, stressFleet } from "./fleet-processes.ts";
 
-const nothingWrong = { lost: 0, twice: 0, zombieEvents: 0, unkept: 0 };
+const nothingWrong = { lost: 0, twice: 0, zombieEvents: 0, ephemeral: 0 };
 const noNetwork = noNatsServer || noNamespaces();
 
 describe.concurrent("a fleet of processes", () => {

@@ -2,9 +2,9 @@
 import { expect, it } from "vitest";
 import { simulate } from "./simulation/index.ts";
 
-it("each run ends once, whatever dies, freezes, is cut off, gets lost or comes twice; the same seed, the same story", async () => {
-  const report = await simulate({ runs: 150, workers: 15, seed: 7 });
-  expect(report).toMatchObject({ lost: 0, twice: 0, zombieEvents: 0, unkept: 0 });
+it("in simulations with deaths, freezes and lost messages each run ends once, reproducibly", async () => {
+  const report = await simulate({ runs: 150, workers: 15, seed: 41 });
+  expect(report).toMatchObject({ lost: 0, twice: 0, zombieEvents: 0, ephemeral: 0, misled: 0 });
   for (const count of [
     report.kills,
     report.freezes,
@@ -16,5 +16,5 @@ it("each run ends once, whatever dies, freezes, is cut off, gets lost or comes t
   ])
     expect(count).toBeGreaterThan(0);
   expect(report.soon).toBeGreaterThan(0.75);
-  expect(await simulate({ runs: 150, workers: 15, seed: 7 })).toEqual(report);
+  expect(await simulate({ runs: 150, workers: 15, seed: 41 })).toEqual(report);
 }, 60_000);

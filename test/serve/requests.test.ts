@@ -30,7 +30,7 @@ describe("the record of a run", () => {
     expect(one).not.toHaveProperty("name");
     expect(newRun(spec, { agent: "bc-1", name: "n" })).toMatchObject({ agent: "bc-1", name: "n" });
     expect(newRun(spec).id).not.toBe(one.id);
-    expect(() => newSpec({ ...spec, request: { ...spec.request, unkept: true } })).toThrow("--no-persist");
+    expect(() => newSpec({ ...spec, request: { ...spec.request, ephemeral: true } })).toThrow("--no-persist");
   });
 
   it("the record of a follow-up resumes the session with the first run's settings, except trust", () => {
@@ -97,14 +97,14 @@ describe("the record of a run", () => {
   });
 });
 
-describe("what people say of a run", () => {
+describe("input from people about a run", () => {
   it.each([
     ["force", { force: true }],
     ["default", { force: false }],
     ["plan", { mode: "plan" }],
     ["ask", { mode: "ask" }],
     [undefined, {}],
-  ])("the mode %s", (mode, fields) => {
+  ])("the mode %s of a request is understood", (mode, fields) => {
     expect(modeFields(mode)).toEqual(fields);
   });
 
@@ -133,7 +133,7 @@ describe("what people say of a run", () => {
     ["a mode", runFields.mode, ["default", "force", "plan", "ask", "agent"], ["yolo"]],
     ["what a lost worker means", runFields.onWorkerLoss, ["continue", "interrupt"], ["retry", true]],
     ["an agent CLI", runFields.cli, ["courser", "cursor", "claude", "codex", "gemini", "opencode", "pi"], ["emacs"]],
-  ])("%s is checked", (_what, check, right, wrong) => {
+  ])("the part of a request is checked that is %s", (_what, check, right, wrong) => {
     for (const value of right) expect(check(value), JSON.stringify(value)).toBeUndefined();
     for (const value of wrong) expect(check(value), JSON.stringify(value)).toEqual(expect.any(String));
   });
@@ -153,12 +153,12 @@ describe("what people say of a run", () => {
     ["canUseTool", "onQuestion"],
     ["addDirs", "roots"],
     ["repository", "source: 'git:URL#REF'"],
-  ])("who writes %s is told %s", (habit, here) => {
+  ])("a request with the unknown field %s is answered with %s", (habit, here) => {
     const call = () => checkCall("run", { prompt: "go", [habit]: "x" });
     expect(call).toThrow(`run: unknown option '${habit}'. Here it is ${here}.`);
   });
 
-  it("positions, programs and counts are checked", () => {
+  it("positions, program names and counts in requests are checked", () => {
     const refused = (name: "fleet" | "run" | "follow", options: object) =>
       expect(() => checkCall(name, options)).toThrow();
     checkCall("follow", { from: 0 });
@@ -173,7 +173,7 @@ describe("what people say of a run", () => {
   });
 });
 
-describe("what another vendor's CLI is told", () => {
+describe("options for another vendor's CLI", () => {
   const told = (request: Partial<RunRequest>, cli: RunSpec["cli"] = "claude") =>
     liveOptions({ ...spec, cli, request: { workspace: "/w", ...request } });
 
@@ -210,7 +210,7 @@ describe("what another vendor's CLI is told", () => {
     [{ sandbox: "disabled" }, { sandbox: false }],
     [{ unlistedCommands: "sandbox" } as never, {}],
     [{ single: true, withoutLocalHooks: true }, {}],
-  ])("%j", (request, options) => {
+  ])("the request %j becomes options for another vendor's CLI", (request, options) => {
     expect(told(request)).toEqual({ tool: "claude", cwd: "/w", ...options });
   });
 
@@ -219,7 +219,7 @@ describe("what another vendor's CLI is told", () => {
     ["chat", { type: "new", id: "mine" }],
     ["chat", { type: "resume", id: "s", orNew: true }],
     ["chat", { type: "resume", id: "s", newId: "mine" }],
-    ["unkept", true],
+    ["ephemeral", true],
     ["mode", "ask"],
     ["effort", "high"],
     ["fallbackModels", ["m"]],
@@ -238,13 +238,13 @@ describe("what another vendor's CLI is told", () => {
     ["price", { input: 1 }],
     ["limits", { maxTurns: 1 }],
     ["answerSchema", { type: "object" }],
-  ])("%s is refused rather than left out: %j", (name, value) => {
+  ])("a request for another vendor's CLI is refused if it has %s, which that CLI would ignore: %j", (name, value) => {
     expect(() => told({ [name]: value }, "codex")).toThrow(
       `codex has no word for ${name}. Leave it out, or run courser.`,
     );
   });
 
-  it("is driven as what it is; ours as the original", () => {
+  it("a run of another vendor's CLI uses that CLI's driver, and Courser's uses that of the original", () => {
     expect(["courser", "cursor", "claude", "pi"].map((cli) => toolOf(cli as never))).toEqual([
       "cursor",
       "cursor",
@@ -266,7 +266,7 @@ describe("where a run works", () => {
     placeRun({ ...context, ...more }, newRun(spec), given, new AbortController().signal);
   const fleetUrl = "nats://x";
 
-  it("is a trusted folder of this machine, and nothing is said of pools or sources", async () => {
+  it("a local run works in a trusted folder, without pools or sources", async () => {
     const run = await place({ workspace: folder, onWorkerLoss: "continue" });
     expect(run.spec).toMatchObject({ request: { workspace: folder, model: "offline" }, onWorkerLoss: "continue" });
     for (const name of ["source", "placement"]) expect(run.spec).not.toHaveProperty(name);
@@ -277,7 +277,7 @@ describe("where a run works", () => {
     expect((await place({ workspace: folder, pool: undefined })).spec).not.toHaveProperty("placement");
   });
 
-  it("is on a worker where the files come from elsewhere, with a name for people", async () => {
+  it("a run whose files come from elsewhere needs a worker, and gets a readable name", async () => {
     const on = async (given: object) => (await place(given, { fleetUrl })).spec;
     expect(await on({ source: "git:https://x/y/repo.git#main", pool: "p", labels: { a: "b" } })).toMatchObject({
       request: { workspace: "/repo" },
@@ -348,7 +348,7 @@ describe("the list of sessions", () => {
     ["is done", "finished", 0, "done", false],
     ["has failed", "error", 0, "failed", false],
     ["was interrupted", "cancelled", 1, "interrupted", false],
-  ])("a session whose run %s", async (_what, state, open, shown, isLive) => {
+  ])("the list of sessions shows one whose run %s", async (_what, state, open, shown, isLive) => {
     const [item] = (await list([record(first, state, open)])).filter(({ id }) => id === first);
     expect(item).toMatchObject({ state: shown, agent: "claude", tool: "claude", workspace: "/w", isTrusted: false });
     expect(item!.run).toBe(isLive ? "run-1" : undefined);
@@ -384,7 +384,7 @@ describe("the list of sessions", () => {
     expect(projects).toEqual(["/other", "/w"]);
   });
 
-  it("trusts what is trusted, and is counted by day", async () => {
+  it("the list of sessions shows trust, and counts by day", async () => {
     trust(configDir, "/w");
     const items = await list([]);
     expect(items.map(({ id, isTrusted }) => [id[0], isTrusted]).sort()).toEqual([
@@ -405,11 +405,13 @@ describe("the list of sessions", () => {
   });
 });
 
-describe("an address of a fleet that is shown", () => {
+describe("displayed fleet addresses", () => {
   it.each([
     ["nats://a:4222", "nats://a:4222"],
     ["nats://user:secret@a:4222", "nats://a:4222"],
     ["nats://user:se/cr?et@a:4222", "nats://a:4222"],
     ["nats://u:p@q@a:4222,u:p@b:4222,c:4222", "nats://a:4222,b:4222,c:4222"],
-  ])("%s has no login", (given, shown) => expect(withoutLogin(given)).toBe(shown));
+  ])("the repository address %s is displayed without its login", (given, shown) =>
+    expect(withoutLogin(given)).toBe(shown),
+  );
 });

@@ -3,26 +3,28 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Question } from "../../src/protocol/run.ts";
 import type { ServeContext } from "../../src/serve/context.ts";
 import { openSqliteFleet } from "../../src/serve/engines/sqlite.ts";
-import type { Entry, Fleet, Lease } from "../../src/serve/fleet.ts";
+import type { Entry, Lease, LocalFleet } from "../../src/serve/fleet.ts";
 import { type App, createApp, type Exchange } from "../../src/serve/http/route.ts";
 import { routes } from "../../src/serve/routes/index.ts";
+import { createChat } from "../../src/store/chats/open-chat.ts";
 import { trust } from "../../src/store/trust.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-routes-")));
 const workspace = join(base, "work");
 const configDir = join(base, ".cursor");
-let fleet: Fleet;
+let fleet: LocalFleet;
 let app: App;
 
 beforeAll(() => {
   mkdirSync(join(workspace, "src"), { recursive: true });
   mkdirSync(join(base, "here"));
   mkdirSync(configDir);
-  writeFileSync(join(workspace, "a.txt"), "hello\n");
+  for (const name of ["zeta", "10", "b", "9", "B", "a.txt"]) writeFileSync(join(workspace, name), "hello\n");
   writeFileSync(join(workspace, "large.txt"), "x".repeat(2 * 1024 * 1024 + 1));
   writeFileSync(join(workspace, ".env"), "KEY=1");
   symlinkSync("/etc", join(workspace, "out"));
@@ -47,6 +49,7 @@ afterAll(() => {
 });
 
 const said: string[] = [];
+const sessionId = "01234567-89ab-4def-8123-456789abcdef";
 const names = new Map<string, string>();
 
 /** What differs from run to run has a name by the order in which it comes. */
@@ -76,7 +79,20 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
   const more = ["allow", "content-disposition"].flatMap((name) => response.headers.get(name) ?? []);
   const shown = [response.status, ...more, text.length > 1500 ? `${text.slice(0, 1500)}…` : text].join(" ");
   said.push(plain(`${method} ${path}${body === undefined ? "" : ` ${JSON.stringify(body)}`}\n  ${shown}`));
-  return text.startsWith("{") ? JSON.parse(text) : text;
+  const answer = text.startsWith("{") ? JSON.parse(text) : text;
+  isAsDocumented(method, path.split("?")[0]!, response.status, answer);
+  return answer;
+}
+
+/** A field that the document does not name is left out by its schema, and differs. */
+function isAsDocumented(method: string, path: string, status: number, answer: unknown): void {
+  const route = routes.find(
+    (each) =>
+      each.method === method.toLowerCase() && new RegExp(`^${each.path.replace(/:[a-zA-Z]+/g, "[^/]+")}$`).test(path),
+  );
+  const schema = route?.replies[status]?.schema;
+  if (schema) expect(v.parse(schema, answer), `${method} ${path}`).toEqual(answer);
+  else if (route && status < 400) expect(Object.keys(route.replies), `${method} ${path}`).toContain(String(status));
 }
 
 async function hosted(run: string): Promise<Lease> {
@@ -84,6 +100,26 @@ async function hosted(run: string): Promise<Lease> {
 }
 
 describe("every route", () => {
+  it("the OpenAPI document says of every route what it takes and answers", async () => {
+    const { paths, ...document } = JSON.parse(await (await app.request("/openapi.json", {}, {} as Exchange)).text());
+    const rows = Object.entries<Record<string, any>>(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId, summary, parameters, requestBody, responses }]) =>
+        [
+          `${method.toUpperCase()} ${path} ${operationId}: ${summary}`,
+          ...parameters.map((each: unknown) => `  ${JSON.stringify(each)}`),
+          ...(requestBody ? [`  body ${JSON.stringify(requestBody)}`] : []),
+          ...Object.entries<any>(responses).map(([status, { description, content }]) => {
+            const [type, { schema }] = Object.entries<any>(content ?? { "-": {} })[0]!;
+            const isError = Object.keys(schema?.properties ?? {}).join() === "error";
+            return `  ${status} ${description}: ${isError ? "error" : schema ? `${type} ${JSON.stringify(schema)}` : "nothing"}`;
+          }),
+        ].join("\n"),
+      ),
+    );
+    const text = `${JSON.stringify(document)}\n${rows.join("\n")}\n`;
+    await expect(text).toMatchFileSnapshot(join(import.meta.dirname, "open-api.txt"));
+  });
+
   it("every route answers as the OpenAPI document says", async () => {
     await ask("GET", "/v1/me");
     await ask("GET", "/v1/agents");
@@ -102,7 +138,7 @@ describe("every route", () => {
     await ask("POST", "/v1/agents", { prompt: { text: "go" }, workspace, unheard: 1 });
     await ask("POST", "/v1/agents", { prompt: { text: "go" }, workspace, cli: "emacs" });
     await ask("POST", "/v1/agents", { prompt: { text: "go" }, workspace, agentId: "mine" });
-    await ask("POST", "/v1/agents", { prompt: { text: "go" }, workspace, unkept: true });
+    await ask("POST", "/v1/agents", { prompt: { text: "go" }, workspace, ephemeral: true });
     const agentId = "bc-01234567-89ab-cdef-0123-456789abcdef";
     const made = { prompt: { text: "go" }, workspace, agentId, name: "first", mode: "plan", force: true };
     const { run } = await ask("POST", "/v1/agents", made);
@@ -149,7 +185,7 @@ describe("every route", () => {
       await ask("POST", `/api/runs/${run.id}/messages`, message);
     const heard: unknown[] = [];
     const enough = new AbortController();
-    for await (const { message } of fleet.hear(lease, 0, enough.signal)) {
+    for await (const { message } of fleet.receive(lease, 0, enough.signal)) {
       heard.push(message);
       if (message.type === "background") break;
     }
@@ -239,12 +275,37 @@ describe("every route", () => {
     await ask("GET", "/api/sessions/claude/none");
     await ask("GET", "/api/sessions/emacs/none");
     await ask("GET", "/api/sessions/claude/none/events?last=0");
+    await ask("GET", "/api/sessions/claude/none?pictures=2");
     await ask("GET", "/api/sessions/cursor/01234567-89ab-cdef-0123-456789abcdef/export?format=pdf");
     await ask("PATCH", "/api/sessions/claude/s", { title: "t" });
     await ask("PATCH", "/api/sessions/cursor/01234567-89ab-cdef-0123-456789abcdef", { title: " " });
     await ask("DELETE", "/api/sessions/cursor/01234567-89ab-cdef-0123-456789abcdef", {});
     await ask("POST", "/api/sessions/summaries", { sessions: [{ tool: "claude", id: "none", updatedAt: 1 }] });
     await ask("POST", "/api/sessions/summaries", { sessions: [{ tool: "claude", id: "..", updatedAt: 1 }] });
+    const chat = createChat({ configDir, workspace }, { id: sessionId, mode: "default", model: "m" });
+    const at2026 = Date.UTC(2026, 5, 17);
+    const call = { callId: "c", tool: "edit", args: { path: "a.txt" }, at: at2026 };
+    chat.record({ type: "user", text: "go on", at: at2026 });
+    chat.append({ role: "user", parts: [{ type: "text", text: "go on" }] });
+    chat.record({ type: "tool_start", ...call });
+    const value = { path: "a.txt", linesAdded: 1, linesRemoved: 0, diffString: "+b" };
+    chat.record({ type: "tool_end", ...call, outcome: { kind: "success", value } });
+    chat.append({ role: "assistant", parts: [{ type: "text", text: "All done." }] });
+    chat.record({ type: "text_end", text: "All done.", at: at2026 });
+    chat.record({ type: "done", text: "All done.", durationMs: 5, apiDurationMs: 1, usage, at: at2026 + 5 });
+    chat.close();
+    const session = `/api/sessions/cursor/${sessionId}`;
+    await ask("GET", "/api/sessions");
+    for (const query of ["state=failed", "agent=courser", "agent=claude", "project=/w", "search=done", "limit=1"])
+      await ask("GET", `/api/sessions?${query}`);
+    await ask("GET", session);
+    await ask("GET", `${session}/events?last=2`);
+    await ask("GET", `${session}/export?format=markdown`);
+    await ask("POST", "/api/sessions/summaries", { sessions: [{ tool: "cursor", id: sessionId, updatedAt: 1 }] });
+    await ask("PATCH", session, { title: "Its own" });
+    await ask("GET", "/api/sessions");
+    await ask("DELETE", session, {});
+    await ask("GET", "/api/sessions");
     await ask("GET", "/api/days?count=1");
     await ask("GET", "/api/days?count=0");
     await ask("GET", "/api/stream?runs=a b");

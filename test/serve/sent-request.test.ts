@@ -5,7 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RunRequest } from "../../src/protocol/run.ts";
 import { refuseRestrictionsLeftBehind } from "../../src/serve/restrictions-left-behind.ts";
+import { readSource, refuseLocalFiles } from "../../src/serve/send-files.ts";
 import { requestForFleet } from "../../src/serve/sent-request.ts";
 
 let home: string;
@@ -27,7 +29,41 @@ function sent(files: Record<string, object>, more: object = {}, cli?: "claude") 
   return requestForFleet(request, { type: "upload" }, { configDir: join(home, ".cursor"), env: { HOME: home } }, cli);
 }
 
-it("adds the sender's own deny rules, and those of the project", () => {
+it.each<[string, object | string]>([
+  ["upload", { type: "upload" }],
+  ["none", { type: "none" }],
+  ["git", { type: "repository" }],
+  ["git:https://a.b/c", { type: "git", from: "https://a.b/c" }],
+  ["git:https://a.b/c#", { type: "git", from: "https://a.b/c" }],
+  ["git:https://a.b/c#v1", { type: "git", from: "https://a.b/c", ref: "v1" }],
+  ["git:git@a.b:c", { type: "git", from: "git@a.b:c" }],
+  ["git:https://me:secret@a.b/c", "--source: the address of the repository holds a login, and no secret is sent"],
+  ["folder:/srv/x", { type: "folder", path: "/srv/x" }],
+  ["folder:x", "--source 'folder:x': the folder must be an absolute path"],
+  ["folder:", "--source 'folder:' is not a source. It may be upload, git, "],
+  ["uploads", "--source 'uploads' is not a source"],
+])("the source %s", (text, source) => {
+  if (typeof source === "string") expect(() => readSource(text)).toThrow(source);
+  else expect(readSource(text)).toEqual(source);
+});
+
+it.each<[object, string | undefined]>([
+  [{}, undefined],
+  [{ roots: [], pluginDirs: [], mcpConfigs: [' {"a":1}'], hooks: ["{}"], chat: { type: "new" } }, undefined],
+  [{ roots: ["/a"] }, "--add-dir"],
+  [{ pluginDirs: ["/p"] }, "--plugin-dir"],
+  [{ mcpConfigs: ["{}", "a.json"] }, "--mcp-config with a file (the JSON itself can be)"],
+  [{ hooks: ["h.json"] }, "--hooks with a file (the JSON itself can be)"],
+  [{ chat: { type: "resume", id: "-1" }, roots: ["/a"] }, "--add-dir, --resume"],
+])("of this machine in %j is: %s", (more, named) => {
+  const check = (type: "upload" | "none") => () =>
+    refuseLocalFiles({ workspace: "/w", ...more } as RunRequest, { type });
+  expect(check("none")).not.toThrow();
+  if (named === undefined) expect(check("upload")).not.toThrow();
+  else expect(check("upload")).toThrow(`Cannot be sent to a fleet: ${named}. It is of this machine`);
+});
+
+it("the sender's deny rules and the project's are sent along", () => {
   const rules = (deny: string[]) => ({ permissions: { allow: ["Shell(ls)"], deny } });
   const files = {
     ".cursor/cli-config.json": rules(["Write(own.txt)", "Shell(rm)"]),
@@ -42,13 +78,13 @@ it("adds the sender's own deny rules, and those of the project", () => {
 it.each([
   [".cursor/hooks.json", permit],
   [".claude/settings.json", claude],
-])("refuses a run that %s could refuse something, unless the sender says so", (name, hooks) => {
+])("a run that %s could refuse is not sent, unless the sender says so", (name, hooks) => {
   expect(() => sent({ [name]: hooks })).toThrow(/can refuse what the run does.*--without-local-hooks/s);
   expect(() => sent({ [name]: hooks })).toThrow(join(home, name));
   expect(sent({ [name]: hooks }, { withoutLocalHooks: true }).workspace).toBe(join(home, "work"));
 });
 
-it("refuses a run that hooks of a plugin on this machine could refuse", () => {
+it("a run that hooks of a local plugin could refuse is not sent", () => {
   const files = {
     ".cursor/plugins/local/guard/.cursor-plugin/plugin.json": { name: "guard" },
     ".cursor/plugins/local/guard/hooks/hooks.json": permit,
@@ -59,7 +95,7 @@ it("refuses a run that hooks of a plugin on this machine could refuse", () => {
 it.each([
   [".cursor/hooks.json", observe],
   ["work/.cursor/hooks.json", permit], // goes with the files
-])("sends a run with %s", (name, hooks) => {
+])("a run with %s is sent", (name, hooks) => {
   expect(sent({ [name]: hooks }).workspace).toBe(join(home, "work"));
 });
 
@@ -89,7 +125,7 @@ describe.each([
   [".cursor/hooks.json", JSON.stringify(permit)],
   [".claude/settings.local.json", JSON.stringify(claude)],
 ])("%s, which restricts runs of the project,", (name, content) => {
-  it("keeps a run from being sent where git ignores it, unless all files are sent", async () => {
+  it("a run is not sent if git ignores the restricting file, unless all files are sent", async () => {
     put({ "a.txt": "a", ".gitignore": `${name}\n` });
     commit();
     put({ [name]: content });
@@ -99,7 +135,7 @@ describe.each([
     await send({ type: "none" });
   });
 
-  it("goes with the files that are uploaded, and with the commit only where it is in there", async () => {
+  it("the restricting file goes with uploaded files, and with a commit that contains it", async () => {
     put({ "a.txt": "a" });
     commit();
     put({ [name]: content });
@@ -108,9 +144,20 @@ describe.each([
     commit();
     await send({ type: "repository" });
   });
+
+  it("a run is not sent with another commit that lacks the restricting file", async () => {
+    put({ "a.txt": "a" });
+    commit();
+    execFileSync("git", ["branch", "before"], { cwd: join(home, "work") });
+    put({ [name]: content });
+    commit();
+    await expect(send({ type: "git", from: "/elsewhere", ref: "before" })).rejects.toThrow(name);
+    await send({ type: "git", from: "/elsewhere", ref: "HEAD" });
+    await send({ type: "git", from: "/elsewhere" });
+  });
 });
 
-it("sends a run without hooks of the project that are left behind, if the sender says so", async () => {
+it("a run is sent without the project's local hooks if the sender says so", async () => {
   put({ "a.txt": "a" });
   commit();
   put({ ".cursor/hooks.json": JSON.stringify(permit) });

@@ -1,5 +1,6 @@
 // The service as a client sees it: REST v1, the studio's API, and the document that describes both.
 import { existsSync, statSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { valueFault } from "../../src/json/schema.ts";
@@ -49,7 +50,15 @@ function newAgent(replies: unknown, more: object = {}) {
 }
 
 describe("REST v1", () => {
-  it("creates an agent, streams its run, and goes on from any event", async () => {
+  it("a request whose JSON has a key twice is refused by the key's name", async () => {
+    const body = '{ "prompt": { "text": "go" }, "mode": "plan", "\\u006dode": "agent" }';
+    const { status, body: answer } = await call("POST", "/v1/agents", body);
+    expect(status).toBe(400);
+    expect(answer.error).toMatchObject({ code: "invalid_json" });
+    expect(answer.error.message).toContain('the key "mode" is there twice');
+  });
+
+  it("REST v1 creates an agent, streams its run, and resumes from any event", async () => {
     const { status, body } = await newAgent(quick, { name: "greeter" });
     expect(status).toBe(201);
     expect(body.agent).toMatchObject({ name: "greeter", cli: "courser", status: "ACTIVE" });
@@ -100,7 +109,7 @@ describe("REST v1", () => {
     expect((await call("GET", `/v1/agents/${body.agent.id}`)).status).toBe(404);
   });
 
-  it("one run at a time, which can be cancelled once", async () => {
+  it("REST v1 runs one at a time, which can be cancelled once", async () => {
     const { body } = await newAgent(slow);
     const path = `/v1/agents/${body.agent.id}`;
     const busy = await call("POST", `${path}/runs`, { prompt: { text: "too early" } });
@@ -133,7 +142,25 @@ describe("REST v1", () => {
 });
 
 describe("the studio's API", () => {
-  it("an answer names the question's hash, and counts once", async () => {
+  it("a request body that is too long is cut off, and the service goes on", async () => {
+    const { port, token } = service.info;
+    const cut = await new Promise<number | string>((resolve) => {
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+      const endless = request({ host: "127.0.0.1", port, path: "/v1/agents", method: "POST", headers, agent: false });
+      endless.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "error"));
+      endless.on("response", ({ statusCode = 0 }) => resolve(statusCode));
+      const chunk = Buffer.alloc(2 ** 20, " ");
+      const write = () => {
+        while (!endless.destroyed && endless.write(chunk));
+      };
+      endless.on("drain", write);
+      write();
+    });
+    expect([413, "ECONNRESET", "EPIPE"]).toContain(cut);
+    expect((await call("GET", "/v1/me")).status).toBe(200);
+  });
+
+  it("an answer to a question must have the question's hash, and only the first one counts", async () => {
     service.workspace.file("old.txt", "x");
     const model = service.script([{ calls: [{ name: "Delete", args: { path: "old.txt" } }] }, { text: "gone" }]);
     const { body: run } = await call("POST", "/api/runs", {
@@ -161,7 +188,7 @@ describe("the studio's API", () => {
     ]);
   });
 
-  it("a session tells how full the window was after each turn: what the last answer took, not the sum", async () => {
+  it("a session reports the context use after each turn, not the sum", async () => {
     const usage = { inputTokens: 1000, outputTokens: 50, cacheReadTokens: 200, cacheWriteTokens: 0 };
     const model = service.script([
       { calls: [{ name: "LS", args: {} }], usage },
@@ -194,7 +221,7 @@ describe("the studio's API", () => {
     await service.fleet.cancel("run-waits", "the test is over");
   });
 
-  it("one stream tells all runs, and what is said to them", async () => {
+  it("one event stream covers all runs and their messages", async () => {
     const hello = (await service.events("/api/stream", {}, () => true))[0]!;
     const model = service.script([
       { text: "One.", calls: [{ name: "Shell", args: { command: "sleep 0.7" } }] },
@@ -236,7 +263,7 @@ describe("the studio's API", () => {
     expect(quiet.some(({ data }) => data.entry?.type === "event")).toBe(false);
   });
 
-  it("sessions of all agents: list, search, events, changes, rename, fork, export, delete", async () => {
+  it("sessions of all agents can be listed, searched, read, renamed, forked, exported and deleted", async () => {
     const model = service.script([
       { calls: [{ name: "Write", args: { path: "made.txt", contents: "marzipan\n" } }] },
       { text: "A marzipan file." },
@@ -274,7 +301,7 @@ describe("the studio's API", () => {
     expect((await call("DELETE", `/api/sessions/claude/${sessionId}`, {})).body.error.code).toBe("not_ours");
   });
 
-  it("files of trusted workspaces, and nothing outside", async () => {
+  it("files of trusted workspaces can be read, and nothing outside", async () => {
     const { path: workspace } = service.workspace;
     service.workspace.file("sub/a.txt", "inside");
     (await import("node:fs")).symlinkSync(service.workspace.home, join(workspace, "out"));
@@ -288,7 +315,7 @@ describe("the studio's API", () => {
     expect((await call("POST", "/api/files/list", { workspace: "/etc" })).status).toBe(403);
   });
 
-  it("drives other agents, and says what is lost with them", async () => {
+  it("the studio's API drives other agents, and lists what is lost", async () => {
     const { items } = (await call("GET", "/api/agents")).body;
     expect(items.map(({ name }: any) => name)).toEqual(expect.arrayContaining(["courser", "claude"]));
     const { body: run } = await call("POST", "/api/runs", {
@@ -307,7 +334,7 @@ describe("the studio's API", () => {
   });
 });
 
-it("keeps its token to its owner, and forgets the file when it leaves", async () => {
+it("the service's token is private, and its file is removed at the end", async () => {
   expect(statSync(join(service.workspace.config, "serve.json")).mode & 0o777).toBe(0o600);
   const second = await service.workspace.run(["serve"]);
   expect([second.exit, second.stderr]).toEqual([1, expect.stringContaining("already running")]);

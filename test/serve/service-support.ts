@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSqliteFleet } from "../../src/serve/engines/sqlite.ts";
-import type { Fleet, RunRecord } from "../../src/serve/fleet.ts";
+import type { Fleet, LocalFleet, RunRecord } from "../../src/serve/fleet.ts";
 import { isOver } from "../../src/serve/fleet.ts";
 import { trust } from "../../src/store/trust.ts";
 import { spawnOwned } from "../support/at-exit.ts";
@@ -75,7 +75,9 @@ export function readEvents(
     const events: SentEvent[] = [];
     let rest = "";
     const outgoing = open(path, sent, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`${path} answered ${response.statusCode}`));
+      const { "content-type": type, "x-accel-buffering": buffering, "x-frame-options": frames } = response.headers;
+      const seen = [response.statusCode, type, buffering, frames].join(" ");
+      if (seen !== "200 text/event-stream; charset=utf-8 no DENY") reject(new Error(`${path} answered ${seen}`));
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
         rest += chunk;
@@ -102,13 +104,13 @@ export class TestService {
   readonly workspace: Workspace = createWorkspace();
   info!: ServiceInfo;
   #child: ChildProcess | undefined;
-  #fleet: Fleet | undefined;
+  #fleet: LocalFleet | undefined;
 
   constructor() {
     trust(this.workspace.config, this.workspace.path);
   }
 
-  get fleet(): Fleet {
+  get fleet(): LocalFleet {
     return (this.#fleet ??= openSqliteFleet(join(this.workspace.config, "runs/runs.db")));
   }
 
@@ -191,8 +193,8 @@ export class TestService {
     await until(async () => (await this.fleet.waiting()).hosted === 0, "the runs to end").catch(() => {});
     const left = this.read();
     if (left && this.#isOurs(left.pid)) process.kill(left.pid, "SIGTERM");
+    if (left) await until(() => !this.#isOurs(left.pid), "the service to end").catch(() => {});
     this.#fleet?.close();
-    await sleep(100);
     this.workspace.remove();
   }
 }

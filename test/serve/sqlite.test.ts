@@ -15,6 +15,20 @@ fleetKit("sqlite", async () => {
   };
 });
 
+it("a machine's fleet starts no more hosts than its limit, and no second one for a run", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "courser-fleet-"));
+  const file = join(folder, "runs", "runs.db");
+  const [fleet, other] = [openSqliteFleet(file), openSqliteFleet(file)];
+  for (const number of [1, 2, 3]) await fleet.enqueue(newRun(number));
+  const options = { worker: "w", ttlMs: 10_000 };
+  const given = await Promise.all([fleet, other, fleet].map((each) => each.lease({ ...options, most: 2 })));
+  expect(given.map((lease) => lease?.run)).toEqual(["run-1", "run-2", undefined]);
+  expect(await other.lease({ ...options, run: "run-1" })).toBeUndefined();
+  expect((await other.lease({ ...options, run: "run-3" }))?.run).toBe("run-3");
+  for (const each of [fleet, other]) each.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
 it("the database of runs is readable only by its owner", async () => {
   const folder = mkdtempSync(join(tmpdir(), "courser-fleet-"));
   const file = join(folder, "runs", "runs.db");

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { stress } from "./stress.ts";
 
-it("background runs while the service is killed: none lost, none run twice, each with one result", async () => {
+it("background runs survive a killed service: none lost, none twice, one result each", async () => {
   const { maxAtOnce, ...report } = await stress({ runs: 6, kills: 1, seconds: 0.2 });
   expect(report).toEqual({ runs: 6, kills: 1, lost: 0, twice: 0, results: 6 });
   expect(maxAtOnce).toBeLessThanOrEqual(8);

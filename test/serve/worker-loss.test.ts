@@ -56,7 +56,9 @@ function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): vo
     ],
   });
 
-  it("goes on elsewhere: its worker frozen between two calls, killed inside of one", { timeout: 100_000 }, async () => {
+  it("a run continues elsewhere if its worker freezes between calls or dies during one", {
+    timeout: 100_000,
+  }, async () => {
     let isLost = 0;
     await fleet.answer((request) => {
       const { results, text } = toldTo(request);
@@ -97,7 +99,7 @@ function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): vo
     if (engine === "SQLite") expect(third.said()).toMatch(/removed what \d runs? of killed workers left/);
   });
 
-  it("no secret of a worker travels", async () => {
+  it("secrets of a worker do not travel with a run", async () => {
     const { id } = (await fleet.fleet.runs({ limit: 1 }))[0]!;
     const { chat, workspace } = (await fleet.entry(id, "checkpoint"))!;
     const bytes = [gunzipSync(await fleet.object(id, chat)), await fleet.object(id, workspace!)];
@@ -162,9 +164,17 @@ function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): vo
     fleet.start([...fast, "--pool", "own"]);
     const { end } = await fleet.over(run, 50_000);
     expect(end).toMatchObject({ outcome: "finished", text: expect.stringContaining("all done here") });
-    expect(linesOf(effects).filter((line) => line.startsWith("2") && line.length === 2)).toEqual(["21", "22", "23"]);
     checkLog(await fleet.log(run));
     const { problems, events } = readChat(folder, { events: true });
+    // The agent of the frozen host may be ended in the middle of the second step, which is then marked and never run again.
+    const isCutOff = events.some(
+      ({ event }) =>
+        event.type === "tool_end" &&
+        JSON.stringify(event.args).includes("echo 22") &&
+        event.outcome?.kind !== "success",
+    );
+    const done = linesOf(effects).filter((line) => /^2\d$/.test(line));
+    expect(done).toEqual(isCutOff && !done.includes("22") ? ["21", "23"] : ["21", "22", "23"]);
     expect(problems).toEqual([]);
     const prompts = events.flatMap(({ event }) => (event.type === "user" ? [event.text] : []));
     expect(prompts.filter((text) => text === prompt.text)).toHaveLength(1);
@@ -172,7 +182,7 @@ function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): vo
     expect([integrityOf(folder), resumes(folder)]).toEqual(["ok", true]);
   });
 
-  it("goes on with a model that only understands sentences, and the worker that finished it says so", async () => {
+  it("a continued run works with the offline model, and the finishing worker reports it", async () => {
     const done = join(fleet.workspace.home, "offline");
     const prompt = { text: `run \`echo 1 >> ${done}\`, then run \`sleep 3; echo 2 >> ${done}\`` };
     const first = fleet.start([...fast, "--pool", "offline"]);

@@ -85,7 +85,7 @@ describe("a workspace", () => {
     expect((await fleet.object(end.id, "patch")).toString()).toContain("+more");
   });
 
-  it("any agent CLI can work in a workspace, and its changes come back", { timeout: 40_000 }, async () => {
+  it("any agent CLI can work in a worker's workspace, and its changes are returned", { timeout: 40_000 }, async () => {
     const lines = [
       { type: "system", subtype: "init", session_id: "s1", cwd: "/", tools: [], model: "m" },
       { type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "hi" }] }, session_id: "s1" },
@@ -111,7 +111,7 @@ describe("a workspace", () => {
     expect((await fleet.object(id, "patch")).toString()).toContain("+++ b/made.txt");
   });
 
-  it("a source that a worker does not accept is an error", { timeout: 60_000 }, async () => {
+  it("a run whose source a worker does not accept ends with an error", { timeout: 60_000 }, async () => {
     const worker = fleet.start(["--concurrency", "4", "--pool", "refusals", "--idle-release-timeout", "1"]);
     const wrong: [WorkspaceSource, RegExp][] = [
       [{ type: "git", from: "ext::sh -c touch% /tmp/x" }, /not a repository that a worker takes/],
@@ -157,12 +157,12 @@ describe("an archive", () => {
     ["a link out", [link("a", "../../outside")]],
     ["a link to anywhere", [link("a", "/etc")]],
     ["a file behind a link out", [link("a", "/tmp"), file("a/evil")]],
-  ])("with %s is refused", async (_name, entries) => {
+  ])("an uploaded archive with %s is refused", async (_name, entries) => {
     await expect(unpackArchive(await archive(entries), into())).rejects.toThrow(/leads outside of it/);
     expect(existsSync("/tmp/courser-evil")).toBe(false);
   });
 
-  it("an archive that is too large, or is not one, is refused", async () => {
+  it("an uploaded archive that is too large, or is not one, is refused", async () => {
     const entries = [file("a", "0123456789"), file("b")];
     await expect(unpackArchive(await archive(entries), into(), { files: 9, bytes: 5 })).rejects.toThrow(/too large/);
     await expect(unpackArchive(await archive(entries), into(), { files: 1, bytes: 99 })).rejects.toThrow(/too large/);
@@ -252,7 +252,7 @@ describe("a worker", () => {
       expect((await fleet.workspace.run(["worker", "start", ...args])).exit, args.join(" ")).not.toBe(0);
   });
 
-  it("listens on loopback, unless it is told a host", () => {
+  it("a worker listens on loopback unless told otherwise", () => {
     expect(
       ["8080", ":8080", "localhost:8080", "[::1]:8080", "0.0.0.0:8080"].map(managementAddress).map(({ host }) => host),
     ).toEqual(["127.0.0.1", "127.0.0.1", "127.0.0.1", "::1", "0.0.0.0"]);

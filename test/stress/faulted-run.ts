@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { errorCodes } from "../../src/protocol/error-codes.ts";
+import { type ErrorCode, errorCodes, exitCodeOf } from "../../src/protocol/error-codes.ts";
 import { findChat } from "../../src/store/chats/find-chat.ts";
 import { readChat } from "../../src/store/chats/read-chat.ts";
 import { type ModelAnswer, modelServer } from "../../src/testing/kit/model-server.ts";
@@ -231,7 +231,8 @@ function judge(
   if (results.length !== 1 || lines.at(-1)?.["type"] !== "result")
     faults.push(`${results.length} results: ${stderr.slice(-300)}`);
   const { is_error, error_code } = results[0] ?? {};
-  const expected = is_error ? errorCodes[error_code as keyof typeof errorCodes]?.exit : 0;
+  const isDocumented = Object.hasOwn(errorCodes, String(error_code));
+  const expected = is_error ? isDocumented && exitCodeOf(error_code as ErrorCode) : 0;
   if (results.length === 1 && exit !== expected) faults.push(`exit ${exit} with ${error_code ?? "success"}`);
   if (run.stuck !== undefined) return faults;
   const calls = (subtype: string) =>

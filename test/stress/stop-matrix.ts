@@ -10,6 +10,7 @@ import { until } from "../agent/process-support.ts";
 import { spawnOwned } from "../support/at-exit.ts";
 import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+import { type BackgroundRun, startInBackground } from "./background-door.ts";
 
 type Call = { name: string; args: object };
 type Line = Record<string, any>;
@@ -127,6 +128,11 @@ type Stop = {
   isHosted?: boolean;
   /** By a program between us and the run, which can be killed. */
   hasParent?: boolean;
+  /** By `-b`: in the process of its host. */
+  isBackground?: boolean;
+  /** The host is killed: nobody is left to end calls, and what is stored is mended when the chat is continued. */
+  isKilled?: boolean;
+  isTimed?: boolean;
   /** Begins the reply with a subagent that spends too much. */
   spends?: boolean;
   only?: readonly Moment[];
@@ -141,7 +147,7 @@ const stops: Record<string, Stop> = {
   },
   SIGINT: { code: "INTERRUPTED", stop: ({ child }) => void child.kill("SIGINT") },
   SIGTERM: { code: "TERMINATED", stop: ({ child }) => void child.kill("SIGTERM") },
-  "--max-time": { code: "MAX_TIME" },
+  "--max-time": { code: "MAX_TIME", isTimed: true },
   "the parent is gone": {
     code: "PARENT_GONE",
     env: { COURSER_EXIT_WITH_PARENT: "1" },
@@ -154,6 +160,19 @@ const stops: Record<string, Stop> = {
     only: ["held by its host"],
     stop: ({ child }) => child.stdin!.end(),
   },
+  "-b: runs stop": { code: "INTERRUPTED", isBackground: true, stop: ({ background }) => background!.cancel() },
+  "-b: SIGTERM of the host": {
+    code: "TERMINATED",
+    isBackground: true,
+    stop: ({ background }) => void process.kill(background!.hostPid()!, "SIGTERM"),
+  },
+  "-b: SIGKILL of the host": {
+    code: "TERMINATED",
+    isBackground: true,
+    isKilled: true,
+    stop: ({ background }) => void process.kill(background!.hostPid()!, "SIGKILL"),
+  },
+  "-b: --max-time": { code: "MAX_TIME", isBackground: true, isTimed: true },
   "--max-cost": { code: "MAX_COST", args: ["--price", "1000000,1000000", "--max-cost", "1"], spends: true },
 };
 
@@ -192,29 +211,31 @@ export async function stopAll(chosen: readonly Cell[], concurrency: number, told
   return { faults, calls };
 }
 
-type StartedRun = { child: ChildProcess; lines: Line[]; ended: Promise<void>; stderr: string };
+type StartedRun = {
+  child: ChildProcess;
+  lines: Line[];
+  ended: Promise<void>;
+  stderr: string;
+  background?: BackgroundRun;
+};
 
 /** A limit in time that was over before the moment is tried again with more. */
 async function stopOne(cell: Cell, maxTimeMs = 2500): Promise<{ faults: string[]; calls: number }> {
   const stop = stops[cell.stop]!;
-  const place = createWorkspace({ "kept.txt": "kept", "precious.txt": "precious" });
-  try {
-    const situation = situationOf(cell, stop);
-    const run = start(place, situation, stop, maxTimeMs);
-    const isReached = () =>
-      situation.reached ? startedCalls(run.lines) > 0 && situation.reached(place) : hasReached(place);
-    const isThere = await until(() => isReached() || hasResult(run), 20_000);
-    if (!isThere) run.child.kill("SIGKILL");
-    const isMissed = !isReached();
-    if (!isMissed) stop.stop?.(run);
-    if (!(await until(() => hasResult(run), 20_000))) run.child.kill("SIGKILL");
-    await run.ended;
-    if (isMissed && cell.stop === "--max-time" && maxTimeMs < 20_000) return stopOne(cell, maxTimeMs * 2);
-    const faults = isMissed && !stop.spends ? ["the moment was not reached"] : [];
-    return judge(place, run, stop, faults);
-  } finally {
-    place.remove();
-  }
+  using place = createWorkspace({ "kept.txt": "kept", "precious.txt": "precious" });
+  const situation = situationOf(cell, stop);
+  const run = start(place, situation, stop, maxTimeMs);
+  const isReached = () =>
+    situation.reached ? startedCalls(run.lines) > 0 && situation.reached(place) : hasReached(place);
+  const isThere = await until(() => isReached() || hasResult(run), 20_000);
+  if (!isThere) run.child.kill("SIGKILL");
+  const isMissed = !isReached();
+  if (!isMissed) stop.stop?.(run);
+  if (!(await until(() => hasResult(run), 20_000))) run.child.kill("SIGKILL");
+  await run.ended;
+  if (isMissed && stop.isTimed && maxTimeMs < 20_000) return stopOne(cell, maxTimeMs * 2);
+  const faults = isMissed && !stop.spends ? ["the moment was not reached"] : [];
+  return judge(place, run, stop, faults);
 }
 
 function situationOf({ moment, order }: Cell, { spends }: Stop): Situation {
@@ -257,21 +278,28 @@ function start(place: Workspace, situation: Situation, stop: Stop, maxTimeMs: nu
     writeFileSync(join(folder, "sweeping"), "");
   }
   const args = [
-    ...[cli, "-p", "--output-format", "stream-json", "--model", "script:../script.json"],
+    ...[cli, "--model", "script:../script.json", "--trust"],
+    ...(stop.isBackground ? [] : ["-p", "--output-format", "stream-json"]),
     ...["--mcp-config", "../servers.json", "--approve-mcps"],
     ...(situation.args ?? ["--force"]),
     ...(stop.args ?? []),
-    ...(stop === stops["--max-time"] ? ["--max-time", `${maxTimeMs}ms`] : []),
+    ...(stop.isTimed ? ["--max-time", `${maxTimeMs}ms`] : []),
     ...(stop.isHosted ? ["--input-format", "stream-json"] : ["go"]),
   ];
+  const lines: Line[] = [];
+  const env = { ...place.env, ...stop.env };
+  const started = stop.isBackground ? startInBackground(place, args, env, lines) : undefined;
   // The parent is there until it is killed; what it has started writes to us all the same.
   const parent = `require("node:child_process").spawn(process.execPath, ${JSON.stringify(args)}, { stdio: "inherit" })`;
-  const child = spawnOwned(process.execPath, stop.hasParent ? ["-e", parent] : args, {
-    cwd: place.path,
-    env: { ...place.env, ...stop.env },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  const run: StartedRun = { child, lines: [], ended: Promise.resolve(), stderr: "" };
+  const child =
+    started?.child ??
+    spawnOwned(process.execPath, stop.hasParent ? ["-e", parent] : args, {
+      cwd: place.path,
+      env,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+  const run: StartedRun = { child, lines, ended: Promise.resolve(), stderr: "" };
+  if (started) run.background = started.run;
   child.stderr!.on("data", (chunk) => {
     run.stderr += chunk;
   });
@@ -281,8 +309,7 @@ function start(place: Workspace, situation: Situation, stop: Stop, maxTimeMs: nu
     const message = { role: "user", content: "go" };
     child.stdin!.write(`${JSON.stringify({ type: "user", message })}\n`);
   }
-  const read = createInterface({ input: child.stdout! });
-  read.on("line", (text) => run.lines.push(JSON.parse(text)));
+  if (!started) createInterface({ input: child.stdout! }).on("line", (text) => run.lines.push(JSON.parse(text)));
   run.ended = new Promise((resolve) => child.once("close", () => resolve()));
   return run;
 }
@@ -295,8 +322,8 @@ function judge(place: Workspace, { lines, stderr }: StartedRun, stop: Stop, faul
   if (results[0] && results[0]["error_code"] !== stop.code) faults.push(`ended with ${JSON.stringify(results[0])}`);
   const started = callsOf(lines, "started");
   const completed = callsOf(lines, "completed");
-  if (started.length === 0) faults.push("no call was shown");
-  faults.push(...endsOf(started, completed).map((fault) => `in the stream: ${fault}`));
+  if (started.length === 0 && !stop.isKilled) faults.push("no call was shown");
+  if (!stop.isKilled) faults.push(...endsOf(started, completed).map((fault) => `in the stream: ${fault}`));
   const succeeded = lines.filter(
     ({ subtype, tool_call }) => subtype === "completed" && JSON.stringify(tool_call).includes('"success":'),
   );
@@ -310,8 +337,9 @@ function judge(place: Workspace, { lines, stderr }: StartedRun, stop: Stop, faul
     const idsOf = (type: string) =>
       events.flatMap(({ event }) => (event.type === type ? [(event as { callId: string }).callId] : []));
     kept += idsOf("tool_start").length;
-    faults.push(...endsOf(idsOf("tool_start"), idsOf("tool_end")).map((fault) => `in the chat: ${fault}`));
     if (problems.length > 0) faults.push(JSON.stringify(problems));
+    if (stop.isKilled) continue;
+    faults.push(...endsOf(idsOf("tool_start"), idsOf("tool_end")).map((fault) => `in the chat: ${fault}`));
     if (events.at(-1)?.event.type !== "fail") faults.push(`the chat ends with ${events.at(-1)?.event.type}`);
   }
   if (kept < started.length) faults.push(`only ${kept} of ${started.length} calls are kept`);

@@ -7,7 +7,7 @@ import * as stops from "./stop-matrix.ts";
 // The long forms: npm run long -- stress --runs 10000 --concurrency 4; npm run long -- kill-matrix --rounds 10;
 // npm run long -- stop-matrix --rounds 10
 describe.skipIf(notLinux)(orSkipped("under fire", notLinux), () => {
-  test("runs with faults end, each with its result, leave nothing and keep what they showed", {
+  test("runs with random faults end with one result, leave nothing, and keep what they showed", {
     timeout: 240_000,
   }, async () => {
     const { faults, endings } = await campaign({ runs: 40, concurrency: 6, seed: 4 });
@@ -15,12 +15,12 @@ describe.skipIf(notLinux)(orSkipped("under fire", notLinux), () => {
     expect(endings.size).toBeGreaterThan(5);
   });
 
-  test("a disk that fills up behind the result does not make a second one", { timeout: 60_000 }, async () => {
+  test("a disk that fills up after the result was printed causes no second result", { timeout: 60_000 }, async () => {
     const { faults } = await campaign({ runs: 1, concurrency: 1, seed: 100_348 });
     expect(faults).toEqual([]);
   });
 
-  test("every state, and every signal", { timeout: 120_000 }, async () => {
+  test("every signal in every state ends a run properly", { timeout: 120_000 }, async () => {
     // All that die at once, and of the others one in eight: another signal for each state.
     const chosen = cells.filter(({ signal }, index) => (signal === "SIGKILL" ? index % 2 === 0 : index % 8 === 0));
     expect(new Set(chosen.map(({ signal }) => signal)).size).toBe(5);

@@ -1,21 +1,23 @@
 // Presents a run of a fleet as a Run: events, messages, text and one result, followed through reconnects.
 import { tryParse } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { onAbort } from "../../protocol/on-abort.ts";
 import { failedTurn } from "../../protocol/prompts.ts";
 import type { Answer, Human, Prompt, Question, TurnEnding } from "../../protocol/run.ts";
 import { Broadcast } from "../../sdk/broadcast.ts";
 import { BudgetWatch } from "../../sdk/budget.ts";
 import { liveMessages } from "../../sdk/live-messages.ts";
-import { RunError, type RunFacts, type RunOutcome, type RunResult } from "../../sdk/outcome.ts";
+import { type RunDetails, RunError, type RunOutcome, type RunResult } from "../../sdk/outcome.ts";
 import { answerText, type Run } from "../../sdk/run.ts";
 import { createNamer, type RunEvent } from "../../sdk/run-event.ts";
 import { unifiedToolName } from "../../sdk/tool-names.ts";
 import type { UnifiedTool } from "../../sdk/unified.ts";
-import { type AttachedRun, attachRun } from "../attached-run.ts";
+import { AttachedRun } from "../attached-run.ts";
 import type { CliName, Fleet, RunEnd, RunRecord } from "../fleet.ts";
 import { toolOf } from "../live-options.ts";
 import { patchOf } from "../patch.ts";
 
+/** How a run of a fleet is followed. */
 export type FollowOptions = {
   /** Cancels the run for every client when it is aborted. */
   signal?: AbortSignal | undefined;
@@ -77,7 +79,7 @@ export class FollowedRun implements FleetRun {
     this.#queued = this.#queue();
     this.id = this.#queued.then(({ record }) => record.id);
     this.id.catch(() => {}); // the result reports it as well
-    this.result = this.#work().finally(() => this.events.end());
+    this.result = this.#runToEnd().finally(() => this.events.end());
     this.text = answerText(this.events, this.result);
     const about = { tool: this.tool, startedAt: Date.now() };
     this.messages = { [Symbol.asyncIterator]: () => liveMessages(this.events, about) };
@@ -86,7 +88,8 @@ export class FollowedRun implements FleetRun {
       get id() {
         return sessionId();
       },
-      send: (prompt) => handle.next(() => this.#over(), typeof prompt === "string" ? { text: prompt } : prompt),
+      send: (prompt) =>
+        handle.next(() => this.#waitForRecord(), typeof prompt === "string" ? { text: prompt } : prompt),
     };
   }
 
@@ -106,30 +109,26 @@ export class FollowedRun implements FleetRun {
   }
 
   /** Never rejects: a failure becomes the result. */
-  async #work(): Promise<RunResult<unknown>> {
+  async #runToEnd(): Promise<RunResult<unknown>> {
     const { signal, from } = this.#options;
     const { closed } = this.#handle;
-    const cancel = () => void this.cancel();
-    const leave = () => void this.#run?.close();
-    signal?.addEventListener("abort", cancel, { once: true });
-    closed.addEventListener("abort", leave, { once: true });
+    let forget: (() => void)[] = [];
     try {
       const { fleet, record } = await this.#queued;
-      const human = this.#human(fleet, record.id);
-      const run = attachRun(fleet, record, {
+      const human = this.#humanFromCallback(fleet, record.id);
+      const run = new AttachedRun(fleet, record, {
         start: async () => {},
         ...(from !== undefined && { from }),
         ...(human && { human }),
       });
       this.#run = run;
-      if (signal?.aborted) cancel();
-      if (closed.aborted) leave();
-      const shown = this.#show(run);
+      forget = [onAbort(signal, () => void this.cancel()), onAbort(closed, () => void run.close())];
+      const showing = this.#show(run);
       await run.settled;
       await run.close();
-      await shown;
+      await showing;
       if (run.failure) return this.#failed("error", run.failure.code, run.failure.message);
-      const { end } = (await fleet.run(record.id)) ?? {};
+      const { end } = (closed.aborted ? undefined : await fleet.run(record.id)) ?? {};
       if (!end) return this.#failed("cancelled", "INTERRUPTED", "Detached; the run continues.");
       this.#conclude(end, record);
       return this.#result(end, record);
@@ -139,8 +138,7 @@ export class FollowedRun implements FleetRun {
       const code = error instanceof UserError ? error.code : "INTERNAL";
       return this.#failed("error", code, (error as Error).message);
     } finally {
-      signal?.removeEventListener("abort", cancel);
-      closed.removeEventListener("abort", leave);
+      for (const each of forget) each();
     }
   }
 
@@ -154,7 +152,7 @@ export class FollowedRun implements FleetRun {
 
   async patch(): Promise<string | undefined> {
     try {
-      const record = await this.#over();
+      const record = await this.#waitForRecord();
       return (await patchOf((await this.#queued).fleet, record))?.toString("utf8");
     } catch (error) {
       if (error instanceof UserError) return undefined; // it was never queued, or its log was dropped
@@ -162,8 +160,7 @@ export class FollowedRun implements FleetRun {
     }
   }
 
-  /** Returns the record of the run as it was at its end. */
-  async #over(): Promise<RunRecord> {
+  async #waitForRecord(): Promise<RunRecord> {
     await this.result;
     const { fleet, record } = await this.#queued;
     return (await fleet.run(record.id)) ?? record;
@@ -183,7 +180,7 @@ export class FollowedRun implements FleetRun {
   }
 
   /** Cancels the run when the callback throws, because its question would stay unanswered. */
-  #human(fleet: Fleet, run: string): Human | undefined {
+  #humanFromCallback(fleet: Fleet, run: string): Human | undefined {
     const { onQuestion } = this.#options;
     if (!onQuestion) return undefined;
     const ask = async (question: Question, signal: AbortSignal) => {
@@ -205,16 +202,16 @@ export class FollowedRun implements FleetRun {
   }
 
   #result(end: RunEnd, { spec }: RunRecord): RunResult<unknown> {
-    const facts = this.#facts(end);
+    const details = this.#details(end);
     if (end.outcome !== "finished") {
       const outcome = outcomeOf(end);
-      return { ...facts, outcome, error: new RunError(outcome, end.code ?? "CLI_FAILED", end.text) };
+      return { ...details, outcome, error: new RunError(outcome, end.code ?? "CLI_FAILED", end.text) };
     }
     const data = spec.request.answerSchema === undefined ? undefined : tryParse(end.text);
-    return { ...facts, outcome: "success", data };
+    return { ...details, outcome: "success", data };
   }
 
-  #facts(end: RunEnd | undefined): RunFacts {
+  #details(end: RunEnd | undefined): RunDetails {
     return {
       text: end?.outcome === "finished" ? end.text : this.#said,
       sessionId: this.session.id,
@@ -237,7 +234,7 @@ export class FollowedRun implements FleetRun {
   #failed(outcome: Exclude<RunOutcome, "success">, code: string, message: string): RunResult<unknown> {
     const error = new RunError(outcome, code, message);
     this.events.push(failedTurn({ message: error.message, code }, Date.now()));
-    return { ...this.#facts(undefined), outcome, error };
+    return { ...this.#details(undefined), outcome, error };
   }
 }
 

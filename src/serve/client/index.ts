@@ -1,18 +1,27 @@
 // The package entry `./fleet`: starts runs of a fleet from a program, with the same events and outcomes as `start`.
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { misuse } from "../../protocol/check-options.ts";
+import { usageError } from "../../protocol/check-options.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../protocol/run.ts";
 import { configDir } from "../../store/config-dir.ts";
-import { isTrusted } from "../../store/trust.ts";
-import type { CliName, Fleet, NewRun, Placement, RunRecord, RunSpec, WorkspaceSource } from "../fleet.ts";
+import {
+  type CliName,
+  type Fleet,
+  isLocal,
+  type LocalFleet,
+  type NewRun,
+  type Placement,
+  type RunRecord,
+  type RunSpec,
+  type WorkspaceSource,
+} from "../fleet.ts";
 import { keepHosts } from "../keep-hosts.ts";
 import { type Launch, maxAtOnce, startHosts } from "../launcher.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { openFleet } from "../open-fleet.ts";
-import { modeFields } from "../run-fields.ts";
-import { FileSender, readSource, type SourceChoice } from "../send-files.ts";
+import { modeFields, placementOf } from "../run-fields.ts";
+import { fileSender, readSource, type SourceChoice } from "../send-files.ts";
 import { requestForFleet } from "../sent-request.ts";
 import { type FleetRun, FollowedRun, type FollowOptions, type RunHandle } from "./fleet-run.ts";
 import { checkCall } from "./option-checks.ts";
@@ -20,8 +29,8 @@ import { checkCall } from "./option-checks.ts";
 export { UserError } from "../../protocol/error-codes.ts";
 export type { Answer, Prompt, Question, RunRequest } from "../../protocol/run.ts";
 export {
+  type RunDetails,
   RunError,
-  type RunFacts,
   type RunFailure,
   type RunOutcome,
   type RunResult,
@@ -32,6 +41,7 @@ export type { UnifiedMessage } from "../../sdk/unified.ts";
 export type { CliName, Placement, WorkspaceSource } from "../fleet.ts";
 export type { FleetRun, FollowOptions } from "./fleet-run.ts";
 
+/** The options of `fleet`. */
 export type FleetOptions = {
   /** The variables that hold the fleet's credentials and this machine's settings. Default: process.env. */
   env?: NodeJS.ProcessEnv | undefined;
@@ -71,6 +81,7 @@ export type FleetRequest = Optional<Omit<RunRequest, "mode" | "worktree">> &
     onSent?: ((line: string) => void) | undefined;
   };
 
+/** A connection to a fleet. */
 export interface FleetClient {
   /** Queues a run and follows it. Connects on first use. */
   run(request: FleetRequest): FleetRun;
@@ -83,7 +94,7 @@ export interface FleetClient {
 /** Opens a fleet at `url` (`nats://…`), or this machine's own runs without it. */
 export function fleet(url?: string, options: FleetOptions = {}): FleetClient {
   if (url !== undefined && typeof url !== "string")
-    throw misuse("fleet takes the address of a fleet: fleet('nats://…'). Without one: the runs of this machine.");
+    throw usageError("fleet takes the address of a fleet: fleet('nats://…'). Without one: the runs of this machine.");
   checkCall("fleet", options);
   return new Client(url, options);
 }
@@ -111,13 +122,13 @@ class Client implements FleetClient {
     checkCall("run", request);
     const { cli = "courser" } = request;
     return this.#begin(cli, request, async (fleet) => {
-      const run = await this.#sent(fleet, request);
-      return this.#queued(fleet, run);
+      const run = await this.#buildRun(fleet, request);
+      return this.#enqueue(fleet, run);
     });
   }
 
   follow(id: string, options: FollowOptions = {}): FleetRun {
-    if (typeof id !== "string" || id === "") throw misuse("follow takes the id of a run: follow('run-…').");
+    if (typeof id !== "string" || id === "") throw usageError("follow takes the id of a run: follow('run-…').");
     checkCall("follow", options);
     return this.#begin("courser", options, async (fleet) => {
       const run = await fleet.run(id);
@@ -145,7 +156,7 @@ class Client implements FleetClient {
       next: (before, prompt) =>
         this.#begin(cli, { ...options, from: undefined }, async (fleet) => {
           const run = await before();
-          return this.#queued(fleet, followUp(run, run.sessionId, prompt));
+          return this.#enqueue(fleet, followUp(run, run.sessionId, prompt));
         }),
     };
     const run = new FollowedRun(handle, options);
@@ -164,15 +175,15 @@ class Client implements FleetClient {
     return this.#opening;
   }
 
-  async #queued(fleet: Fleet, run: NewRun): Promise<RunRecord> {
+  async #enqueue(fleet: Fleet, run: NewRun): Promise<RunRecord> {
     const record = await fleet.enqueue(run);
     await startHosts(fleet, this.#launch, record.id);
-    if (this.#url === undefined) this.#hosting ??= this.#host(fleet);
+    if (isLocal(fleet)) this.#hosting ??= this.#host(fleet);
     return record;
   }
 
   /** Starts hosts only while this machine's runs are followed, so that a program that is done with them exits even without `close`. */
-  #host(fleet: Fleet): { over: Promise<void>; stop(): void } {
+  #host(fleet: LocalFleet): { over: Promise<void>; stop(): void } {
     const stop = new AbortController();
     const over = keepHosts(fleet, this.#launch, stop.signal).catch(() => {});
     const hosting = {
@@ -185,32 +196,21 @@ class Client implements FleetClient {
     return hosting;
   }
 
-  async #sent(fleet: Fleet, request: FleetRequest): Promise<NewRun> {
+  async #buildRun(fleet: Fleet, request: FleetRequest): Promise<NewRun> {
     const { prompt, mode, cli = "courser", name, source, pool, labels, priority, onWorkerLoss, ...more } = request;
     const { signal, onQuestion: _question, from: _from, onSent, workspace: folder, ...rest } = more;
     const workspace = resolve(folder ?? ".");
-    const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
     const choice = this.#choice(source);
-    const asked = { ...given(rest), ...modeFields(mode), workspace };
+    const asked = { ...definedFields(rest), ...modeFields(mode), workspace };
     const spec: RunSpec = {
       cli,
       request: this.#url === undefined ? asked : requestForFleet(asked, choice, this.#launch, cli),
       prompt: typeof prompt === "string" ? { text: prompt } : prompt,
-      ...(Object.keys(placement).length > 0 && { placement }),
+      ...placementOf({ pool, labels, priority }),
       ...(onWorkerLoss && { onWorkerLoss }),
     };
     const run = newRun(spec, name === undefined ? {} : { name });
-    const sender = new FileSender(fleet, {
-      env: this.#launch.env,
-      ...(signal && { signal }),
-      ...(onSent && { onSent }),
-    });
-    const found = await sender.sourceFor(run.id, spec.request, choice);
-    if (!found) return run;
-    const isOwn = choice.type === "upload" || choice.type === "repository";
-    // A folder that is trusted here is trusted on the worker too.
-    const trust = isOwn && isTrusted(this.#launch.configDir, workspace) ? { trust: true } : {};
-    return { ...run, spec: { ...spec, source: found, request: { ...spec.request, ...trust } } };
+    return fileSender(fleet, { env: this.#launch.env, signal, onSent })(run, choice);
   }
 
   #choice(source: FleetRequest["source"]): SourceChoice {
@@ -219,6 +219,8 @@ class Client implements FleetClient {
   }
 }
 
-function given(request: Optional<Omit<RunRequest, "workspace" | "mode">>): Omit<RunRequest, "workspace" | "mode"> {
+function definedFields(
+  request: Optional<Omit<RunRequest, "workspace" | "mode">>,
+): Omit<RunRequest, "workspace" | "mode"> {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }

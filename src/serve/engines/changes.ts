@@ -30,7 +30,7 @@ export class Changes {
    * log alone may look too early: a file is therefore touched as well, after the change.
    */
   announce(): void {
-    this.tell();
+    this.notify();
     const file = join(this.#folder, "runs.changed");
     try {
       const now = new Date();
@@ -45,7 +45,7 @@ export class Changes {
   }
 
   /** Wakes the waiters in this process. */
-  tell(): void {
+  notify(): void {
     this.#count++;
     for (const wake of [...this.#waiting]) wake();
   }
@@ -71,14 +71,14 @@ export class Changes {
   close(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    this.tell();
+    this.notify();
   }
 
   #watch(): void {
     if (this.#watcher || this.#isUnwatchable) return;
     try {
       this.#watcher = watch(this.#folder, { persistent: false }, (_kind, name) => {
-        if (!name?.endsWith(".log")) this.tell(); // the log files of hosts are no changes of runs
+        if (!name?.endsWith(".log")) this.notify(); // the log files of hosts are no changes of runs
       });
       this.#watcher.on("error", () => this.#fail());
     } catch {
@@ -91,6 +91,6 @@ export class Changes {
     this.#isUnwatchable = true;
     this.#watcher?.close();
     this.#watcher = undefined;
-    this.tell();
+    this.notify();
   }
 }

@@ -31,6 +31,11 @@ export function refuseToDelete({ id, isBusy }: Pick<AgentRecord, "id" | "isBusy"
   if (isBusy) throw new UserError("AGENT_BUSY", `The agent ${id} is busy with a run. Cancel it first.`);
 }
 
+/** Throws every error but the one for a user who lacks the permission: that is left to others. */
+export function ignoreMissingPermission(error: unknown): void {
+  if (!(error instanceof UserError) || error.code !== "FLEET_REFUSED") throw error;
+}
+
 export function agentName({ name, spec }: NewRun): string {
   return name ?? cut(collapsed(spec.prompt.text), 80);
 }

@@ -10,6 +10,7 @@ import {
   isOver,
   type ListOptions,
   type LogEntry,
+  type OpenQuestion,
   type RunEnd,
   type RunRecord,
   type RunSpec,
@@ -113,7 +114,7 @@ function agentRecord(tables: FleetTables, row: SqlRow): AgentRecord {
   };
 }
 
-export function listQuestions(tables: FleetTables): { run: string; at: number; question: Question }[] {
+export function listQuestions(tables: FleetTables): OpenQuestion[] {
   const sql =
     "SELECT runs.id AS id, at, question FROM questions JOIN runs ON runs.number = questions.run ORDER BY at, questions.rowid";
   return tables.rows(sql).map((row) => ({

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
-import { transact } from "../../store/index-database.ts";
+import { runInTransaction } from "../../store/index-database.ts";
 import {
   type Database,
   openShared,
@@ -57,19 +57,19 @@ export class FleetTables {
 
   /** Runs the work in a transaction that keeps out all other writers. */
   transact<T>(work: () => T): T {
-    return this.#guarded(() => transact(this.#database, work));
+    return this.#guarded(() => runInTransaction(this.#database, work));
   }
 
   row(sql: string, ...values: SqlValue[]): SqlRow | undefined {
-    return this.#guarded(() => this.#prepared(sql).get(...values));
+    return this.#guarded(() => this.#prepare(sql).get(...values));
   }
 
   rows(sql: string, ...values: SqlValue[]): SqlRow[] {
-    return this.#guarded(() => this.#prepared(sql).all(...values));
+    return this.#guarded(() => this.#prepare(sql).all(...values));
   }
 
   run(sql: string, ...values: SqlValue[]): { changes: number; lastRow: number } {
-    const { changes, lastInsertRowid } = this.#guarded(() => this.#prepared(sql).run(...values));
+    const { changes, lastInsertRowid } = this.#guarded(() => this.#prepare(sql).run(...values));
     return { changes: Number(changes), lastRow: Number(lastInsertRowid) };
   }
 
@@ -86,10 +86,10 @@ export class FleetTables {
     }
   }
 
-  #prepared(sql: string): Statement {
-    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
+  #prepare(sql: string): Statement {
+    const existing = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, existing);
+    return existing;
   }
 }
 
@@ -101,12 +101,12 @@ function openTables(file: string): Database {
     whenFree(() => database.exec("PRAGMA journal_mode = WAL"));
     // Safe when a process is killed; a power cut may lose the last transactions, and nothing else.
     database.exec("PRAGMA synchronous = NORMAL");
-    const made = () => Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
-    if (made() === 0)
-      transact(database, () => {
-        if (made() === 0) database.exec(`${tables} PRAGMA user_version = ${version}`);
+    const readVersion = () => Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+    if (readVersion() === 0)
+      runInTransaction(database, () => {
+        if (readVersion() === 0) database.exec(`${tables} PRAGMA user_version = ${version}`);
       });
-    if (made() > version)
+    if (readVersion() > version)
       throw new UserError("STORE_FAILED", `${file} was made by a newer version. Update, or move the file away.`);
     return database;
   } catch (error) {

@@ -1,15 +1,18 @@
 // Implements the fleet of one machine: a SQLite file that any number of processes use at once. A method's changes are committed
 // when it resolves; every write is one transaction, so that a killed process leaves a whole step or none.
 import { dirname, join } from "node:path";
+import { abortAfter } from "../../protocol/abort-after.ts";
 import { randomUuid } from "../../store/chats/random-uuid.ts";
 import type { SqlValue } from "../../store/sqlite.ts";
 import {
   type Entry,
   type Fleet,
+  type GivenAnswer,
   hasLabels,
   isOver,
+  type Labels,
   type Lease,
-  type LeaseOptions,
+  type LocalFleet,
   type LogEntry,
   type Message,
   type NewRun,
@@ -36,15 +39,16 @@ import { FleetTables } from "./sqlite-tables.ts";
 
 const pageSize = 500;
 
-export function openSqliteFleet(file: string): Fleet {
+type LocalLease = Parameters<LocalFleet["lease"]>[0];
+
+export function openSqliteFleet(file: string): LocalFleet {
   return new SqliteFleet(file);
 }
 
-class SqliteFleet implements Fleet {
+class SqliteFleet implements LocalFleet {
   readonly #tables: FleetTables;
   readonly #changes: Changes;
   readonly #objects: ObjectFiles;
-  /** The tokens of leases that this process gave up. */
   readonly #abandoned = new Set<string>();
   #seen = 0;
 
@@ -58,8 +62,8 @@ class SqliteFleet implements Fleet {
     const { id, agent, spec } = run;
     const at = Date.now();
     return this.#write((tables) => {
-      const known = readRun(tables, id);
-      if (known) return known;
+      const existingRun = readRun(tables, id);
+      if (existingRun) return existingRun;
       const found = readAgent(tables, agent);
       if (found) refuseRun(found);
       if (found) tables.run("UPDATE agents SET updated = ? WHERE id = ?", at, agent);
@@ -73,22 +77,22 @@ class SqliteFleet implements Fleet {
     });
   }
 
-  async lease(options: LeaseOptions): Promise<Lease | undefined> {
+  async lease(options: LocalLease): Promise<Lease | undefined> {
     while (true) {
       const seen = this.#changes.count;
       // Every change wakes all waiting workers: without free runs, take no lock and announce nothing.
       const { count, nextMs } = countWaiting(this.#tables, awakeMs());
       for (const { run, version } of options.onNewer ? newerRuns(this.#tables, awakeMs()) : [])
         options.onNewer!(run, version);
-      const lease = count === 0 ? undefined : this.#tables.transact(() => this.#take(options));
+      const lease = count === 0 ? undefined : this.#tables.transact(() => this.#takeLease(options));
       if (lease) this.#changes.announce();
       if (lease || !options.wait || options.wait.aborted) return lease;
-      const soon = nextMs === undefined ? [] : [AbortSignal.timeout(nextMs + 5)];
+      const soon = nextMs === undefined ? [] : [abortAfter(nextMs + 5)];
       await this.#changes.after(seen, AbortSignal.any([options.wait, ...soon]), { patient: true });
     }
   }
 
-  #take({ worker, ttlMs, run, most, pool = "default", labels = {} }: LeaseOptions): Lease | undefined {
+  #takeLease({ worker, ttlMs, run, most, pool = "default", labels = {} }: LocalLease): Lease | undefined {
     const tables = this.#tables;
     const now = awakeMs();
     if (most !== undefined && countWaiting(tables, now).hosted >= most) return undefined;
@@ -121,17 +125,17 @@ class SqliteFleet implements Fleet {
 
   async append(lease: Lease, entries: readonly Entry[], after: number): Promise<number> {
     return this.#write((tables) => {
-      const number = this.#held(lease, after);
+      const number = this.#checkLease(lease, after);
       const { ttlMs } = lease;
       tables.run("UPDATE runs SET deadline = ?, ttl = ? WHERE number = ?", awakeMs() + ttlMs, ttlMs, number);
       return entries.length === 0 ? after : this.#log(number, entries);
     });
   }
 
-  async finish(lease: Lease, end: RunEnd, after: number, heard: number): Promise<boolean> {
+  async finish(lease: Lease, end: RunEnd, after: number, handled: number): Promise<boolean> {
     return this.#write((tables) => {
-      const number = this.#held(lease, after);
-      const unheard = tables.rows("SELECT message FROM messages WHERE run = ? AND number > ?", number, heard);
+      const number = this.#checkLease(lease, after);
+      const unheard = tables.rows("SELECT message FROM messages WHERE run = ? AND number > ?", number, handled);
       const isAsked = unheard.some((row) => ["prompt", "steer"].includes(messageIn(row["message"]).type));
       if (isAsked && end.outcome !== "cancelled") return false;
       this.#end(number, end);
@@ -145,7 +149,7 @@ class SqliteFleet implements Fleet {
 
   async release(lease: Lease, after: number): Promise<void> {
     this.#write((tables) => {
-      const number = this.#held(lease, after);
+      const number = this.#checkLease(lease, after);
       tables.run("UPDATE runs SET state = 'queued', lease = NULL, deadline = NULL WHERE number = ?", number);
     });
   }
@@ -160,17 +164,17 @@ class SqliteFleet implements Fleet {
         return true;
       }
       tables.run("UPDATE runs SET cancelled = ? WHERE number = ?", reason, number);
-      this.#tell(number, { type: "cancel", reason });
+      this.#addMessage(number, { type: "cancel", reason });
       return true;
     });
   }
 
-  async answer(run: string, given: Omit<Extract<Message, { type: "answer" }>, "type">): Promise<void> {
+  async answer(run: string, given: GivenAnswer): Promise<void> {
     this.#write((tables) => {
       const { number } = runRow(tables, run);
       const sql = "DELETE FROM questions WHERE run = ? AND id = ? AND hash = ?";
       if (tables.run(sql, number, given.question, given.hash).changes === 0) throw questionClosed();
-      this.#tell(number, { type: "answer", ...given });
+      this.#addMessage(number, { type: "answer", ...given });
     });
   }
 
@@ -178,11 +182,11 @@ class SqliteFleet implements Fleet {
     this.#write((tables) => {
       const { number, state } = runRow(tables, run);
       if (isOver(state)) throw runOver(run);
-      this.#tell(number, message);
+      this.#addMessage(number, message);
     });
   }
 
-  async *hear({ run }: Lease, after: number, signal: AbortSignal): AsyncGenerator<ReceivedMessage> {
+  async *receive({ run }: Lease, after: number, signal: AbortSignal): AsyncGenerator<ReceivedMessage> {
     const { number: id } = runRow(this.#tables, run);
     const sql = "SELECT number, message FROM messages WHERE run = ? AND number > ? ORDER BY number";
     let last = after;
@@ -293,7 +297,7 @@ class SqliteFleet implements Fleet {
   }
 
   /** Returns the number of the run. Throws LEASE_LOST if the lease is lost or the log does not end at `after`. */
-  #held({ run, token }: Lease, after: number): number {
+  #checkLease({ run, token }: Lease, after: number): number {
     const row = this.#tables.row("SELECT number, state, lease, position FROM runs WHERE id = ?", run);
     const isOurs = row?.["state"] === "running" && row["lease"] === token && !this.#abandoned.has(token);
     if (isOurs && row["position"] === after) return Number(row["number"]);
@@ -341,7 +345,7 @@ class SqliteFleet implements Fleet {
     tables.run("UPDATE agents SET updated = ? WHERE id = (SELECT agent FROM runs WHERE number = ?)", at, number);
   }
 
-  #tell(number: number, message: Message): void {
+  #addMessage(number: number, message: Message): void {
     this.#tables.run("INSERT INTO messages (run, message) VALUES (?, ?)", number, JSON.stringify(message));
   }
 
@@ -354,9 +358,9 @@ class SqliteFleet implements Fleet {
 
 const byPriority = `CASE spec ->> '$.placement.priority' WHEN 'high' THEN 0 WHEN 'low' THEN 2 ELSE 1 END`;
 
-function isSubset(wanted: SqlValue | undefined, labels: Readonly<Record<string, string>>): boolean {
+function isSubset(wanted: SqlValue | undefined, labels: Labels): boolean {
   if (typeof wanted !== "string") return true;
-  return hasLabels(labels, JSON.parse(wanted) as Record<string, string>);
+  return hasLabels(labels, JSON.parse(wanted) as Labels);
 }
 
 function messageIn(text: unknown): Message {

@@ -1,4 +1,5 @@
 // EventStream: sends server-sent events to one client at its own pace. A slow client delays only itself.
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { securityHeaders } from "./guard.ts";
 
@@ -27,15 +28,7 @@ export class EventStream {
     const head = id === undefined ? "" : `id: ${id}\n`;
     const hasRoom = this.#response.write(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     if (hasRoom) return;
-    await new Promise<void>((resolve) => {
-      const go = () => {
-        this.#response.off("drain", go);
-        this.#signal.removeEventListener("abort", go);
-        resolve();
-      };
-      this.#response.once("drain", go);
-      this.#signal.addEventListener("abort", go, { once: true });
-    });
+    await once(this.#response, "drain", { signal: this.#signal }).catch(() => {});
   }
 
   close(): void {

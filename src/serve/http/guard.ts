@@ -8,7 +8,6 @@ export type GuardOptions = {
   /** Host names and addresses of this service, without the port. */
   hosts: readonly string[];
   port(): number;
-  /** The tokens that requests may carry. */
   secrets: readonly string[];
   /** Paths of the page's own files, which hold nothing secret: a browser cannot send a token header when it opens an address. */
   isPublic(path: string): boolean;
@@ -35,9 +34,10 @@ export function createGuard({ hosts, port, secrets, isPublic }: GuardOptions): G
     // With two, this check would read the first, and a proxy in front perhaps the second.
     if (rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1)
       return refuse(400, "two_hosts", "A request has one Host header.");
-    const known = hosts.map((host) => `${host}:${port()}`);
+    const allowedHosts = hosts.map((host) => `${host}:${port()}`);
     const host = headers.host?.toLowerCase() ?? "";
-    if (!known.includes(host)) return refuse(403, "forbidden_host", "This service does not have that host name.");
+    if (!allowedHosts.includes(host))
+      return refuse(403, "forbidden_host", "This service does not have that host name.");
     // Pages of other origins can send requests here; refuse them even with a token.
     const { origin } = headers;
     if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
@@ -51,8 +51,8 @@ export function createGuard({ hosts, port, secrets, isPublic }: GuardOptions): G
     if (headers.upgrade !== undefined) return refuse(403, "no_upgrade", "This service supports plain HTTP only.");
     if (!methods.includes(method)) return refuse(405, "method_not_allowed", `${method} is not used here.`);
     if (reading.includes(method) && isPublic(pathIn(url))) return undefined;
-    const given = secretIn(headers.authorization);
-    if (given === undefined || !isOneOf(digestOf(given), digests))
+    const secret = secretIn(headers.authorization);
+    if (secret === undefined || !isOneOf(digestOf(secret), digests))
       return refuse(401, "unauthorized", "A token is required: Authorization: Bearer <token>. It is in serve.json.");
     return undefined;
   };
@@ -79,8 +79,8 @@ function digestOf(text: string): Buffer {
 }
 
 /** Compares in constant time. */
-function isOneOf(given: Buffer, digests: readonly Buffer[]): boolean {
-  return digests.map((digest) => timingSafeEqual(given, digest)).includes(true);
+function isOneOf(secretDigest: Buffer, digests: readonly Buffer[]): boolean {
+  return digests.map((digest) => timingSafeEqual(secretDigest, digest)).includes(true);
 }
 
 /** Sent with every response: nothing from here may be framed, sniffed or cached, or contact other origins. */

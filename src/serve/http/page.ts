@@ -22,7 +22,7 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Paths inside the page: all get the same document, which reads its address. */
+/** Paths of the single-page app: the service answers all of them with the same document, which then shows what the path names. */
 const places =
   /^\/(?:new|inbox|settings|compare(?:\/[a-z]+\/[\w-]+){1,2}|(?:sessions\/[a-z]+|runs)\/[\w-]+(?:\/(?:changes|replay|events|files))?)?$/;
 

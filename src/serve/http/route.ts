@@ -6,6 +6,7 @@ import { Hono } from "hono";
 import * as v from "valibot";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
+import { parseJsonOnce } from "../../store/json-file.ts";
 import { shownValue } from "../../text/one-line.ts";
 import type { ServeContext } from "../context.ts";
 import { EventStream } from "./event-stream.ts";
@@ -77,9 +78,9 @@ export function createApp(routes: readonly Route[], context: ServeContext): App 
   for (const each of routes) {
     app.on(each.method.toUpperCase(), each.path, async (c) => {
       const query = each.query ? parsed(each.query, c.req.query(), "the query") : {};
-      const given = each.body ? jsonIn(c.env.body) : undefined;
-      if (isObject(given)) each.refuse?.(given, context);
-      const body = each.body ? parsed(each.body, given, "the body") : undefined;
+      const parsedBody = each.body ? jsonIn(c.env.body) : undefined;
+      if (isObject(parsedBody)) each.refuse?.(parsedBody, context);
+      const body = each.body ? parsed(each.body, parsedBody, "the body") : undefined;
       const answer = await each.handle({
         context,
         params: c.req.param() as Record<string, string>,
@@ -177,7 +178,7 @@ function parsed(schema: Schema, value: unknown, what: string): unknown {
 function jsonIn(text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text);
+    return parseJsonOnce(text);
   } catch (error) {
     throw new HttpError(400, "invalid_json", `The body is not JSON: ${(error as Error).message}`);
   }

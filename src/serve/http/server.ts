@@ -54,16 +54,18 @@ export async function listen(options: HttpOptions): Promise<HttpService> {
     // The server's own timers are off: each connection has its own idle timeout.
     { connectionsCheckingInterval: 2 ** 31 - 1, requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: idleMs },
     (request, response) => {
+      // A request that is cut off loses its socket.
+      const { socket } = request;
       open++;
-      busy.set(request.socket, (busy.get(request.socket) ?? 0) + 1);
-      request.socket.setTimeout(0);
+      busy.set(socket, (busy.get(socket) ?? 0) + 1);
+      socket.setTimeout(0);
       response.once("close", () => {
         open--;
-        const left = (busy.get(request.socket) ?? 1) - 1;
-        if (left > 0) busy.set(request.socket, left);
+        const left = (busy.get(socket) ?? 1) - 1;
+        if (left > 0) busy.set(socket, left);
         else {
-          busy.delete(request.socket);
-          request.socket.setTimeout(idleMs);
+          busy.delete(socket);
+          socket.setTimeout(idleMs);
         }
         options.onAnswered?.();
       });

@@ -4,7 +4,7 @@ import { fleetMetrics, fleetStatus } from "../fleet-status.ts";
 import { type Route, route } from "../http/route.ts";
 import { metricsType } from "../worker/stats.ts";
 import { restRoutes } from "./rest.ts";
-import { anything, ok } from "./rest-shapes.ts";
+import { anything, successReplies } from "./rest-shapes.ts";
 import { studioRunRoutes } from "./studio-runs.ts";
 import { studioSessionRoutes } from "./studio-sessions.ts";
 import { studioSettingRoutes } from "./studio-settings.ts";
@@ -26,7 +26,7 @@ export const routes: readonly Route[] = [
     method: "get",
     path: "/openapi.json",
     summary: "This document",
-    replies: ok("OpenAPI 3.1", anything),
+    replies: successReplies("OpenAPI 3.1", anything),
     async handle({ context: { version } }) {
       const { openApi } = await import("../http/open-api.ts");
       return { body: openApi(routes, version) };

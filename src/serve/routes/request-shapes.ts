@@ -8,7 +8,7 @@ import { HttpError, type Schema } from "../http/route.ts";
 
 const words = v.array(v.string());
 
-/** A new restricting field does not compile until it is added here. `unkept` is refused later, since a service stores its runs. */
+/** A new restricting field does not compile until it is added here. `ephemeral` is refused later, since a service stores its runs. */
 const shapes = {
   mode: v.picklist(["agent", "plan", "ask"]),
   allowedTools: words,
@@ -25,11 +25,11 @@ const shapes = {
     maxTimeMs: v.optional(v.number()),
     maxCost: v.optional(v.number()),
   }),
-  unkept: v.boolean(),
+  ephemeral: v.boolean(),
 } satisfies Record<RestrictingField, Schema>;
 
 /** Combines the schema for the OpenAPI document with the check that all entry points share. */
-function shaped<Shape extends Schema>(name: RestrictingField, shape: Shape) {
+function withShape<Shape extends Schema>(name: RestrictingField, shape: Shape) {
   return v.optional(
     v.pipe(
       shape,
@@ -45,7 +45,7 @@ type Shapes = typeof shapes;
 type Optional = { [Name in keyof Shapes]: v.OptionalSchema<v.GenericSchema<v.InferOutput<Shapes[Name]>>, undefined> };
 
 export const restrictingShapes = Object.fromEntries(
-  Object.entries(shapes).map(([name, shape]) => [name, shaped(name as RestrictingField, shape)]),
+  Object.entries(shapes).map(([name, shape]) => [name, withShape(name as RestrictingField, shape)]),
 ) as unknown as Optional;
 
 /** For fleets: the source of the files, in the format of `--source`, and which workers may take the run. */
@@ -61,7 +61,6 @@ export const placeShapes = {
   force: v.optional(v.boolean()),
 };
 
-/** Picks the restricting fields from a body. */
 export function restrictionsIn(body: { [Name in RestrictingField]?: unknown }): object {
   return Object.fromEntries(
     Object.keys(shapes).flatMap((name) => {

@@ -103,7 +103,7 @@ export const usageShape = v.object({
 
 export const deleted = v.object({ id: v.string() });
 
-export function pageOf<Item extends Schema>(item: Item) {
+export function pageShape<Item extends Schema>(item: Item) {
   return v.object({ items: v.array(item), nextCursor: v.optional(v.string()) });
 }
 
@@ -121,8 +121,11 @@ export function failures(...codes: readonly number[]): Record<number, Reply> {
   return Object.fromEntries(codes.map((code) => [code, { description: reasons[code]!, schema: errorShape }]));
 }
 
-/** Builds the replies of a route: the success and the possible failures. */
-export function ok(description: string, schema: Schema, ...codes: readonly number[]): Record<number, Reply> {
+export function successReplies(
+  description: string,
+  schema: Schema,
+  ...codes: readonly number[]
+): Record<number, Reply> {
   return { 200: { description, schema }, ...failures(...codes) };
 }
 

@@ -4,7 +4,7 @@ import type { Entry, Fleet, RunRecord } from "../fleet.ts";
 import type { EventStream } from "../http/event-stream.ts";
 import { branchesOf, statusOf } from "./rest-shapes.ts";
 
-type Told = readonly [event: string, data: unknown];
+type StreamLine = readonly [event: string, data: unknown];
 
 /** Sends events after `from`. Earlier entries are read too, to know whether a text was already sent in pieces. */
 export async function streamRun(
@@ -17,17 +17,17 @@ export async function streamRun(
   const translate = createTranslator(run);
   await events.send("status", { runId: run.id, status: statusOf(run.state) });
   for await (const { position, entry } of fleet.follow(run.id, 0, signal)) {
-    const told = translate(entry);
+    const translated = translate(entry);
     if (position <= from) continue;
-    for (const [event, data] of told) await events.send(event, data, position);
+    for (const [event, data] of translated) await events.send(event, data, position);
   }
   if (!signal.aborted) await events.send("done", {});
 }
 
-function createTranslator({ id }: RunRecord): (entry: Entry) => readonly Told[] {
+function createTranslator({ id }: RunRecord): (entry: Entry) => readonly StreamLine[] {
   /** Set while a text is sent in pieces, so that the whole is not sent again. */
   const pieces = { text: false, thinking: false };
-  const ofEvent = (event: AgentEvent): readonly Told[] => {
+  const ofEvent = (event: AgentEvent): readonly StreamLine[] => {
     switch (event.type) {
       case "text":
         pieces.text = true;
@@ -71,7 +71,7 @@ function createTranslator({ id }: RunRecord): (entry: Entry) => readonly Told[] 
         return [["status", { runId: id, status: "RUNNING" }]];
       case "result": {
         const { outcome, text, code, durationMs } = entry.end;
-        const result: Told = [
+        const result: StreamLine = [
           "result",
           { runId: id, status: statusOf(outcome), text, durationMs, git: branchesOf(entry.end) },
         ];

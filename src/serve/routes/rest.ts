@@ -18,11 +18,11 @@ import {
   failures,
   itemsOf,
   maxImages,
-  ok,
-  pageOf,
+  pageShape,
   promptShape,
   runShape,
   runView,
+  successReplies,
   usageShape,
 } from "./rest-shapes.ts";
 import { streamRun } from "./rest-stream.ts";
@@ -97,30 +97,24 @@ export const restRoutes: readonly Route[] = [
     path: "/v1/agents",
     summary: "List agents, newest first",
     query: agentPage,
-    replies: ok("A page", pageOf(agentShape), 400),
+    replies: successReplies("A page", pageShape(agentShape), 400),
     async handle({ context, query }) {
-      const limit = limitOf(query.limit);
-      const before = query.cursor === undefined ? {} : { before: query.cursor };
-      const agents = await context.fleet.agents({
-        limit: limit + 1,
-        archived: query.includeArchived === "true",
-        ...before,
-      });
-      return { body: paged(agents, limit, agentBody) };
+      const archived = query.includeArchived === "true";
+      return { body: await pageOf(query, (some) => context.fleet.agents({ ...some, archived }), agentBody) };
     },
   }),
   route({
     method: "get",
     path: "/v1/agents/:id",
     summary: "Get an agent",
-    replies: ok("The agent", agentShape, 404),
+    replies: successReplies("The agent", agentShape, 404),
     handle: async (call) => ({ body: agentBody(await agentOf(call)) }),
   }),
   route({
     method: "delete",
     path: "/v1/agents/:id",
     summary: "Delete an agent with its runs. The session of its CLI is kept",
-    replies: ok("Deleted", deleted, 404, 409),
+    replies: successReplies("Deleted", deleted, 404, 409),
     async handle(call) {
       const { id } = await agentOf(call);
       await call.context.fleet.deleteAgent(id);
@@ -132,7 +126,7 @@ export const restRoutes: readonly Route[] = [
       method: "post",
       path: `/v1/agents/:id/${isArchived ? "archive" : "unarchive"}`,
       summary: isArchived ? "Archive an agent: it takes no more runs" : "Unarchive an agent",
-      replies: ok("Done", deleted, 404, 409),
+      replies: successReplies("Done", deleted, 404, 409),
       async handle(call) {
         const { id, isBusy } = await agentOf(call);
         if (isArchived && isBusy) throw new HttpError(409, "agent_busy", "The agent is busy. Cancel its run first.");
@@ -145,7 +139,7 @@ export const restRoutes: readonly Route[] = [
     method: "get",
     path: "/v1/agents/:id/usage",
     summary: "Tokens and cost of an agent, in total and by run",
-    replies: ok("Usage", usageShape, 404),
+    replies: successReplies("Usage", usageShape, 404),
     async handle(call) {
       const { id } = await agentOf(call);
       const ends = (await call.context.fleet.runs({ agent: id, limit: 1000 })).flatMap(({ id: runId, end }) =>
@@ -174,20 +168,17 @@ export const restRoutes: readonly Route[] = [
     path: "/v1/agents/:id/runs",
     summary: "List the runs of an agent, newest first",
     query: page,
-    replies: ok("A page", pageOf(runShape), 400, 404),
+    replies: successReplies("A page", pageShape(runShape), 400, 404),
     async handle(call) {
       const { id } = await agentOf(call);
-      const limit = limitOf(call.query.limit);
-      const before = call.query.cursor === undefined ? {} : { before: call.query.cursor };
-      const runs = await call.context.fleet.runs({ agent: id, limit: limit + 1, ...before });
-      return { body: paged(runs, limit, runView) };
+      return { body: await pageOf(call.query, (some) => call.context.fleet.runs({ ...some, agent: id }), runView) };
     },
   }),
   route({
     method: "get",
     path: "/v1/agents/:id/runs/:runId",
     summary: "Get a run",
-    replies: ok("The run", runShape, 404),
+    replies: successReplies("The run", runShape, 404),
     handle: async (call) => ({ body: runView(await runOf(call)) }),
   }),
   route({
@@ -206,7 +197,7 @@ export const restRoutes: readonly Route[] = [
     method: "post",
     path: "/v1/agents/:id/runs/:runId/cancel",
     summary: "Cancel a run",
-    replies: ok("Its host was told", deleted, 404, 409),
+    replies: successReplies("Its host was told", deleted, 404, 409),
     async handle(call) {
       const { id } = await runOf(call);
       if (!(await call.context.fleet.cancel(id, "The run was cancelled.")))
@@ -218,7 +209,7 @@ export const restRoutes: readonly Route[] = [
     method: "get",
     path: "/v1/models",
     summary: "The available models",
-    replies: ok("Models", itemsOf(v.object({ id: v.string(), displayName: v.string() }))),
+    replies: successReplies("Models", itemsOf(v.object({ id: v.string(), displayName: v.string() }))),
     async handle({ context: { program, env } }) {
       const models = await listModels("cursor", { executable: program, env });
       return { body: { items: models.map(({ id, name }) => ({ id, displayName: name })) } };
@@ -228,7 +219,10 @@ export const restRoutes: readonly Route[] = [
     method: "get",
     path: "/v1/me",
     summary: "Whose token this is",
-    replies: ok("The user", v.object({ apiKeyName: v.string(), userName: v.string(), version: v.string() })),
+    replies: successReplies(
+      "The user",
+      v.object({ apiKeyName: v.string(), userName: v.string(), version: v.string() }),
+    ),
     handle: async ({ context: { env, version } }) => ({
       body: { apiKeyName: "serve.json", userName: env["USER"] ?? env["USERNAME"] ?? "", version },
     }),
@@ -296,7 +290,7 @@ function refuseUnsupported(body: JsonObject, { fleetUrl }: ServeContext): void {
     throw new HttpError(
       400,
       "unsupported_field",
-      `Not here: ${named.join(", ")}.${fleetUrl === undefined ? ' Runs work in "workspace" on this machine.' : ""}`,
+      `Unsupported fields: ${named.join(", ")}.${fleetUrl === undefined ? ' Runs work in "workspace" on this machine.' : ""}`,
     );
 }
 
@@ -307,13 +301,14 @@ export function lastEventOf({ lastEventId }: Pick<Call<unknown, unknown>, "lastE
   throw new HttpError(400, "invalid_last_event_id", "Last-Event-ID must be the id of an event of this stream.");
 }
 
-function limitOf(text: string): number {
-  return Math.min(100, Number(text));
-}
-
-/** `found` holds one item more than `limit` if there is another page. */
-function paged<Item extends { id: string }, View>(found: readonly Item[], limit: number, view: (item: Item) => View) {
-  const items = found.slice(0, limit);
-  const hasMore = found.length > limit;
-  return { items: items.map(view), ...(hasMore && { nextCursor: items.at(-1)!.id }) };
+/** Reads one item more than the page has, to know whether there is another. */
+async function pageOf<Item extends { id: string }, View>(
+  { limit, cursor: before }: v.InferOutput<typeof page>,
+  read: (some: { limit: number; before: string | undefined }) => Promise<Item[]>,
+  view: (item: Item) => View,
+) {
+  const count = Math.min(100, Number(limit));
+  const found = await read({ limit: count + 1, before });
+  const items = found.slice(0, count);
+  return { items: items.map(view), ...(found.length > count && { nextCursor: items.at(-1)!.id }) };
 }

@@ -5,7 +5,7 @@ import { type ControlLine, readControlLine } from "../../protocol/control-lines.
 import { type RunRequest, reasoningEfforts } from "../../protocol/run.ts";
 import { beginRun, type ServeContext } from "../context.ts";
 import { fileChanges } from "../file-changes.ts";
-import { type Message, type RunRecord, runStates } from "../fleet.ts";
+import { type LogEntry, type Message, type RunRecord, runStates } from "../fleet.ts";
 import type { EventStream } from "../http/event-stream.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun } from "../new-run.ts";
@@ -14,7 +14,7 @@ import { placeRun } from "../place-run.ts";
 import { changedSessions } from "../session-watch.ts";
 import { placeShapes, refuseGrants, restrictingShapes } from "./request-shapes.ts";
 import { lastEventOf } from "./rest.ts";
-import { anything, failures, itemsOf, ok } from "./rest-shapes.ts";
+import { anything, failures, itemsOf, successReplies } from "./rest-shapes.ts";
 
 const runView = v.looseObject({
   id: v.string(),
@@ -58,7 +58,7 @@ export const studioRunRoutes: readonly Route[] = [
     path: "/api/runs",
     summary: "Runs, newest first; without `state` and `before`, all that are not over are among them",
     query: v.object({ state: v.optional(v.picklist(runStates)), before: v.optional(v.string()) }),
-    replies: ok("Runs", itemsOf(runView), 400),
+    replies: successReplies("Runs", itemsOf(runView), 400),
     async handle({ context, query: { state, before } }) {
       if (state === undefined && before === undefined) return { body: { items: await listedRuns(context) } };
       const some = { limit: 100, ...(state && { states: [state] }), ...(before !== undefined && { before }) };
@@ -100,7 +100,7 @@ export const studioRunRoutes: readonly Route[] = [
     method: "get",
     path: "/api/runs/:id",
     summary: "A run",
-    replies: ok("The run", runView, 404),
+    replies: successReplies("The run", runView, 404),
     handle: async ({ context, params }) => ({ body: await runOf(context, params) }),
   }),
   route({
@@ -108,7 +108,7 @@ export const studioRunRoutes: readonly Route[] = [
     path: "/api/runs/:id/log",
     summary: "The log of a run, after a position",
     query: v.object({ from: v.optional(v.pipe(v.string(), v.regex(/^\d+$/, "must be a position.")), "0") }),
-    replies: ok("Entries", itemsOf(entryView), 400, 404),
+    replies: successReplies("Entries", itemsOf(entryView), 400, 404),
     async handle({ context, params, query }) {
       const { id } = await runOf(context, params);
       return { body: { items: await context.fleet.entries(id, Number(query.from), 1000) } };
@@ -118,7 +118,7 @@ export const studioRunRoutes: readonly Route[] = [
     method: "get",
     path: "/api/runs/:id/changes",
     summary: "What a run changed, by file",
-    replies: ok("Files", itemsOf(anything), 404),
+    replies: successReplies("Files", itemsOf(anything), 404),
     async handle({ context, params, signal }) {
       const { id, position } = await runOf(context, params);
       const events = [];
@@ -163,8 +163,8 @@ export const studioRunRoutes: readonly Route[] = [
       const run = await runOf(context, params);
       const agent = await context.fleet.agent(run.agent);
       const next = followUp(run, agent?.sessionId, promptOf(asked), true);
-      const given = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
-      const spec = { ...next.spec, request: { ...next.spec.request, ...given } };
+      const definedFields = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
+      const spec = { ...next.spec, request: { ...next.spec.request, ...definedFields } };
       return { status: 201, body: await beginRun(context, { ...next, spec }) };
     },
   }),
@@ -172,7 +172,7 @@ export const studioRunRoutes: readonly Route[] = [
     method: "post",
     path: "/api/runs/:id/stop",
     summary: "Stop a run",
-    replies: ok("Its host was told", anything, 404, 409),
+    replies: successReplies("Its host was told", anything, 404, 409),
     async handle({ context, params }) {
       const { id } = await runOf(context, params);
       if (!(await context.fleet.cancel(id, "The run was stopped by its user.")))
@@ -185,7 +185,7 @@ export const studioRunRoutes: readonly Route[] = [
     path: "/api/runs/:id/answer",
     summary: "Answer a question of this run: accepted once, and only for the question with this hash",
     body: answerBody,
-    replies: ok("Counted", anything, 400, 404, 409),
+    replies: successReplies("Counted", anything, 400, 404, 409),
     async handle({ context, params, body: { question, hash, answer } }) {
       const { id } = await runOf(context, params);
       const line = readControlLine({ type: "answer", question, hash, answer });
@@ -199,14 +199,14 @@ export const studioRunRoutes: readonly Route[] = [
     method: "get",
     path: "/api/questions",
     summary: "Open questions of all runs",
-    replies: ok("Questions", itemsOf(v.object({ run: v.string(), at: v.number(), question: anything }))),
+    replies: successReplies("Questions", itemsOf(v.object({ run: v.string(), at: v.number(), question: anything }))),
     handle: async ({ context }) => ({ body: { items: await context.fleet.questions() } }),
   }),
   route({
     method: "get",
     path: "/api/stream",
     summary:
-      "One stream for all runs: `entry` events. `runs`: those whose every step is wanted; of others, what changes their state. `hello`: the runs and open questions there are; `runs` events: those that were queued since; `sessions` events: which grew on the disk",
+      "One stream for all runs: `entry` events. `runs`: those whose every step is wanted; of others, what changes their state. `hello`: the runs and open questions there are, and the last step of each run that is not over; `runs` events: those that were queued since; `sessions` events: which grew on the disk",
     query: v.object({ runs: v.optional(v.pipe(v.string(), v.regex(/^[\w,-]*$/, "must be ids of runs."))) }),
     replies: { 200: { description: "Events", type: "text/event-stream" }, ...failures(400) },
     async handle(call) {
@@ -216,9 +216,10 @@ export const studioRunRoutes: readonly Route[] = [
       return {
         async stream(events) {
           const [runs, questions] = await Promise.all([listedRuns(context), context.fleet.questions()]);
-          await events.send("hello", { position: from, runs, questions }, from);
-          void tellSessions(events, context, signal);
-          void tellQueued(events, context, new Set(runs.map(({ id }) => id)), signal);
+          const steps = await lastSteps(context, runs);
+          await events.send("hello", { position: from, runs, questions, steps }, from);
+          void streamSessions(events, context, signal);
+          void streamQueued(events, context, new Set(runs.map(({ id }) => id)), signal);
           for await (const logged of context.fleet.followAll(from, signal)) {
             const isStep = logged.entry.type === "event";
             if (!isStep || !wanted || wanted.has(logged.run)) await events.send("entry", logged, logged.position);
@@ -229,19 +230,38 @@ export const studioRunRoutes: readonly Route[] = [
   }),
 ];
 
-/** Returns the newest runs, and all that are not over. */
 async function listedRuns({ fleet }: ServeContext): Promise<RunRecord[]> {
   const newest = await fleet.runs({ limit: 100 });
   if (newest.length < 100) return newest;
-  const known = new Set(newest.map(({ id }) => id));
+  const newestIds = new Set(newest.map(({ id }) => id));
   const live = await fleet.runs({ states: ["queued", "running"], limit: 1000 });
-  return [...newest, ...live.filter(({ id }) => !known.has(id))];
+  return [...newest, ...live.filter(({ id }) => !newestIds.has(id))];
+}
+
+/** How many log positions to look back; positions count the entries of all runs. */
+const lookedBack = 300;
+const maxSteps = 50;
+
+/** Returns the last call or text of each run that is not over, for clients that did not see it. */
+async function lastSteps({ fleet }: ServeContext, runs: readonly RunRecord[]): Promise<LogEntry[]> {
+  const live = runs.filter(({ state }) => state === "running").slice(0, maxSteps);
+  const steps = await Promise.all(
+    live.map(async ({ id, position }) => {
+      const entries = await fleet.entries(id, Math.max(0, position - lookedBack), lookedBack).catch(() => []);
+      return entries.findLast(isStep);
+    }),
+  );
+  return steps.filter((step) => step !== undefined);
+}
+
+function isStep({ entry }: LogEntry): boolean {
+  return entry.type === "event" && entry.agent === undefined && /^(tool_start|text_end)$/.test(entry.event.type);
 }
 
 const queueEveryMs = 1000;
 
 /** Reports queued runs, which have no log yet, to clients that did not start them. */
-async function tellQueued(events: EventStream, { fleet }: ServeContext, known: Set<string>, signal: AbortSignal) {
+async function streamQueued(events: EventStream, { fleet }: ServeContext, known: Set<string>, signal: AbortSignal) {
   while (!signal.aborted) {
     await sleep(queueEveryMs, undefined, { signal, ref: false }).catch(() => {});
     if (signal.aborted) return;
@@ -252,7 +272,7 @@ async function tellQueued(events: EventStream, { fleet }: ServeContext, known: S
   }
 }
 
-async function tellSessions(events: EventStream, { env }: ServeContext, signal: AbortSignal): Promise<void> {
+async function streamSessions(events: EventStream, { env }: ServeContext, signal: AbortSignal): Promise<void> {
   for await (const changed of changedSessions(env, signal)) await events.send("sessions", { changed });
 }
 

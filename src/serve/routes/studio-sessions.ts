@@ -2,7 +2,6 @@
 import * as v from "valibot";
 import { type ExportFormat, exporters, exportFormats } from "../../export/index.ts";
 import { runProgram } from "../../process/run-program.ts";
-import type { UnifiedTool } from "../../sdk/unified.ts";
 import { findChat } from "../../store/chats/find-chat.ts";
 import { isChatId } from "../../store/chats/layout.ts";
 import { readChat } from "../../store/chats/read-chat.ts";
@@ -15,41 +14,24 @@ import type { FileChange } from "../file-changes.ts";
 import { cliNames } from "../fleet.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
 import { ownProgram } from "../own-program.ts";
-import { ownerOf, sessionList, sessionStates } from "../session-list.ts";
+import { listedSession, ownerOf, sessionList, sessionStates, sessionTools } from "../session-list.ts";
+import { sessionPictures } from "../session-pictures.ts";
 import { figuresByDay, summaryOf } from "../session-summary.ts";
 import { eventsPage, lastEvents, type OpenedSession, openSession, sessionChanges, sessionUsage } from "../sessions.ts";
 import { listFolder, readWorkspaceFile, trustedWorkspace } from "../workspaces.ts";
-import { anything, failures, itemsOf, ok } from "./rest-shapes.ts";
+import { anything, failures, itemsOf, successReplies } from "./rest-shapes.ts";
 
-const tools = ["cursor", "claude", "codex", "gemini", "pi"] as const satisfies readonly UnifiedTool[];
 const maxEvents = 10_000;
 const sessionId = v.pipe(v.string(), v.regex(/^[\w-]{4,}$/, "is not an id."));
 const number = (otherwise: string) =>
   v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number.")), otherwise);
-
-const sessionShape = v.object({
-  tool: v.picklist(tools),
-  /** The program that wrote the session: chats of this program and of the original are stored in one place. */
-  agent: v.picklist(cliNames),
-  state: v.picklist(sessionStates),
-  id: v.string(),
-  title: v.string(),
-  workspace: v.optional(v.string()),
-  model: v.optional(v.string()),
-  createdAt: v.number(),
-  updatedAt: v.number(),
-  snippet: v.optional(v.string()),
-  /** The run that is working in the session now. */
-  run: v.optional(v.string()),
-  isTrusted: v.boolean(),
-});
 
 export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/agents",
     summary: "The installed agent CLIs, with their versions and capabilities",
-    replies: ok("CLIs", itemsOf(anything)),
+    replies: successReplies("CLIs", itemsOf(anything)),
     handle: async ({ context }) => ({ body: { items: await installedClis(context) } }),
   }),
   route({
@@ -65,14 +47,14 @@ export const studioSessionRoutes: readonly Route[] = [
       search: v.optional(v.pipe(v.string(), v.maxLength(500))),
       limit: number("100"),
     }),
-    replies: ok(
+    replies: successReplies(
       "Sessions, and the projects to filter by",
-      v.object({ items: v.array(sessionShape), projects: v.array(v.string()) }),
+      v.object({ items: v.array(listedSession), projects: v.array(v.string()) }),
       400,
     ),
     async handle({ context, query: { agent, state, project, since, search, limit } }) {
       const found = await sessionList(context, {
-        limit: Math.min(1000, Number(limit)),
+        limit: Math.min(5000, Number(limit)),
         since: Number(since) * 1000,
         ...(agent && { agent }),
         ...(state && { state }),
@@ -88,11 +70,11 @@ export const studioSessionRoutes: readonly Route[] = [
     summary: "What sessions came to: cost, time, changes, last words. By POST, since there may be many",
     body: v.strictObject({
       sessions: v.pipe(
-        v.array(v.strictObject({ tool: v.picklist(tools), id: sessionId, updatedAt: v.number() })),
+        v.array(v.strictObject({ tool: v.picklist(sessionTools), id: sessionId, updatedAt: v.number() })),
         v.maxLength(100, "may be 100."),
       ),
     }),
-    replies: ok("One for each, in their order; null: unreadable", itemsOf(v.nullable(anything)), 400),
+    replies: successReplies("One for each, in their order; null: unreadable", itemsOf(v.nullable(anything)), 400),
     async handle({ context, body }) {
       const items = [];
       for (const session of body.sessions) items.push((await summaryOf(context, session)) ?? null);
@@ -104,7 +86,7 @@ export const studioSessionRoutes: readonly Route[] = [
     path: "/api/days",
     summary: "Sessions, cost and time of the last days, the oldest first",
     query: v.object({ count: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d?$/, "must be 1 to 99.")), "14") }),
-    replies: ok("Days", itemsOf(anything), 400),
+    replies: successReplies("Days", itemsOf(anything), 400),
     handle: async ({ context, query }) => ({
       body: { items: await figuresByDay(context, Number(query.count)) },
     }),
@@ -112,14 +94,17 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/sessions/:tool/:id",
-    summary: "A session: its metadata, and its turns in figures",
-    replies: ok("The session", anything, 404),
-    async handle({ context, params }) {
+    summary:
+      "A session: its metadata, and its turns in figures; with `pictures`, also those of prompts, by turn, and of results, by call",
+    query: v.object({ pictures: v.optional(v.picklist(["1"])) }),
+    replies: successReplies("The session", anything, 400, 404),
+    async handle({ context, params, query }) {
       const session = await sessionOf(context, params);
-      const { turns, path: _path, ...facts } = session;
+      const { turns, path: _path, ...details } = session;
       const total = turns.reduce((sum, { events }) => sum + events.length, 0);
       const owner = await ownerOf(context, session);
-      return { body: { ...facts, ...owner, turns: sessionUsage(session), total } };
+      const pictures = query.pictures && (await sessionPictures(context.env, session.tool, session.id));
+      return { body: { ...details, ...owner, turns: sessionUsage(session), total, ...(pictures && { pictures }) } };
     },
   }),
   route({
@@ -166,7 +151,7 @@ export const studioSessionRoutes: readonly Route[] = [
       commands: v.optional(v.picklist(["1"])),
       now: v.optional(v.picklist(["1"])),
     }),
-    replies: ok(
+    replies: successReplies(
       "Files; `more`: how many others there are; `since`: how many differ since the session was over",
       v.object({ items: v.array(anything), more: v.optional(v.number()), since: v.optional(v.number()) }),
       400,
@@ -245,17 +230,23 @@ export const studioSessionRoutes: readonly Route[] = [
     method: "get",
     path: "/api/workspaces",
     summary: "Directories in which runs may be started: the trusted ones. `startedIn`: where the service was started",
-    replies: ok("Real paths", v.object({ items: v.array(v.string()), isFleet: v.boolean(), startedIn: v.string() })),
-    handle: async ({ context: { configDir, fleetUrl, startedIn } }) => ({
-      body: { items: trustedFolders(configDir), isFleet: fleetUrl !== undefined, startedIn },
-    }),
+    replies: successReplies(
+      "Real paths",
+      v.object({ items: v.array(v.string()), isFleet: v.boolean(), startedIn: v.string() }),
+    ),
+    async handle({ context: { configDir, fleetUrl, startedIn, env } }) {
+      const items = trustedFolders(configDir);
+      // A home is not what a run is started in while there is something else.
+      const isOffered = items.length === 0 || items.includes(startedIn) || !isWide(startedIn, homeDir(env));
+      return { body: { items, isFleet: fleetUrl !== undefined, startedIn: isOffered ? startedIn : items[0]! } };
+    },
   }),
   route({
     method: "post",
     path: "/api/workspaces/trust",
     summary: "Trust the directory in which the service was started, and no other",
     body: v.strictObject({ workspace: v.string() }),
-    replies: ok("It is trusted", anything, 400, 403),
+    replies: successReplies("It is trusted", anything, 400, 403),
     async handle({ context: { configDir, startedIn, env }, body: { workspace } }) {
       if (workspace !== startedIn || isWide(startedIn, homeDir(env)))
         throw new HttpError(
@@ -272,7 +263,7 @@ export const studioSessionRoutes: readonly Route[] = [
     path: "/api/files/list",
     summary: "A directory in a trusted workspace. By POST, so that no path appears in a URL",
     body: v.strictObject({ workspace: v.string(), path: v.optional(v.string(), ".") }),
-    replies: ok("Entries", itemsOf(anything), 400, 403),
+    replies: successReplies("Entries", itemsOf(anything), 400, 403),
     async handle({ context, body }) {
       return {
         body: { items: listFolder(trustedWorkspace(context.configDir, body.workspace), body.path) },
@@ -284,7 +275,12 @@ export const studioSessionRoutes: readonly Route[] = [
     path: "/api/files/read",
     summary: "A file in a trusted workspace",
     body: v.strictObject({ workspace: v.string(), path: v.string() }),
-    replies: ok("The file", v.object({ text: v.string(), bytes: v.number(), isCut: v.boolean() }), 400, 403),
+    replies: successReplies(
+      "The file",
+      v.object({ text: v.string(), bytes: v.number(), isCut: v.boolean() }),
+      400,
+      403,
+    ),
     async handle({ context, body }) {
       return { body: readWorkspaceFile(trustedWorkspace(context.configDir, body.workspace), body.path) };
     },
@@ -312,7 +308,7 @@ function ownCommand<Body extends v.GenericSchema<any, any>>({
 }): Route {
   return route({
     ...rest,
-    replies: ok("Done, with the response", v.object({ text: v.string() }), 400, 404, 409),
+    replies: successReplies("Done, with the response", v.object({ text: v.string() }), 400, 404, 409),
     async handle({ context, params, body }) {
       const id = ownChat(params);
       const { workspace } = readChat(findChat(context.configDir, id, "")).metadata;
@@ -339,7 +335,7 @@ async function sessionOf(context: ServeContext, params: Record<string, string>):
 }
 
 function knownSession({ tool, id = "" }: Record<string, string>) {
-  const known = tools.find((each) => each === tool);
-  if (!known || !/^[\w-]{4,}$/.test(id)) throw new HttpError(404, "not_found", "There is no such session.");
-  return { tool: known, id };
+  const existing = sessionTools.find((each) => each === tool);
+  if (!existing || !/^[\w-]{4,}$/.test(id)) throw new HttpError(404, "not_found", "There is no such session.");
+  return { tool: existing, id };
 }

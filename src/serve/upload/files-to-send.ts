@@ -5,7 +5,7 @@ import { isAbsolute, join, posix, relative, sep } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { holdsSecrets } from "../../redact/secret-files.ts";
 import { byteSize } from "../../view/numbers.ts";
-import { entries, type GitCall, git, tryGit } from "../../worktrees/git.ts";
+import { type GitCall, git, splitEntries, tryGit } from "../../worktrees/git.ts";
 
 export type FilesToSend = {
   files: readonly string[];
@@ -70,13 +70,13 @@ export async function pathsOf(call: GitCall, only: readonly string[] = []): Prom
   const inside = await tryGit(["rev-parse", "--is-inside-work-tree"], call);
   if (inside.problem === undefined) {
     const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", ...only];
-    return entries(await git(args, call));
+    return splitEntries(await git(args, call));
   }
   const folder = mkdtempSync(join(tmpdir(), "courser-upload-"));
   try {
     await git(["init", "--quiet", "--bare", folder], call);
     const at = { ...call, variables: { GIT_DIR: folder, GIT_WORK_TREE: call.cwd } };
-    return entries(await git(["ls-files", "-z", "--others", "--exclude-standard", "--", ...only], at));
+    return splitEntries(await git(["ls-files", "-z", "--others", "--exclude-standard", "--", ...only], at));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

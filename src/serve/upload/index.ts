@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { byteSize } from "../../view/numbers.ts";
+import { firstOf } from "../../text/first-of.ts";
+import { byteSize, counted } from "../../view/numbers.ts";
 import type { Fleet, WorkspaceSource } from "../fleet.ts";
 import { type FilesToSend, filesToSend } from "./files-to-send.ts";
 
@@ -27,27 +28,21 @@ export async function uploadWorkspace(
   const packing = pipeline(tar, packed).catch(() => {}); // the reader of `packed` gets the error
   let packedBytes = 0;
   const count = (bytes: number) => (packedBytes += bytes);
-  await fleet.put(run, object, counted(packed, count));
+  await fleet.put(run, object, countBytes(packed, count));
   await packing;
   return { ...rest, source: { type: "archive", object, run }, count: files.length, packedBytes };
 }
 
-/** Describes what was sent, its size, and what was left out. */
 export function describeUpload(workspace: string, { count, bytes, packedBytes, secrets, others }: Upload): string {
-  const sent = `Sent ${count} ${count === 1 ? "file" : "files"} of ${workspace}: ${byteSize(bytes)}, packed ${byteSize(packedBytes)}.`;
+  const sent = `Sent ${counted(count, "file")} of ${workspace}: ${byteSize(bytes)}, packed ${byteSize(packedBytes)}.`;
   const left = [
-    ...(secrets.length > 0 ? [`may hold secrets: ${named(secrets)}`] : []),
-    ...(others.length > 0 ? [`repositories of their own, and links that lead out: ${named(others)}`] : []),
+    ...(secrets.length > 0 ? [`may hold secrets: ${firstOf(secrets, 5)}`] : []),
+    ...(others.length > 0 ? [`repositories of their own, and links that lead out: ${firstOf(others, 5)}`] : []),
   ];
   return left.length === 0 ? sent : `${sent} Left out: ${left.join("; ")}.`;
 }
 
-function named(paths: readonly string[]): string {
-  const shown = paths.slice(0, 5).join(", ");
-  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
-}
-
-async function* counted(
+async function* countBytes(
   pieces: AsyncIterable<Uint8Array>,
   onPiece: (bytes: number) => void,
 ): AsyncIterable<Uint8Array> {

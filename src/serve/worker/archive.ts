@@ -57,11 +57,13 @@ function faultOf(
   name: string,
   link: { type: "symlink" | "link"; linkname?: string | undefined } | undefined,
 ): UserError | undefined {
-  if (leadsOut(name)) return unsafe(`the path ${JSON.stringify(name)}`);
+  if (leadsOut(name)) return unsafeArchiveError(`the path ${JSON.stringify(name)}`);
   if (!link) return undefined;
   const { type, linkname = "" } = link;
   const target = type === "symlink" ? posix.join(posix.dirname(name), linkname) : linkname;
-  return posix.isAbsolute(linkname) || leadsOut(target) ? unsafe(`a link to ${JSON.stringify(linkname)}`) : undefined;
+  return posix.isAbsolute(linkname) || leadsOut(target)
+    ? unsafeArchiveError(`a link to ${JSON.stringify(linkname)}`)
+    : undefined;
 }
 
 function leadsOut(path: string): boolean {
@@ -70,7 +72,7 @@ function leadsOut(path: string): boolean {
   return plain === ".." || plain.startsWith("../");
 }
 
-function unsafe(what: string): UserError {
+function unsafeArchiveError(what: string): UserError {
   return new UserError("USAGE", `The archive of the workspace contains ${what}, which leads outside of it.`);
 }
 

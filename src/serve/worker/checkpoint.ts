@@ -20,7 +20,7 @@ export type CheckpointParts = {
   states?: WorkspaceStates;
   /** Returns the end of the run's log, once everything shown so far is in it. */
   position(): Promise<number>;
-  heard(): number;
+  lastHandled(): number;
   add(entry: Entry): void;
   /** Called once, with the reason, when a checkpoint fails. */
   onProblem(message: string): void;
@@ -100,10 +100,10 @@ export class Checkpoints {
     if (!this.#isWanted || this.#isClosed || this.#running.size > 0 || this.#copying || this.#storing) return;
     const waitMs = this.#nextAt - milliseconds();
     if (waitMs > 0) this.#timer = setTimeout(() => this.#plan(), waitMs);
-    else this.#take();
+    else this.#takeCheckpoint();
   }
 
-  #take(): void {
+  #takeCheckpoint(): void {
     this.#isWanted = false;
     this.#nextAt = milliseconds() + everyMs;
     const copying = this.#copy();
@@ -127,7 +127,7 @@ export class Checkpoints {
     const chat = this.#parts.chat();
     if (chat === undefined) return undefined;
     const position = await this.#parts.position();
-    const heard = this.#parts.heard();
+    const heard = this.#parts.lastHandled();
     const file = join(folder, `chat-${++this.#count}.db`);
     const tree = states && (await recordState(states));
     const key = states && `${tree} ${await headOf(states)}`;

@@ -14,7 +14,6 @@ export type Continuation = {
   /** The number of the last numbered event, including those in `owed`. */
   lastNumber: number;
   sessionId?: string;
-  /** The ends of the turns that were answered. */
   endings: TurnEnding[];
   /** The last turn is over: only later prompts are left to answer. */
   isAnswered: boolean;
@@ -24,7 +23,7 @@ export type Continuation = {
   /** The ids of prompts and requests that are over. */
   settled: ReadonlySet<string>;
   /** Prompts in the chat of the checkpoint, or in a later state of it if that still existed. */
-  told: string[];
+  sentPrompts: string[];
   isLater?: boolean;
 };
 
@@ -50,12 +49,12 @@ export function continuationOf(log: readonly LogEntry[]): Continuation | undefin
   const checkpoint = log
     .map(({ entry }) => entry)
     .findLast((entry): entry is Checkpoint => entry.type === "checkpoint");
-  const known = checkpoint?.position ?? 0;
+  const knownPosition = checkpoint?.position ?? 0;
   const open = new Map<string, { start: ToolStart; agent: string | undefined }>();
   const later = new Map<string, LaterCall>();
   const questions = new Set<string>();
   const settled = new Set<string>();
-  const told: string[] = [];
+  const sentPrompts: string[] = [];
   const endings: TurnEnding[] = [];
   let sessionId: string | undefined;
   let lastNumber = 0;
@@ -70,7 +69,7 @@ export function continuationOf(log: readonly LogEntry[]): Continuation | undefin
     const key = event.type === "tool_start" || event.type === "tool_end" ? `${agent ?? ""}/${event.callId}` : "";
     if (event.type === "tool_start") {
       open.set(key, { start: event, agent });
-      if (position > known && agent === undefined) later.set(key, { tool: event.tool, args: event.args });
+      if (position > knownPosition && agent === undefined) later.set(key, { tool: event.tool, args: event.args });
     }
     if (event.type === "tool_end") {
       open.delete(key);
@@ -84,7 +83,7 @@ export function continuationOf(log: readonly LogEntry[]): Continuation | undefin
     if (event.type === "init") sessionId = event.sessionId;
     if (event.type === "user") {
       isAnswered = false;
-      if (position <= known) told.push(event.text);
+      if (position <= knownPosition) sentPrompts.push(event.text);
     }
     if (event.type === "done" || event.type === "fail") {
       isAnswered = true;
@@ -101,7 +100,7 @@ export function continuationOf(log: readonly LogEntry[]): Continuation | undefin
     owed,
     later: [...later.values()],
     settled,
-    told,
+    sentPrompts: sentPrompts,
   };
 }
 
@@ -146,7 +145,7 @@ export function continuationPrompt(
     const fate = workspace === undefined ? "may be there" : "are undone";
     lines.push(
       `These calls were made since then. They are not run again; their changes to the workspace ${fate}, and what they did elsewhere may have happened, so check before you repeat one:`,
-      ...later.map(({ tool, args, outcome }) => `- ${tool} ${shown(args)}: ${outcome ?? "interrupted"}`),
+      ...later.map(({ tool, args, outcome }) => `- ${tool} ${shortArguments(args)}: ${outcome ?? "interrupted"}`),
     );
   }
   const note = reminder(lines.join("\n"));
@@ -159,48 +158,48 @@ function reminder(text: string): string {
   return `<system_reminder>\n${text}\n</system_reminder>`;
 }
 
-function shown(args: unknown): string {
+function shortArguments(args: unknown): string {
   const text = JSON.stringify(args) ?? "";
   return text.length > 400 ? `${text.slice(0, 400)} …` : text;
 }
 
-/** Decides what to do with a message that a lost host may have handled: obey it, skip it, or send a late reply. */
-export function again(
-  { settled, told, checkpoint, isLater }: Continuation,
+/** Decides what to do with a message that a lost host may have handled: handle it, skip it, send a late reply, or fail it. */
+export function verdictOn(
+  { settled, sentPrompts, checkpoint, isLater }: Continuation,
   { number, message }: ReceivedMessage,
-): "obey" | "pass" | "told" | "fail" {
+): "handle" | "skip" | "reply" | "fail" {
   const id = "id" in message ? message.id : undefined;
-  if (id !== undefined && settled.has(id)) return "pass";
+  if (id !== undefined && settled.has(id)) return "skip";
   // An answer to a question that is closed has no effect.
-  if (message.type === "cancel" || message.type === "answer" || message.type === "attend") return "obey";
+  if (message.type === "cancel" || message.type === "answer" || message.type === "attend") return "handle";
   const isAfter = number > (checkpoint?.heard ?? 0);
   const isTold = (text: string) => {
-    const index = isAfter && !isLater ? -1 : told.indexOf(text);
+    const index = isAfter && !isLater ? -1 : sentPrompts.indexOf(text);
     // The chat may hold only one of two prompts with the same text.
-    if (index !== -1) told.splice(index, 1);
-    return index === -1 ? "obey" : "told";
+    if (index !== -1) sentPrompts.splice(index, 1);
+    return index === -1 ? "handle" : "reply";
   };
   if (message.type === "prompt") return isTold(message.prompt.text);
   if (message.type === "steer") return isTold(message.text);
-  if (isAfter) return "obey";
+  if (isAfter) return "handle";
   switch (message.type) {
     case "mode":
     case "model":
     case "context":
     case "names":
     case "aside":
-      return "obey";
+      return "handle";
     case "interrupt":
     case "withdraw":
     case "background":
     case "compact":
     case "rewind":
-      return id === undefined ? "pass" : "fail";
+      return id === undefined ? "skip" : "fail";
   }
 }
 
 /** Joins the events of both hosts into one run: one init, one prompt, growing numbers. Returns undefined for events to skip. */
-export function joined({
+export function joinRuns({
   lastNumber,
   sessionId,
   checkpoint,

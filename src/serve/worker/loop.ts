@@ -3,14 +3,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
-import { type Fleet, type Lease, specVersion } from "../fleet.ts";
+import { type Fleet, type Labels, type Lease, specVersion } from "../fleet.ts";
 import type { HostedEnd, HostOptions } from "../host-run.ts";
 import type { WorkerStats } from "./stats.ts";
 
 export type WorkerOptions = Omit<HostOptions, "signal" | "leave"> & {
   name: string;
   pool?: string;
-  labels: Readonly<Record<string, string>>;
+  labels: Labels;
   concurrency: number;
   /** Takes exactly one run, then ends. */
   singleUse: boolean;
@@ -31,7 +31,11 @@ export type WorkerOptions = Omit<HostOptions, "signal" | "leave"> & {
 const retryMs = { first: 500, most: 15_000 };
 
 /** Returns how the last run ended, or undefined if there was none. */
-export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOptions): Promise<HostedEnd | undefined> {
+export async function workLoop(
+  fleet: Fleet,
+  stats: WorkerStats,
+  options: WorkerOptions,
+): Promise<HostedEnd | undefined> {
   const running = new Set<Promise<void>>();
   const leave = leaveSignal(options, running);
   const failures = { count: 0 };
@@ -81,9 +85,9 @@ export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOpti
 async function carryOut(fleet: Fleet, lease: Lease, options: WorkerOptions, leave: AbortSignal): Promise<HostedEnd> {
   try {
     const { program, configDir, disk, sandbox } = options;
-    const premises = { program, configDir, disk, ...(sandbox && { sandbox }) };
+    const place = { program, configDir, disk, ...(sandbox && { sandbox }) };
     const { hostRun } = await import("../host-run.ts"); // loaded late, so that a waiting worker stays small
-    return await hostRun(fleet, lease, { ...premises, signal: new AbortController().signal, leave });
+    return await hostRun(fleet, lease, { ...place, signal: new AbortController().signal, leave });
   } catch (error) {
     options.onLine(`${lease.run} lost: ${(error as Error).message}`);
     return "lost";
@@ -91,8 +95,13 @@ async function carryOut(fleet: Fleet, lease: Lease, options: WorkerOptions, leav
 }
 
 async function oneLess(running: ReadonlySet<Promise<void>>, drain: AbortSignal): Promise<undefined> {
-  const told = new Promise<void>((resolve) => drain.addEventListener("abort", () => resolve(), { once: true }));
-  await Promise.race([...running, told]);
+  let stop = () => {};
+  const draining = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  drain.addEventListener("abort", stop);
+  await Promise.race([...running, draining]);
+  drain.removeEventListener("abort", stop);
 }
 
 type Waiting = {

@@ -6,7 +6,6 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { UserError } from "../../protocol/error-codes.ts";
 import { takeStore } from "../../store/chats/carry-chat.ts";
-import type { StoredEvent } from "../../store/chats/chat.ts";
 import { deleteChat } from "../../store/chats/delete-chat.ts";
 import { chatFolder } from "../../store/chats/layout.ts";
 import { readChat } from "../../store/chats/read-chat.ts";
@@ -33,7 +32,7 @@ export type PreparedRun = {
   /** The folder for temporary files. */
   folder: string;
   /** The prompts of a chat that was already here, in the state of the checkpoint or a later one. */
-  told?: readonly string[];
+  sentPrompts?: readonly string[];
   /** Set if the chat was here in a different state, which was moved aside. */
   notice?: string;
 };
@@ -43,10 +42,10 @@ export async function prepareRun(
   fleet: Fleet,
   run: RunRecord,
   continuation: Continuation | undefined,
-  { premises, signal }: { premises: WorkerPlace; signal: AbortSignal },
+  { place, signal }: { place: WorkerPlace; signal: AbortSignal },
 ): Promise<PreparedRun> {
   const spec = readSpec(run.spec);
-  const { disk, configDir } = premises;
+  const { disk, configDir } = place;
   const origin = continuation?.checkpoint
     ? { run: run.id, checkpoint: continuation.checkpoint, sessionId: continuation.sessionId! }
     : await resumedElsewhere(fleet, run);
@@ -56,7 +55,7 @@ export async function prepareRun(
   const folder = workspace?.folder ?? claimFolder(disk.dataDir, run);
   try {
     const path = realpathSync(workspace?.path ?? spec.request.workspace);
-    const request = { ...spec.request, ...(workspace && { workspace: path, ...sandboxFor(spec, premises) }) };
+    const request = { ...spec.request, ...(workspace && { workspace: path, ...sandboxFor(spec, place) }) };
     if (!origin) return { spec: { ...spec, request }, folder, ...(workspace && { workspace }) };
     const taken = await takeChat(fleet, origin, { configDir, workspace: path, folder });
     const resumed = { ...request, chat: { type: "resume", id: origin.sessionId } as const };
@@ -98,7 +97,7 @@ async function takeChat(
   fleet: Fleet,
   { run, checkpoint, sessionId }: Origin,
   { configDir, workspace, folder }: { configDir: string; workspace: string; folder: string },
-): Promise<Pick<PreparedRun, "told" | "notice">> {
+): Promise<Pick<PreparedRun, "sentPrompts" | "notice">> {
   const bytes = await fleet.get(run, checkpoint.chat);
   if (!bytes) throw new UserError("SESSION_NOT_FOUND", `The chat of the run ${run} is no longer in the fleet.`);
   const file = join(folder, "chat.db");
@@ -107,13 +106,12 @@ async function takeChat(
   if (existsSync(home)) await untilWritable(home, maxWaitMs);
   const { isKept, aside } = takeStore(file, { configDir, workspace }, sessionId);
   rmSync(file, { force: true });
-  if (isKept) return { told: readChat(home, { events: true }).events.flatMap(promptOf) };
+  if (isKept) {
+    const { events } = readChat(home, { events: true });
+    return { sentPrompts: events.flatMap(({ event }) => (event.type === "user" ? [event.text] : [])) };
+  }
   if (aside === undefined) return {};
   return { notice: `The chat ${sessionId} was here in another state, which is kept as ${aside}.` };
-}
-
-function promptOf({ event }: StoredEvent): string[] {
-  return event.type === "user" ? [event.text] : [];
 }
 
 /** Removes the worker's own workspace and what was stored for it; its chat is in the fleet. */

@@ -1,24 +1,23 @@
 // Counts a worker's runs and formats the counters for Prometheus. Contains no data of the runs themselves.
+import type { Labels, Presence } from "../fleet.ts";
 import type { HostedEnd } from "../host-run.ts";
 
 const endings = ["finished", "error", "cancelled", "given back", "lost"] as const;
 export type Ending = (typeof endings)[number];
 
-export type WorkerFacts = { name: string; pool: string; version: string; concurrency: number };
+export type WorkerInfo = Omit<Presence, "running">;
 
 export class WorkerStats {
-  readonly facts: WorkerFacts;
+  readonly info: WorkerInfo;
   taken = 0;
   running = 0;
   seconds = 0;
-  /** Whether the worker takes more runs. */
   isTaking = false;
-  /** Whether the fleet is connected. */
   isReached = true;
   readonly #ended = new Map<Ending, number>();
 
-  constructor(facts: WorkerFacts) {
-    this.facts = facts;
+  constructor(info: WorkerInfo) {
+    this.info = info;
   }
 
   begin(): void {
@@ -46,7 +45,6 @@ export class WorkerStats {
   }
 }
 
-type Labels = Readonly<Record<string, string>>;
 export type MetricRow = [
   name: string,
   type: "counter" | "gauge",
@@ -55,8 +53,9 @@ export type MetricRow = [
 ];
 
 export function metricsText(stats: WorkerStats): string {
-  const { name, pool, version, concurrency } = stats.facts;
+  const { name, pool, version, concurrency } = stats.info;
   const prefix = "courser_worker";
+  const startedAt = Date.now() / 1000 - process.uptime();
   const rows: MetricRow[] = [
     [`${prefix}_info`, "gauge", "The worker.", [[{ name, pool, version }, 1]]],
     [`${prefix}_ready`, "gauge", "1 while the worker takes runs.", [[{}, Number(stats.isReady)]]],
@@ -70,14 +69,9 @@ export function metricsText(stats: WorkerStats): string {
     [`${prefix}_leases_lost_total`, "counter", "Runs taken over by another worker.", [[{}, stats.ended("lost")]]],
     [`${prefix}_runs_running`, "gauge", "Runs in progress.", [[{}, stats.running]]],
     [`${prefix}_concurrency`, "gauge", "Maximum number of concurrent runs.", [[{}, concurrency]]],
-    [`${prefix}_run_seconds_total`, "counter", "Time spent on ended runs.", [[{}, round(stats.seconds)]]],
+    [`${prefix}_run_seconds_total`, "counter", "Time spent on ended runs.", [[{}, stats.seconds]]],
     ["process_resident_memory_bytes", "gauge", "Memory of this process.", [[{}, process.memoryUsage.rss()]]],
-    [
-      "process_start_time_seconds",
-      "gauge",
-      "Start time of this process.",
-      [[{}, round(Date.now() / 1000 - process.uptime())]],
-    ],
+    ["process_start_time_seconds", "gauge", "Start time of this process.", [[{}, startedAt]]],
   ];
   return prometheusText(rows);
 }
@@ -89,7 +83,7 @@ export function prometheusText(rows: readonly MetricRow[]): string {
   const lines = rows.flatMap(([name, type, help, values]) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
-    ...values.map(([labels, value]) => `${name}${labelsOf(labels)} ${round(value)}`),
+    ...values.map(([labels, value]) => `${name}${labelsOf(labels)} ${Math.round(value * 1000) / 1000}`),
   ]);
   return `${lines.join("\n")}\n`;
 }
@@ -98,8 +92,4 @@ function labelsOf(labels: Labels): string {
   const escaped = (value: string) => value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n");
   const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escaped(value)}"`);
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

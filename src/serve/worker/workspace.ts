@@ -23,14 +23,12 @@ import type { Fleet, RunEnd, RunRecord, WorkspaceSource } from "../fleet.ts";
 import { unpackArchive } from "./archive.ts";
 import { cacheIn, claimFolder } from "./run-folders.ts";
 
-/** The directories and limits of a worker. */
 export type WorkerDisk = {
   /** The directory for workspaces and cached repositories. */
   dataDir: string;
   env: NodeJS.ProcessEnv;
   /** Keeps the folders of failed runs for inspection. */
   keepFailed?: boolean;
-  /** The limits of the repository cache. */
   cacheLimits: CacheLimits;
 };
 
@@ -62,7 +60,7 @@ export async function makeWorkspace(
     const path = join(folder, "work");
     const commit = bundle === undefined ? undefined : await baseOfBundle(bundle);
     const cache = cacheIn(disk.dataDir);
-    const checkedOut = await fill(fleet, run, source, { path, folder, cache, commit, env: disk.env, signal });
+    const checkedOut = await fillWorkspace(fleet, run, source, { path, folder, cache, commit, env: disk.env, signal });
     if (checkedOut) void trimNowAndThen(cache, disk.cacheLimits);
     const states = await beginStates({
       folder: join(folder, "states.git"),
@@ -78,7 +76,7 @@ export async function makeWorkspace(
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     signal.throwIfAborted();
-    throw explained(error, disk.dataDir);
+    throw explainStoreError(error, disk.dataDir);
   }
 }
 
@@ -91,7 +89,7 @@ type Filling = {
   signal: AbortSignal;
 };
 
-async function fill(
+async function fillWorkspace(
   fleet: Fleet,
   run: RunRecord,
   source: WorkspaceSource,
@@ -155,7 +153,7 @@ async function download(bytes: AsyncIterable<Uint8Array>, file: string): Promise
 }
 
 /** Returns a notice if the run changed the workspace's own repository in ways that neither the patch nor a branch carries. */
-export async function leftBehind(
+export async function repositoryChangesNotice(
   workspace: RunWorkspace,
   { branch }: Pick<RunEnd, "branch">,
 ): Promise<string | undefined> {
@@ -183,7 +181,7 @@ export async function changesMade(
   return { patch: "patch", ...(isPushed && { branch }) };
 }
 
-function explained(error: unknown, dataDir: string): unknown {
+function explainStoreError(error: unknown, dataDir: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof UserError && !/No space left/i.test(message)) return error;
   if (code === "ENOSPC" || /No space left/i.test(message))

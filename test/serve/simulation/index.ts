@@ -25,8 +25,10 @@ export type SimulationReport = {
   lost: number;
   twice: number;
   zombieEvents: number;
-  unkept: number;
+  ephemeral: number;
   refused: number;
+  /** Runs whose host was told that it had lost them, and had not. */
+  misled: number;
   /** Taken by more than one worker. */
   continued: number;
   /**
@@ -55,7 +57,18 @@ class Simulation {
   readonly #diedAt = new Map<string, number>();
   /** When the server, or the way to it, was away. */
   readonly #troubles: { from: number; to: number }[] = [];
-  readonly #counts = { kills: 0, freezes: 0, partitions: 0, restarts: 0, elections: 0, cancelled: 0, refused: 0 };
+  readonly #counts = {
+    kills: 0,
+    freezes: 0,
+    partitions: 0,
+    restarts: 0,
+    elections: 0,
+    cancelled: 0,
+    refused: 0,
+    misled: 0,
+  };
+  /** Runs that have ended. */
+  readonly #over = new Set<string>();
   #started = 0;
   #isEnqueued = false;
 
@@ -68,13 +81,16 @@ class Simulation {
       twice: 0.005,
       stale: 0.05,
     });
+    this.#server.onStored = (stream, message) => {
+      if (stream === "log" && headOf(message).endedAt !== undefined) this.#over.add(message.key);
+    };
   }
 
   /** How far it is. */
   tell(): string {
     const { kills, freezes, partitions, restarts, elections } = this.#counts;
     const hours = (this.#clock.now / 3_600_000).toFixed(1);
-    return `${hours} virtual hours; ${this.#overCount} of ${this.#options.runs} runs ended; ${kills} kills, ${freezes} freezes, ${partitions} partitions, ${restarts} restarts, ${elections} elections`;
+    return `${hours} virtual hours; ${this.#over.size} of ${this.#options.runs} runs ended; ${kills} kills, ${freezes} freezes, ${partitions} partitions, ${restarts} restarts, ${elections} elections`;
   }
 
   async run(): Promise<SimulationReport> {
@@ -83,7 +99,7 @@ class Simulation {
       for (let number = 0; number < this.#options.workers; number++) this.#start();
       void this.#enqueue();
       this.#breakThings();
-      await this.#clock.run(() => this.#isEnqueued && this.#isOver(), 48 * 3_600_000);
+      await this.#clock.run(() => this.#isEnqueued && this.#over.size === this.#options.runs, 48 * 3_600_000);
     } finally {
       uninstall();
     }
@@ -119,6 +135,10 @@ class Simulation {
     while (!connection.isDead) {
       const lease = await fleet.lease({ worker: name, ttlMs: this.#options.leaseMs, wait: stop.signal });
       if (!lease) continue;
+      if (!(await fleet.renew(lease))) {
+        this.#checkLost(lease);
+        continue;
+      }
       const hosting = { isOver: false };
       void this.#renew(fleet, connection, lease, hosting);
       try {
@@ -139,8 +159,16 @@ class Simulation {
   ): Promise<void> {
     while (true) {
       await connection.sleep(lease.ttlMs / 3);
-      if (hosting.isOver || !(await fleet.renew(lease))) return;
+      if (hosting.isOver) return;
+      if (await fleet.renew(lease)) continue;
+      if (!hosting.isOver) this.#checkLost(lease);
+      return;
     }
+  }
+
+  #checkLost({ run, token }: Lease): void {
+    const last = this.#server.streams.log.of(run)?.at(-1);
+    if (last && headOf(last).owner === ownerOf(token)) this.#counts.misled++;
   }
 
   async #host(fleet: Fleet, connection: SimulatedConnection, lease: Lease): Promise<void> {
@@ -210,20 +238,8 @@ class Simulation {
     });
   }
 
-  #overCount = 0;
-  #lastSequence = 0;
-
-  #isOver(): boolean {
-    const log = this.#server.streams.log;
-    if (log.sequence === this.#lastSequence) return this.#overCount === this.#options.runs;
-    this.#lastSequence = log.sequence;
-    if (log.sequence % 500 !== 0 && this.#overCount < this.#options.runs - 500) return false;
-    this.#overCount = log.matching("*").filter(([, messages]) => headOf(messages.at(-1)!).endedAt !== undefined).length;
-    return this.#overCount === this.#options.runs;
-  }
-
   #inspect(): SimulationReport {
-    const found = { lost: 0, twice: 0, zombieEvents: 0, unkept: 0, continued: 0 };
+    const found = { lost: 0, twice: 0, zombieEvents: 0, ephemeral: 0, continued: 0 };
     const waits: number[] = [];
     const kept = new Set<string>();
     for (let number = 0; number < this.#options.runs; number++) {
@@ -254,7 +270,7 @@ class Simulation {
       if (results === 0) found.lost++;
       found.twice += Math.max(0, results - 1);
     }
-    found.unkept = this.#acknowledged.filter(({ run, position }) => !kept.has(`${run} ${position}`)).length;
+    found.ephemeral = this.#acknowledged.filter(({ run, position }) => !kept.has(`${run} ${position}`)).length;
     const { runs, workers, seed } = this.#options;
     const longestWait = Math.max(0, ...waits);
     const soon = waits.filter((wait) => wait <= 1.5).length / Math.max(1, waits.length);
@@ -288,5 +304,5 @@ export async function main(argv: readonly string[]): Promise<number> {
     limitSeconds: timeout,
   });
   console.log(JSON.stringify({ ...report, seconds: Math.round((Date.now() - startedAt) / 1000) }));
-  return report.lost + report.twice + report.zombieEvents + report.unkept === 0 ? 0 : 1;
+  return report.lost + report.twice + report.zombieEvents + report.ephemeral + report.misled === 0 ? 0 : 1;
 }

@@ -5,7 +5,6 @@ import { type Acknowledged, messageId, publishOnce, untilAnswered } from "../../
 import {
   type DeliveredMessage,
   type Lane,
-  type NewsKind,
   type PublishOptions,
   type Server,
   type Stored,
@@ -86,9 +85,12 @@ export class SimulatedServer {
   readonly faults: Faults;
   readonly streams = Object.fromEntries(streamNames.map((name) => [name, new Keys()])) as Record<StreamName, Keys>;
   readonly connections = new Set<SimulatedConnection>();
+  onStored: (stream: StreamName, message: Stored) => void = () => {};
   isDown = false;
   /** Streams that have no leader just now. */
   readonly leaderless = new Set<StreamName>();
+  /** Streams whose new leader answers before it knows all that was stored: reads are as of a moment before the election. */
+  readonly #behind = new Map<StreamName, { asOf: number; until: number }>();
   readonly #queued = new Map<number, Queued>();
   readonly #ready = new Map<Lane, Queued[]>();
   readonly #waiters: Waiter[] = [];
@@ -126,8 +128,17 @@ export class SimulatedServer {
       ...(head !== undefined && { head }),
     };
     keys.add(message, stream === "lease" || stream === "runs" || stream === "state");
+    this.#behind.delete(stream); // what it stores itself comes after all the rest
     if (stream === "work") this.#offer(key, sequence);
+    this.onStored(stream, message);
     return { sequence, isDuplicate: false };
+  }
+
+  /** What the leader of the stream takes for the last message of the key. */
+  last(stream: StreamName, key: string): Message | undefined {
+    const { asOf, until } = this.#behind.get(stream) ?? { asOf: 0, until: 0 };
+    const messages = this.streams[stream].of(key);
+    return this.clock.now < until ? messages?.findLast(({ at }) => at <= asOf) : messages?.at(-1);
   }
 
   #offer(key: string, number: number): void {
@@ -201,8 +212,13 @@ export class SimulatedServer {
   elect(streams: readonly StreamName[], ms: number): void {
     for (const stream of streams) this.leaderless.add(stream);
     if (streams.includes("work")) this.#waiters.length = 0;
+    const electedAt = this.clock.now;
     this.clock.after(ms, () => {
-      for (const stream of streams) this.leaderless.delete(stream);
+      for (const stream of streams) {
+        this.leaderless.delete(stream);
+        const until = this.clock.now + this.dice.between(0, 1000);
+        this.#behind.set(stream, { asOf: electedAt - this.dice.between(0, 500), until });
+      }
       for (const connection of this.connections) if (!this.dice.isIn(0.02)) connection.foundAgain();
     });
   }
@@ -242,7 +258,7 @@ export class SimulatedConnection implements Server {
   readonly #asleep: (() => void)[] = [];
   readonly #server: SimulatedServer;
   readonly #onGap = new Set<() => void>();
-  readonly #news = new Map<NewsKind, Set<() => void>>();
+  readonly #onLanes = new Set<() => void>();
   #ids = 0;
   readonly #name: string;
 
@@ -298,8 +314,14 @@ export class SimulatedConnection implements Server {
     );
   }
 
-  last = (stream: StreamName, key: string) =>
-    this.#again(() => this.#ask(stream, () => this.#server.streams[stream].of(key)?.at(-1) as Stored | undefined));
+  last = (stream: StreamName, key: string, atLeast = 0): Promise<Stored | undefined> =>
+    this.#again(() =>
+      this.#ask(stream, () => {
+        const found = this.#server.last(stream, key);
+        if ((found?.sequence ?? 0) < atLeast) throw new Lost();
+        return found;
+      }),
+    );
 
   range(stream: StreamName, filter: string, from: number, { to = Infinity, most = Infinity } = {}): Promise<Stored[]> {
     return this.#again(() =>
@@ -368,17 +390,15 @@ export class SimulatedConnection implements Server {
 
   onReach(): void {}
 
-  tellNews(kind: NewsKind): void {
+  tellLanes(): void {
     this.#travel(() => {
       for (const connection of this.#server.connections)
-        for (const listener of connection.#news.get(kind) ?? []) connection.act(listener);
+        for (const listener of connection.#onLanes) connection.act(listener);
     });
   }
 
-  onNews(kind: NewsKind, listener: () => void): { close(): void } {
-    const listeners = this.#news.get(kind) ?? new Set();
-    this.#news.set(kind, listeners.add(listener));
-    return { close: () => listeners.delete(listener) };
+  onLanes(listener: () => void): void {
+    this.#onLanes.add(listener);
   }
 
   putObject = () => Promise.resolve();

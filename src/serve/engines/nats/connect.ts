@@ -15,6 +15,8 @@ export type Connected = {
   connection: NatsConnection;
   jetstream: JetStreamClient;
   manager: JetStreamManager;
+  /** Reads single messages, with a shorter timeout than other requests. */
+  reader: JetStreamManager;
   names: Names;
   /** Called when the server refuses a publish: for most messages no reply is awaited. */
   onRefused: Set<(error: Error, subject: string) => void>;
@@ -46,6 +48,8 @@ async function loadPackages() {
  */
 const pingMs = 2500;
 const connectMs = 5000;
+/** How long the reply to a message, or to a read of one, may take before it is repeated. */
+export const answerMs = 2500;
 /** How long opening may take: a cluster that just started or lost a server needs some seconds to elect a leader. */
 const openingMs = 20_000;
 const oldestServer = [2, 9] as const;
@@ -62,11 +66,13 @@ export async function connectFleet(address: Address): Promise<Connected> {
   try {
     checkVersion(connection, where);
     const jetstream = packages.jetstream.jetstream(connection);
-    const manager = await packages.jetstream.jetstreamManager(connection, { checkAPI: false });
+    const managing = packages.jetstream.jetstreamManager;
+    const manager = await managing(connection, { checkAPI: false });
+    const reader = await managing(connection, { checkAPI: false, timeout: answerMs });
     const names = new Names(address.prefix);
     const opening = { packages, manager, names, replicas: address.replicas };
     await untilAnswered(() => openStreams(opening), { patienceMs: openingMs, isPassing });
-    return { packages, connection, jetstream, manager, names, where, onRefused: new Set() };
+    return { packages, connection, jetstream, manager, reader, names, where, onRefused: new Set() };
   } catch (error) {
     await connection.close();
     throw fleetError(error, where);
@@ -87,9 +93,9 @@ async function dial({ transport }: Packages, address: Address, where: string): P
       }),
       ...(hasTls && {
         tls: {
-          ...(ca !== undefined && { ca: text(ca, "COURSER_FLEET_CA") }),
-          ...(cert !== undefined && { cert: text(cert, "COURSER_FLEET_CERT") }),
-          ...(key !== undefined && { key: text(key, "COURSER_FLEET_KEY") }),
+          ...(ca !== undefined && { ca: String(readFile(ca, "COURSER_FLEET_CA")) }),
+          ...(cert !== undefined && { cert: String(readFile(cert, "COURSER_FLEET_CERT")) }),
+          ...(key !== undefined && { key: String(readFile(key, "COURSER_FLEET_KEY")) }),
         },
       }),
       timeout: connectMs,
@@ -97,6 +103,7 @@ async function dial({ transport }: Packages, address: Address, where: string): P
       reconnectTimeWait: 250,
       reconnectJitter: 250,
       reconnectJitterTLS: 500,
+      noAsyncTraces: true, // a stack trace for each request is a tenth of its cost
       pingInterval: pingMs,
       maxPingOut: 2,
     });
@@ -105,16 +112,12 @@ async function dial({ transport }: Packages, address: Address, where: string): P
   }
 }
 
-function readFile(file: string, variable: string): Uint8Array {
+function readFile(file: string, variable: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
     throw new UserError("FILE_UNREADABLE", `${variable}: ${file} cannot be read: ${systemErrorText(error)}.`);
   }
-}
-
-function text(file: string, variable: string): string {
-  return Buffer.from(readFile(file, variable)).toString();
 }
 
 function checkVersion({ info }: NatsConnection, where: string): void {

@@ -15,7 +15,7 @@ type Meaning = "passing" | "overtaken" | "refused" | "full" | "unsuitable" | "cl
 /** Creates the error for a reply from a replica that has not caught up with its leader. */
 export const staleRead = () => Object.assign(new Error("a replica is behind its leader"), { name: "StaleReadError" });
 
-/** Client errors by name. An error with a cause is classified by its cause. */
+/** Client errors by name; any other is a fault. An error with a cause is classified by its cause. */
 const byName: Readonly<Record<string, Meaning>> = {
   // No reply in time: the leader died with the request, or is slow.
   TimeoutError: "passing",
@@ -35,10 +35,6 @@ const byName: Readonly<Record<string, Meaning>> = {
   UserAuthenticationExpiredError: "refused",
   ClosedConnectionError: "closed",
   DrainingConnectionError: "closed",
-  InvalidSubjectError: "fault",
-  InvalidArgumentError: "fault",
-  InvalidOperationError: "fault",
-  InvalidNameError: "fault",
 };
 
 /** Replies of the JetStream API by code; other codes are classified by status. */
@@ -101,13 +97,13 @@ export function fleetError(error: unknown, where: string): UserError {
         `The fleet at ${where} is full: ${because}. Give the server more space (max_file_store), or delete old runs.`,
       );
     case "unsuitable":
-      return unsuitable(error as Foreign, where);
+      return unsuitableServerError(error as Foreign, where);
     case "closed":
-      return unreachable(where, "the connection was closed");
+      return unreachableError(where, "the connection was closed");
     case "passing":
     case "overtaken":
     case "fault":
-      return isSilence(error as Foreign) ? leaderless(where) : unreachable(where, because);
+      return isSilence(error as Foreign) ? leaderlessError(where) : unreachableError(where, because);
   }
 }
 
@@ -118,7 +114,7 @@ function notPermitted(where: string, message: string): UserError {
   );
 }
 
-function unsuitable({ code, message, cause }: Foreign, where: string): UserError {
+function unsuitableServerError({ code, message, cause }: Foreign, where: string): UserError {
   const number = Number(code ?? (cause as Foreign | undefined)?.code);
   if (number === 10_039 || number === 10_076) return noJetStream(where);
   const why: Record<number, string> = {
@@ -133,14 +129,15 @@ function isSilence({ name, code }: Foreign): boolean {
   return ["JetStreamNotEnabled", "NoResponders", "NoRespondersError"].includes(name) || code === 10_008;
 }
 
-export function unreachable(where: string, why: string): UserError {
+export function unreachableError(where: string, why: string): UserError {
+  const help = where.includes(",") ? "" : " To start one: nats-server -js -a 127.0.0.1";
   return new UserError(
     "FLEET_UNREACHABLE",
-    `The fleet at ${where} cannot be reached: ${why}. Is a NATS server running there? To start one: nats-server -js -a 127.0.0.1`,
+    `The fleet at ${where} cannot be reached: ${why}. Is a NATS server running there?${help}`,
   );
 }
 
-function leaderless(where: string): UserError {
+function leaderlessError(where: string): UserError {
   return new UserError(
     "FLEET_UNREACHABLE",
     `The fleet at ${where} does not answer: its streams have no leader. A cluster needs more than half of its servers to elect one.`,

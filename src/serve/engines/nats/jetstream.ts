@@ -3,19 +3,18 @@
 import type { JetStreamAccountStats, StoredMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import type { Connected } from "./connect.ts";
-import { fleetError, isPassing, meaningOf, unreachable } from "./errors.ts";
+import { answerMs, type Connected } from "./connect.ts";
+import { fleetError, isPassing, meaningOf, staleRead, unreachableError } from "./errors.ts";
 import { lastWord } from "./keys.ts";
 import { Objects } from "./objects.ts";
 import { type Pulled, pullNext } from "./pulls.ts";
 import { awayError, Reach } from "./reach.ts";
-import { answerMs, lastMessage, messageAt, readPages } from "./reads.ts";
+import { lastMessage, messageAt, readPages } from "./reads.ts";
 import { removeMessages } from "./removal.ts";
 import { messageId, publishOnce, untilAnswered } from "./retry.ts";
 import {
   type DeliveredMessage,
   type Lane,
-  type NewsKind,
   type PublishOptions,
   Refused,
   type Server,
@@ -31,6 +30,8 @@ const writerHeader = "Courser-Writer";
 const patienceMs = 60_000;
 const roomGoodMs = 5000;
 const pullMs = 20_000;
+/** How long a leader whose disk is full may take to give way to a server that has room. */
+const fullMs = 10_000;
 /** How long a pull that does not wait gives a silent server. */
 const askedMs = 1000;
 /** Reserved for headers, which count towards the maximum payload. */
@@ -38,7 +39,7 @@ const headersBytes = 32 * 1024;
 export const ackWaitMs = 15_000;
 const nanoseconds = 1_000_000;
 
-type Rest<Call> = Call extends (first: never, ...rest: infer Words) => unknown ? Words : never;
+type Pulls = Parameters<typeof pullNext>;
 type Watcher = { onMessage(message: DeliveredMessage): void; onGap(): void };
 
 /** State that all users of one connection share. */
@@ -118,7 +119,7 @@ export class JetStream implements Server {
         stored: async (sequence) => {
           const last =
             sequence === undefined
-              ? await this.#last(stream, key)
+              ? await this.#lastMessage(stream, key)
               : await messageAt(this.#connected, names.stream(stream), sequence);
           return last ? { sequence: last.seq, writer: last.header?.get(writerHeader) } : undefined;
         },
@@ -126,9 +127,13 @@ export class JetStream implements Server {
     });
   }
 
-  async last(stream: StreamName, key: string): Promise<Stored | undefined> {
-    const found = await this.#again(() => this.#last(stream, key));
-    return found ? this.#stored(stream, found) : undefined;
+  async last(stream: StreamName, key: string, atLeast = 0): Promise<Stored | undefined> {
+    const found = await this.#again(async () => {
+      const last = await this.#lastMessage(stream, key);
+      if ((last?.seq ?? 0) < atLeast) throw staleRead();
+      return last;
+    });
+    return found ? this.#toStored(stream, found) : undefined;
   }
 
   range(
@@ -142,7 +147,7 @@ export class JetStream implements Server {
     return this.#again(async () => {
       const all: Stored[] = [];
       for await (const page of readPages(this.#connected, source, { from, ...limits }))
-        for (const each of page) all.push(this.#pulled(stream, each));
+        for (const each of page) all.push(this.#pulledToStored(stream, each));
       return all;
     });
   }
@@ -156,9 +161,9 @@ export class JetStream implements Server {
     if (watchers.size === 0) {
       const subscription = connection.subscribe(subject, {
         callback: (error, message) => {
-          const heard = error ? undefined : this.#heard(stream, message);
+          const delivered = error ? undefined : this.#toDelivered(stream, message);
           for (const watcher of [...watchers]) {
-            if (heard) watcher.onMessage(heard);
+            if (delivered) watcher.onMessage(delivered);
             else watcher.onGap();
           }
         },
@@ -198,8 +203,8 @@ export class JetStream implements Server {
 
   /** Caches the result for a few seconds. Returns 0 if this user may not query the account. */
   async fullness(): Promise<number> {
-    const known = this.#known.room;
-    if (known && performance.now() - known.takenAt < roomGoodMs) return known.used;
+    const knownRoom = this.#known.room;
+    if (knownRoom && performance.now() - knownRoom.takenAt < roomGoodMs) return knownRoom.used;
     const { storage = 0, limits } = await this.#connected.manager
       .getAccountInfo()
       .catch(() => ({}) as Partial<JetStreamAccountStats>);
@@ -230,7 +235,7 @@ export class JetStream implements Server {
     const sources = lanes.map((lane) => ({ stream: names.stream("work"), consumer: consumerOf(lane) }));
     const giveBack = ({ reply }: Pulled) => connection.publish(reply, "-NAK");
     for (const source of sources) {
-      if (this.#known.reach.isAway) break;
+      if (this.#known.reach.isAway || (wait && sources.length === 1)) break;
       const message = await this.#pull([source], { waitMs: askedMs, giveBack });
       if (message) return workIn(message);
     }
@@ -248,9 +253,9 @@ export class JetStream implements Server {
     }
   }
 
-  async #pull(...how: Rest<typeof pullNext>): Promise<Pulled | undefined> {
+  async #pull(sources: Pulls[1], how: Pulls[2]): Promise<Pulled | undefined> {
     try {
-      return await pullNext(this.#connected, ...how);
+      return await pullNext(this.#connected, sources, how);
     } catch (error) {
       throw fleetError(error, this.#connected.where);
     }
@@ -278,23 +283,16 @@ export class JetStream implements Server {
     this.#known.reach.onReach.add(listener);
   }
 
-  tellNews(kind: NewsKind): void {
+  tellLanes(): void {
     const { connection, names } = this.#connected;
     try {
-      connection.publish(names.news(kind));
+      connection.publish(names.lanes);
     } catch {} // the connection is closed
   }
 
-  onNews(kind: NewsKind, listener: () => void): { close(): void } {
-    const { connection, names } = this.#connected;
-    const subscription = connection.subscribe(names.news(kind), { callback: listener });
+  onLanes(listener: () => void): void {
+    this.#connected.connection.subscribe(this.#connected.names.lanes, { callback: listener });
     this.#known.reach.onGap.add(listener);
-    return {
-      close: () => {
-        this.#known.reach.onGap.delete(listener);
-        subscription.unsubscribe();
-      },
-    };
   }
 
   putObject = (name: string, bytes: AsyncIterable<Uint8Array>) => this.#objects.put(name, bytes);
@@ -310,8 +308,10 @@ export class JetStream implements Server {
     const { where, connection } = this.#connected;
     const { reach } = this.#known;
     const giveUp = this.#giveUp;
+    const fullUntil = performance.now() + (connection.info?.cluster === undefined ? 0 : fullMs);
     const mayPass = (error: unknown) => {
-      if (connection.isClosed() || giveUp?.aborted || !isPassing(error)) return false;
+      const isLeaderFull = meaningOf(error) === "full" && performance.now() < fullUntil;
+      if (connection.isClosed() || giveUp?.aborted || !(isPassing(error) || isLeaderFull)) return false;
       reach.unanswered();
       return true;
     };
@@ -324,7 +324,7 @@ export class JetStream implements Server {
     } catch (error) {
       giveUp?.throwIfAborted();
       if (error instanceof Refused) throw error;
-      if (connection.isClosed()) throw unreachable(where, "the connection was closed");
+      if (connection.isClosed()) throw unreachableError(where, "the connection was closed");
       throw fleetError(error, where);
     }
   }
@@ -340,21 +340,21 @@ export class JetStream implements Server {
     });
   }
 
-  #last(stream: StreamName, key: string): Promise<StoredMsg | null> {
+  #lastMessage(stream: StreamName, key: string): Promise<StoredMsg | null> {
     const { names } = this.#connected;
     return lastMessage(this.#connected, { stream: names.stream(stream), subject: names.subject(stream, key) });
   }
 
-  #stored(stream: StreamName, { subject, seq, time, data, header }: StoredMsg): Stored {
+  #toStored(stream: StreamName, { subject, seq, time, data, header }: StoredMsg): Stored {
     const key = this.#connected.names.keyOf(stream, subject);
     return { key, sequence: seq, at: time.getTime(), data, ...headIn(header) };
   }
 
-  #pulled(stream: StreamName, { subject, sequence, at, data, headers }: Pulled): Stored {
+  #pulledToStored(stream: StreamName, { subject, sequence, at, data, headers }: Pulled): Stored {
     return { key: this.#connected.names.keyOf(stream, subject), sequence, at, data, ...headIn(headers) };
   }
 
-  #heard(stream: StreamName, { subject, data, headers }: Msg): DeliveredMessage {
+  #toDelivered(stream: StreamName, { subject, data, headers }: Msg): DeliveredMessage {
     return {
       key: this.#connected.names.keyOfLive(stream, subject),
       sequence: Number(headers?.get("Nats-Sequence")),

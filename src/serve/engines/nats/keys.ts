@@ -1,6 +1,6 @@
 // Builds and parses the keys of messages. The words of a key contain only letters, digits, - and _; other text is base64-encoded.
 import { createHash } from "node:crypto";
-import { type Placement, priorities } from "../../fleet.ts";
+import { type Labels, type Placement, priorities } from "../../fleet.ts";
 import type { Lane } from "./server.ts";
 
 export function word(text: string): string {
@@ -32,7 +32,7 @@ export function senderOf(lane: Lane): string | undefined {
   return dash < 0 ? undefined : decodeWord(words.slice(dash + 1));
 }
 
-function labelsWord(labels: Readonly<Record<string, string>>): string {
+function labelsWord(labels: Labels): string {
   const sorted = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
   if (sorted.length === 0) return noLabels;
   return createHash("sha256").update(JSON.stringify(sorted)).digest("hex").slice(0, 16);

@@ -1,21 +1,21 @@
 // Leases: decides which worker gets a run, and for how long. The server hands each run to one worker, and again if no worker renews
 // its hold within the lease. The owner is recorded in the run's log, by an entry that is written only if no other one came first.
 import { setTimeout as sleep } from "node:timers/promises";
+import { milliseconds } from "../../../process/clock.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import { hasLabels, type Lease, type LeaseOptions, type RunRecord, specVersion } from "../../fleet.ts";
+import { hasLabels, type Labels, type Lease, type LeaseOptions, type RunRecord, specVersion } from "../../fleet.ts";
 import { byUrgency, isForAnybody, laneOf, lastWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
 import type { Payloads } from "./payloads.ts";
 import { Quotas, shareOf } from "./quotas.ts";
-import { handleOf, type Last, ownerOf, positionOf, type Standing, standing, taken, tokenOf } from "./rules.ts";
-import type { Lane, Server } from "./server.ts";
-import { Signs } from "./worker-presence.ts";
+import { handleOf, type Last, ownerOf, positionOf, type Standing, standingOf, takenHead, tokenOf } from "./rules.ts";
+import type { Lane, Server, Stored } from "./server.ts";
+import { WorkerPresence } from "./worker-presence.ts";
 
 /** Added to the time until another worker's lease may expire, before its run is looked at again. */
 const laterMs = 10;
 const lookAgainMs = 5000;
-const roomMs = 500;
 /** How long a sender's lanes are skipped after it has reached its quota. */
 const restMs = 1000;
 /** The maximum number of unhosted runs that are inspected one by one. */
@@ -23,27 +23,33 @@ const fewRuns = 500;
 
 const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {});
 
-export type Found = { lease: Lease; last: Last };
-type Labels = Readonly<Record<string, string>>;
+export type Found = { lease: Lease; last: Last; stored: Stored | undefined };
 type Offered = Pick<RunRecord, "id" | "spec" | "sender">;
 
 export class Leases {
   readonly #server: Server;
   readonly #logs: RunLogs;
   readonly #payloads: Payloads;
-  readonly #signs: Signs;
+  readonly #presence: WorkerPresence;
   readonly quotas: Quotas;
   /** Lanes of senders that have reached their quota, with the time until which they are skipped. */
   readonly #resting = new Map<Lane, number>();
   #turn = Math.floor(Math.random() * 1000); // a random start, so that workers do not all begin with the same lane
   readonly #labelsOf = new Map<Lane, Labels>();
+  /** The lanes of each pool, forgotten when one is created, of which this is told once somebody waits for a run. */
+  readonly #lanesOf = new Map<string, { lanes: Promise<readonly Lane[]>; readAt: number }>();
+  #isTold = false;
+  /** Each ends a search for a run, so that it begins again. */
+  readonly #searches = new Set<() => void>();
+  /** Runs that had no record when they were handed out. */
+  readonly #missing = new Set<string>();
 
   constructor(server: Server, logs: RunLogs, payloads: Payloads) {
     this.#server = server;
     this.#logs = logs;
     this.#payloads = payloads;
-    this.#signs = new Signs(server);
-    this.quotas = new Quotas(server, this.#signs);
+    this.#presence = new WorkerPresence(server);
+    this.quotas = new Quotas(server, this.#presence);
   }
 
   /** Queues a run for the workers. Offering the same run twice has no effect. */
@@ -51,56 +57,35 @@ export class Leases {
     const lane = laneOf(placement, sender);
     if (!this.#labelsOf.has(lane)) {
       const labels = placement?.labels ?? {};
-      if (!(await this.#server.last("state", `lane.${lane}`)))
-        await this.#server
-          .publish("state", `lane.${lane}`, JSON.stringify(labels))
-          .then(() => this.#server.tellNews("lanes"));
+      if (!(await this.#server.last("state", `lane.${lane}`))) {
+        await this.#server.publish("state", `lane.${lane}`, JSON.stringify(labels));
+        this.#server.tellLanes();
+      }
       this.#labelsOf.set(lane, labels);
     }
     await this.#server.publish("work", `${lane}.${word(run)}`, "");
-    this.#server.tellNews("runs");
   }
 
-  /** Queues a run that its host released. A run that was leased by its id gets a new message: its first one may be delayed. */
-  async offerAgain({ token }: Lease, run: Offered): Promise<void> {
-    const handle = handleOf(token);
-    if (handle === undefined) return this.offer(run);
-    await this.#server.giveBack(handle);
-    this.#server.tellNews("runs");
-  }
-
-  /** Removes the message of a run that is over. A message not yet delivered is removed by the worker that receives it. */
-  async withdraw(handle: string | undefined): Promise<void> {
-    if (handle !== undefined) await this.#server.done(handle);
-    this.#server.tellNews("runs");
-  }
-
-  /** Leases the requested run, or the next one if none is requested. */
   async find(options: LeaseOptions): Promise<Found | undefined> {
-    const { wait, most, ttlMs } = options;
+    const { wait } = options;
     while (true) {
-      const owner = randomUuid();
-      const isRoom = most === undefined || (await this.#signs.findRoom(owner, ttlMs, most));
-      const found = isRoom ? await this.#next(owner, options) : undefined;
-      if (found) return found;
-      if (isRoom && most !== undefined) await this.#signs.forget(owner);
-      if (!wait || wait.aborted) return undefined;
-      if (!isRoom) await pause(roomMs, wait);
+      const found = await this.#findNext(randomUuid(), options);
+      if (found || !wait || wait.aborted) return found;
     }
   }
 
-  async #next(owner: string, options: LeaseOptions): Promise<Found | undefined> {
+  async #findNext(owner: string, options: LeaseOptions): Promise<Found | undefined> {
     const { wait, pool = "default", labels = {} } = options;
-    if (options.run !== undefined) return this.#take(options.run, undefined, owner, options);
-    const lanes = await this.#lanesFor(pool, labels);
+    this.#presence.begin(owner);
     const stop = new AbortController();
     const end = () => stop.abort();
-    // A lane that was just created may be for this worker.
-    const news = wait && this.#server.onNews("lanes", end);
+    if (wait) this.#learnOfLanes();
+    this.#searches.add(end);
     wait?.addEventListener("abort", end);
     if (wait?.aborted) end();
     let restsOver: NodeJS.Timeout | undefined;
     try {
+      const lanes = await this.#lanesFor(pool, labels);
       if (lanes.length === 0 && wait) await pause(lookAgainMs, stop.signal);
       while (lanes.length > 0) {
         const awake = lanes.filter((lane) => (this.#resting.get(lane) ?? 0) < performance.now());
@@ -113,57 +98,75 @@ export class Leases {
       return undefined;
     } finally {
       clearTimeout(restsOver);
-      news?.close();
+      this.#searches.delete(end);
       wait?.removeEventListener("abort", end);
     }
+  }
+
+  /** A lane that was just created may be for a worker that is looking for a run. */
+  #learnOfLanes(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    this.#server.onLanes(() => {
+      this.#lanesOf.clear();
+      for (const end of this.#searches) end();
+    });
   }
 
   /** Returns undefined if the run is hosted elsewhere, over, too new for this worker, or over its sender's quota. */
   async #take(
     run: string,
-    handle: string | undefined,
+    handle: string,
     owner: string,
     { worker, ttlMs, onNewer }: LeaseOptions,
   ): Promise<Found | undefined> {
+    this.#server.hold(handle, ttlMs); // if this worker dies here, the run is handed out again after its lease
     while (true) {
-      const last = await this.#logs.last(run);
+      const [last, stored] = await Promise.all([this.#logs.last(run), this.#server.last("runs", `run.${word(run)}`)]);
       const now = await this.#server.now();
-      const stands = await this.#standing(last, now);
-      const stored = await this.#server.last("runs", `run.${word(run)}`);
-      // A run is stored before it is offered, so a missing record means that it was deleted.
-      if (stands.is === "over" || (last.sequence === 0 && !stored)) {
-        await this.withdraw(handle);
+      const stands = await this.#standingOf(last, now);
+      const isMissing = last.sequence === 0 && !stored;
+      if (stands.is === "over" || (isMissing && this.#missing.has(run))) {
+        this.#missing.delete(run);
+        await this.#server.done(handle);
         return undefined;
       }
-      const made = stored && (await this.#payloads.unpack<Offered>(run, stored.data));
-      const version = made?.spec.version ?? 1;
+      // A run is stored before it is offered, so one without a record was deleted, unless a new leader does not know it yet.
+      if (isMissing) {
+        this.#missing.add(run);
+        this.#server.hold(handle, lookAgainMs);
+        return undefined;
+      }
+      const offered = stored && (await this.#payloads.unpack<Offered>(run, stored.data));
+      const version = offered?.spec.version ?? 1;
       if (version > specVersion) {
         onNewer?.(run, version);
-        if (handle !== undefined) this.#server.hold(handle, lookAgainMs);
+        this.#server.hold(handle, lookAgainMs);
         return undefined;
       }
       if (stands.is === "hosted") {
-        if (handle !== undefined) this.#server.hold(handle, stands.leftMs + laterMs);
+        this.#server.hold(handle, stands.leftMs + laterMs);
         return undefined;
       }
-      const { sender, spec: { placement = {} } = {} } = made ?? {};
+      const { sender, spec: { placement = {} } = {} } = offered ?? {};
       const { pool = "default" } = placement;
-      const isNew = handle !== undefined && sender !== undefined && last.head.state === "queued";
+      const isNew = sender !== undefined && last.head.state === "queued";
       if (isNew && !(await this.quotas.findPlace(owner, sender, pool, ttlMs))) {
         this.#server.hold(handle, restMs);
         this.#resting.set(laneOf(placement, sender), performance.now() + restMs);
         return undefined;
       }
+      const takenAt = milliseconds();
       const written = await this.#claim(run, last, { worker, owner, ttlMs, now });
       if (!written) {
-        if (isNew) await this.#signs.forget(owner);
+        if (isNew) await this.#presence.forget(owner);
         continue;
       }
-      await this.#signs.give(owner, { run, ttlMs, ...(sender !== undefined && { share: shareOf(sender, pool) }) });
-      if (handle !== undefined) this.#server.hold(handle, ttlMs);
-      if (last.head.owner !== undefined) await this.#signs.forget(last.head.owner);
-      const lease = { run, token: tokenOf(owner, handle), position: positionOf(written), ttlMs };
-      return { lease, last: written };
+      await this.#presence.give(owner, { run, ttlMs, ...(sender !== undefined && { share: shareOf(sender, pool) }) });
+      this.#server.hold(handle, ttlMs);
+      if (last.head.owner !== undefined) await this.#presence.forget(last.head.owner);
+      const lease = { run, token: tokenOf(owner, handle), position: positionOf(written), ttlMs, takenAt };
+      return { lease, last: written, stored };
     }
   }
 
@@ -172,7 +175,7 @@ export class Leases {
     last: Last,
     { worker, owner, ttlMs, now }: { worker: string; owner: string; ttlMs: number; now: number },
   ): Promise<Last | undefined> {
-    const head = taken(last.head, { owner, ttlMs, now });
+    const head = takenHead(last.head, { owner, ttlMs, now });
     try {
       return await this.#logs.write(run, [{ type: "leased", worker, attempt: head.attempts }], head, last.sequence);
     } catch (error) {
@@ -181,36 +184,38 @@ export class Leases {
     }
   }
 
-  async renew({ run, token, ttlMs }: Lease): Promise<boolean> {
+  async renew({ run, token, ttlMs, position }: Lease): Promise<boolean> {
     const owner = ownerOf(token);
-    const { head } = await this.#logs.last(run);
-    if (head.state !== "running" || head.owner !== owner) return false;
-    await this.#signs.give(owner, { run, ttlMs });
+    // At the same time, because servers that are restarted may lose each request, and a lease lasts for only a few repetitions.
+    const [{ head }] = await Promise.all([this.#logs.last(run, position), this.#presence.give(owner, { run, ttlMs })]);
+    if (head.state !== "running" || head.owner !== owner) {
+      await this.#presence.forget(owner);
+      return false;
+    }
     this.hold(token, ttlMs);
     return true;
   }
 
   /** Keeps the server from handing the run to another worker for `ms`. */
   hold(token: string, ms: number): void {
-    const handle = handleOf(token);
-    if (handle !== undefined) this.#server.hold(handle, ms);
+    this.#server.hold(handleOf(token), ms);
   }
 
   async forget(token: string): Promise<void> {
-    await this.#signs.forget(ownerOf(token));
+    await this.#presence.forget(ownerOf(token));
   }
 
   async waiting(): Promise<{ count: number; hosted: number; nextMs?: number }> {
     const [work, signs, now] = await Promise.all([
       this.#server.keys("work", "*.*.*.*"),
-      this.#signs.all(),
+      this.#presence.all(),
       this.#server.now(),
     ]);
     const runs = new Set(work.map(lastWord));
     const hosts = new Set(signs.flatMap(({ run }) => (run !== undefined && runs.has(run) ? [run] : [])));
     // Unhosted runs are assumed to wait; if they are few, each one is inspected.
     const looked = [...runs].filter((run) => hosts.has(run) || runs.size - hosts.size <= fewRuns);
-    const stands = await Promise.all(looked.map(async (run) => this.#standing(await this.#logs.last(run), now)));
+    const stands = await Promise.all(looked.map(async (run) => this.#standingOf(await this.#logs.last(run), now)));
     // Runs that are over still have messages if those were not yet delivered, or if a killed server forgot that it deleted them.
     const over = stands.filter(({ is }) => is === "over");
     const left = stands.flatMap((each) => (each.is === "hosted" ? [each.leftMs] : []));
@@ -218,26 +223,35 @@ export class Leases {
     return { count: runs.size - over.length - left.length, hosted: left.length, ...next };
   }
 
-  async #standing(last: Last, now: number): Promise<Standing> {
+  /** `now` was read before, and elections are asked for after the sign: a leader that was just elected may not know the last one. */
+  async #standingOf(last: Last, now: number): Promise<Standing> {
     const { owner, state } = last.head;
-    const sign = owner !== undefined && state === "running" ? await this.#signs.last(owner) : undefined;
-    return standing(last, { renewedAt: sign?.at, now, foundAgainAt: this.#server.foundAgainAt });
+    const sign = owner !== undefined && state === "running" ? await this.#presence.last(owner) : undefined;
+    return standingOf(last, { renewedAt: sign?.at, now, foundAgainAt: this.#server.foundAgainAt });
   }
 
   /** The worker that may take runs of a lane registers it with the server, so that senders do not need that permission. */
   async #lanesFor(pool: string, labels: Labels): Promise<Lane[]> {
-    const keys = await this.#server.keys("state", `lane.${word(pool)}.*.*`);
-    const lanes = keys.map((key) => key.slice("lane.".length) as Lane);
+    const lanes = await this.#lanesIn(pool);
     const wanted = await Promise.all(lanes.map(async (lane) => ({ lane, labels: await this.#labels(lane) })));
-    const own = wanted.filter((lane) => hasLabels(labels, lane.labels)).map(({ lane }) => lane);
-    await Promise.all(own.map((lane) => this.#server.addLane(lane)));
-    return byUrgency(own, this.#turn++);
+    const matchingLanes = wanted.filter((lane) => hasLabels(labels, lane.labels)).map(({ lane }) => lane);
+    await Promise.all(matchingLanes.map((lane) => this.#server.addLane(lane)));
+    return byUrgency(matchingLanes, this.#turn++);
+  }
+
+  async #lanesIn(pool: string): Promise<readonly Lane[]> {
+    const known = this.#lanesOf.get(pool);
+    if (known && this.#isTold && performance.now() - known.readAt < lookAgainMs) return known.lanes;
+    const keys = this.#server.keys("state", `lane.${word(pool)}.*.*`);
+    const lanes = keys.then((all) => all.map((key) => key.slice("lane.".length) as Lane));
+    this.#lanesOf.set(pool, { lanes, readAt: performance.now() }); // before the answer, which may lack a lane that is told meanwhile
+    return lanes;
   }
 
   async #labels(lane: Lane): Promise<Labels> {
     if (isForAnybody(lane)) return {};
-    const known = this.#labelsOf.get(lane);
-    if (known) return known;
+    const existing = this.#labelsOf.get(lane);
+    if (existing) return existing;
     const stored = await this.#server.last("state", `lane.${lane}`);
     const labels = stored ? (JSON.parse(Buffer.from(stored.data).toString()) as Labels) : {};
     this.#labelsOf.set(lane, labels);

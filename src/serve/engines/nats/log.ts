@@ -5,7 +5,7 @@ import { lastWord, word } from "./keys.ts";
 import type { Payloads } from "./payloads.ts";
 import { type Head, type Last, maxEntries, neverWritten, positionAt, sequenceAt } from "./rules.ts";
 import { Refused, type Server, type Stored } from "./server.ts";
-import { tail } from "./tail.ts";
+import { followStream } from "./tail.ts";
 
 type Batch = { at: number; entries: Entry[] };
 /** The maximum number of unpacked messages in the cache. */
@@ -23,8 +23,9 @@ export class RunLogs {
     this.#payloads = payloads;
   }
 
-  async last(run: string): Promise<Last> {
-    const stored = await this.#server.last("log", word(run));
+  /** `known` is a position that the log has reached. */
+  async last(run: string, known = 0): Promise<Last> {
+    const stored = await this.#server.last("log", word(run), sequenceAt(known));
     return stored ? lastIn(stored) : neverWritten;
   }
 
@@ -54,7 +55,7 @@ export class RunLogs {
     const found: LogEntry[] = [];
     for (let sequence = sequenceAt(from); found.length < limit; ) {
       const page = await this.#server.range("log", word(run), sequence, { most: Math.min(limit + 1, maxEntries) });
-      for (const stored of page) found.push(...(await this.#unpacked(stored, from)));
+      for (const stored of page) found.push(...(await this.#entriesFrom(stored, from)));
       if (page.length === 0) break;
       sequence = page.at(-1)!.sequence + 1;
     }
@@ -64,12 +65,12 @@ export class RunLogs {
   async *follow(run: string, from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
     // Includes the message of `from`, which may hold entries that were not read yet.
     const options = { filter: word(run), from: Math.max(0, sequenceAt(from) - 1), signal };
-    for await (const stored of tail(this.#server, "log", options)) yield* await this.#unpacked(stored, from);
+    for await (const stored of followStream(this.#server, "log", options)) yield* await this.#entriesFrom(stored, from);
   }
 
   async *followAll(from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
     const options = { filter: "*", from: Math.max(0, sequenceAt(from) - 1), isWhole: true, signal };
-    for await (const stored of tail(this.#server, "log", options)) yield* await this.#unpacked(stored, from);
+    for await (const stored of followStream(this.#server, "log", options)) yield* await this.#entriesFrom(stored, from);
   }
 
   async end(): Promise<number> {
@@ -88,15 +89,15 @@ export class RunLogs {
   }
 
   /** Caches unpacked messages, so that readers of the same run in this process unpack them once. */
-  async #unpacked(stored: Stored, from: number): Promise<LogEntry[]> {
+  async #entriesFrom(stored: Stored, from: number): Promise<LogEntry[]> {
     const { sequence } = stored;
-    const known = this.#lately.get(sequence) ?? this.#unpack(stored);
-    this.#lately.set(sequence, known);
+    const existing = this.#lately.get(sequence) ?? this.#unpack(stored);
+    this.#lately.set(sequence, existing);
     for (const old of this.#lately.keys()) {
       if (this.#lately.size <= maxLately) break;
       this.#lately.delete(old);
     }
-    const entries = await known;
+    const entries = await existing;
     return from < positionAt(sequence, 0) ? entries : entries.filter(({ position }) => position > from);
   }
 

@@ -1,18 +1,18 @@
 // Mailbox: messages to the host of a run. Each prompt is written only behind the last message that its sender saw. The host closes
 // the box in the same way before it ends the run, so that no prompt arrives between its last check and the end.
-import { UserError } from "../../../protocol/error-codes.ts";
 import type { Question } from "../../../protocol/run.ts";
-import { isOver, type Message, type ReceivedMessage } from "../../fleet.ts";
-import { questionClosed, runOver } from "../refusals.ts";
+import { type GivenAnswer, isOver, type Message, type OpenQuestion, type ReceivedMessage } from "../../fleet.ts";
+import { ignoreMissingPermission, questionClosed, runOver } from "../refusals.ts";
 import { decodeWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
 import type { Payloads } from "./payloads.ts";
 import { Refused, type Server, type Stored } from "./server.ts";
-import { tail } from "./tail.ts";
+import { followStream } from "./tail.ts";
 
 /** `closed` names the host that closed the box; it ends the run next unless it is lost. */
-type Told = { message: Message } | { closed: string };
+type Letter = { message: Message } | { closed: string };
 type Asked = { question: Question };
+type StoredQuestion = OpenQuestion & { sequence: number; key: string };
 
 export class Mailbox {
   readonly #server: Server;
@@ -26,22 +26,23 @@ export class Mailbox {
   }
 
   async say(run: string, message: Message): Promise<void> {
-    const data = await this.#payloads.pack(run, { message } satisfies Told);
+    const data = await this.#payloads.pack(run, { message } satisfies Letter);
     while (true) {
       const [{ head }, box] = await Promise.all([this.#logs.last(run), this.#lastInBox(run)]);
-      const isClosed = box.told && "closed" in box.told && box.told.closed === head.owner;
+      const isClosed = box.letter && "closed" in box.letter && box.letter.closed === head.owner;
       if (isOver(head.state) || isClosed) throw runOver(run);
       if (await this.#publish(boxOf(run), data, box.sequence)) return;
     }
   }
 
-  /** Returns false if there are prompts after `heard`. */
-  async close(run: string, owner: string, heard: number): Promise<boolean> {
+  /** Returns undefined if there are prompts after `handled`, otherwise whether the box was ever used. */
+  async close(run: string, owner: string, handled: number): Promise<{ isUsed: boolean } | undefined> {
+    const data = await this.#payloads.pack(run, { closed: owner } satisfies Letter);
+    if (handled === 0 && (await this.#publish(boxOf(run), data, 0))) return { isUsed: false };
     while (true) {
       const box = await this.#lastInBox(run);
-      if (box.sequence > heard && (await this.#prompts(run, heard)) > 0) return false;
-      const data = await this.#payloads.pack(run, { closed: owner } satisfies Told);
-      if (await this.#publish(boxOf(run), data, box.sequence)) return true;
+      if (box.sequence > handled && (await this.#prompts(run, handled)) > 0) return undefined;
+      if (await this.#publish(boxOf(run), data, box.sequence)) return { isUsed: box.sequence > 0 };
     }
   }
 
@@ -52,15 +53,15 @@ export class Mailbox {
 
   async cancelReason(run: string): Promise<string | undefined> {
     const stored = await this.#server.last("say", `${word(run)}.cancel`);
-    const told = stored && (await this.#payloads.unpack<Told>(run, stored.data));
-    return told && "message" in told && told.message.type === "cancel" ? told.message.reason : undefined;
+    const letter = stored && (await this.#payloads.unpack<Letter>(run, stored.data));
+    return letter && "message" in letter && letter.message.type === "cancel" ? letter.message.reason : undefined;
   }
 
-  async *hear(run: string, after: number, signal: AbortSignal): AsyncGenerator<ReceivedMessage> {
+  async *receive(run: string, after: number, signal: AbortSignal): AsyncGenerator<ReceivedMessage> {
     const options = { filter: `${word(run)}.>`, from: after, signal };
-    for await (const stored of tail(this.#server, "say", options)) {
-      const told = await this.#payloads.unpack<Told>(run, stored.data);
-      if (told && "message" in told) yield { number: stored.sequence, message: told.message };
+    for await (const stored of followStream(this.#server, "say", options)) {
+      const letter = await this.#payloads.unpack<Letter>(run, stored.data);
+      if (letter && "message" in letter) yield { number: stored.sequence, message: letter.message };
     }
   }
 
@@ -74,25 +75,24 @@ export class Mailbox {
     await this.#server.purge("state", questionOf(run, owner, question));
   }
 
-  /** Removes all questions of a host that is gone. */
   async withdrawAll(run: string): Promise<void> {
     await this.#server.purge("state", `question.${word(run)}.>`);
   }
 
-  async questions(): Promise<{ run: string; at: number; question: Question }[]> {
-    return this.#asked("question.>");
+  async questions(): Promise<OpenQuestion[]> {
+    return (await this.#asked("question.>")).map(({ run, at, question }) => ({ run, at, question }));
   }
 
-  async answer(run: string, given: Omit<Extract<Message, { type: "answer" }>, "type">): Promise<void> {
+  async answer(run: string, given: GivenAnswer): Promise<void> {
     const open = await this.#asked(questionOf(run, "*", given.question));
     const found = open.find(({ question }) => question.hash === given.hash);
     const message: Message = { type: "answer", ...given };
-    const data = await this.#payloads.pack(run, { message } satisfies Told);
+    const data = await this.#payloads.pack(run, { message } satisfies Letter);
     // Only the first answer to this question is accepted.
     const key = `${word(run)}.answer.${found?.sequence}`;
     if (!found || !(await this.#publish(key, data, 0))) throw questionClosed();
     // A client without the permission to remove the question leaves that to the host, which closes it.
-    await this.#server.purge("state", found.key).catch(notRefusedByPermission);
+    await this.#server.purge("state", found.key).catch(ignoreMissingPermission);
   }
 
   /** Empties the box of a run that is over, but keeps the message that closed it. */
@@ -108,10 +108,8 @@ export class Mailbox {
     await Promise.all([this.#server.purge("say", `${word(run)}.>`), this.withdrawAll(run)]);
   }
 
-  async #asked(
-    filter: string,
-  ): Promise<{ run: string; at: number; question: Question; sequence: number; key: string }[]> {
-    const all: { run: string; at: number; question: Question; sequence: number; key: string }[] = [];
+  async #asked(filter: string): Promise<StoredQuestion[]> {
+    const all: StoredQuestion[] = [];
     for (const { key, sequence, at, data } of await this.#server.range("state", filter, 1)) {
       const run = decodeWord(key.split(".")[1]!);
       const asked = await this.#payloads.unpack<Asked>(run, data);
@@ -120,19 +118,19 @@ export class Mailbox {
     return all;
   }
 
-  async #prompts(run: string, heard: number): Promise<number> {
+  async #prompts(run: string, handled: number): Promise<number> {
     let count = 0;
-    for (const { data } of await this.#server.range("say", boxOf(run), heard + 1)) {
-      const told = await this.#payloads.unpack<Told>(run, data);
-      if (told && "message" in told && ["prompt", "steer"].includes(told.message.type)) count++;
+    for (const { data } of await this.#server.range("say", boxOf(run), handled + 1)) {
+      const letter = await this.#payloads.unpack<Letter>(run, data);
+      if (letter && "message" in letter && ["prompt", "steer"].includes(letter.message.type)) count++;
     }
     return count;
   }
 
-  async #lastInBox(run: string): Promise<{ sequence: number; told?: Told | undefined }> {
+  async #lastInBox(run: string): Promise<{ sequence: number; letter?: Letter | undefined }> {
     const stored: Stored | undefined = await this.#server.last("say", boxOf(run));
     if (!stored) return { sequence: 0 };
-    return { sequence: stored.sequence, told: await this.#payloads.unpack<Told>(run, stored.data) };
+    return { sequence: stored.sequence, letter: await this.#payloads.unpack<Letter>(run, stored.data) };
   }
 
   async #publish(key: string, data: string, after: number): Promise<boolean> {
@@ -144,10 +142,6 @@ export class Mailbox {
       throw error;
     }
   }
-}
-
-export function notRefusedByPermission(error: unknown): void {
-  if (!(error instanceof UserError) || error.code !== "FLEET_REFUSED") throw error;
 }
 
 function boxOf(run: string): string {

@@ -1,5 +1,5 @@
 // Names the streams and subjects of a fleet on its server. Several fleets share a server under different prefixes.
-import { type NewsKind, type StreamName, streamNames } from "./server.ts";
+import { type StreamName, streamNames } from "./server.ts";
 
 export class Names {
   readonly prefix: string;
@@ -34,8 +34,8 @@ export class Names {
     return subject.slice(this.live(name, "").length);
   }
 
-  news(kind: NewsKind): string {
-    return `${this.prefix}.news.${kind}`;
+  get lanes(): string {
+    return `${this.prefix}.news.lanes`;
   }
 
   get objects(): string {
@@ -46,7 +46,6 @@ export class Names {
     return `OBJ_${this.objects}`;
   }
 
-  /** The subject of all pieces of an object. */
   piece(id: string): string {
     return `$O.${this.objects}.C.${id}`;
   }

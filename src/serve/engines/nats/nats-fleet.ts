@@ -5,7 +5,7 @@ import { programName } from "../../../text/program-name.ts";
 import {
   type Entry,
   type Fleet,
-  hasLabels,
+  type GivenAnswer,
   isOver,
   type Lease,
   type LeaseOptions,
@@ -17,13 +17,13 @@ import {
   type RunEnd,
   type RunRecord,
 } from "../../fleet.ts";
-import { leaseLost, refuseToDelete } from "../refusals.ts";
+import { ignoreMissingPermission, leaseLost, refuseToDelete } from "../refusals.ts";
 import { word } from "./keys.ts";
 import { Leases } from "./leases.ts";
 import { RunLogs } from "./log.ts";
-import { Mailbox, notRefusedByPermission } from "./mailbox.ts";
+import { Mailbox } from "./mailbox.ts";
 import { Payloads } from "./payloads.ts";
-import { Records } from "./records.ts";
+import { type Kept, Records } from "./records.ts";
 import {
   ended,
   handleOf,
@@ -48,8 +48,19 @@ function partsOn(server: Server) {
   return { payloads, logs, mailbox, leases, records: new Records(server, logs, mailbox, payloads) };
 }
 
-/** A run that is hosted here. `last` caches the end of its log. */
-type Hosted = { parts: Parts; giveUp: AbortController; last?: Last };
+/**
+ * A run that is hosted here. `last` caches the end of its log; `heldAt`: when a write last kept it from being handed out again;
+ * `isQuiet`: neither this host nor an earlier one has asked anything. `kept` is what its last change of the agent returned.
+ */
+type Hosted = {
+  parts: Parts;
+  giveUp: AbortController;
+  last?: Last;
+  heldAt: number;
+  agent?: string;
+  kept?: Kept | undefined;
+  isQuiet?: boolean;
+};
 
 export class NatsFleet implements Fleet {
   readonly #server: Server;
@@ -60,9 +71,6 @@ export class NatsFleet implements Fleet {
   /** Hosted runs by lease token. Their writes wait while the server is away, so that no work is lost. */
   readonly #hosted = new Map<string, Hosted>();
   readonly #abandoned = new Set<string>();
-  #news: { close(): void } | undefined;
-  #isNew = false;
-  #wake = () => {};
 
   /** `sender` is the user who sends runs from here. */
   constructor(server: Server, sender?: string) {
@@ -84,23 +92,17 @@ export class NatsFleet implements Fleet {
 
   async lease(options: LeaseOptions): Promise<Lease | undefined> {
     const { leases } = options.wait ? this.#patient : this.#parts;
-    if (options.run !== undefined && !(await this.#isFor(options.run, options))) return undefined;
     const found = await leases.find(options);
     if (!found) return undefined;
-    const { lease, last } = found;
-    const hosted = this.#hosting(lease);
-    hosted.last = last;
+    const { lease, last, stored } = found;
+    const isQuiet = last.head.attempts === 1;
+    const hosted: Hosted = Object.assign(this.#hosting(lease), { last, isQuiet, heldAt: last.at });
     // Answers to the questions of the former host are no longer awaited.
-    if (last.head.attempts > 1) await hosted.parts.mailbox.withdrawAll(lease.run);
-    this.#server.tellNews("runs");
-    return lease;
-  }
-
-  async #isFor(run: string, { pool = "default", labels = {} }: LeaseOptions): Promise<boolean> {
-    const record = await this.run(run);
-    const wanted = record?.spec.placement ?? {};
-    const hasAll = hasLabels(labels, wanted.labels ?? {});
-    return record !== undefined && !isOver(record.state) && (wanted.pool ?? "default") === pool && hasAll;
+    if (!isQuiet) await hosted.parts.mailbox.withdrawAll(lease.run);
+    const record = stored && (await hosted.parts.records.record(stored, { last, entries: [] }));
+    if (!record) return lease;
+    hosted.agent = record.agent;
+    return { ...lease, record };
   }
 
   async renew(lease: Lease): Promise<boolean> {
@@ -119,21 +121,25 @@ export class NatsFleet implements Fleet {
     const known = this.#hosted.get(token);
     if (known) return known;
     const giveUp = new AbortController();
-    const hosted = { giveUp, parts: partsOn(this.#server.patient(giveUp.signal)) };
+    const hosted = { giveUp, parts: partsOn(this.#server.patient(giveUp.signal)), heldAt: 0 };
     this.#hosted.set(token, hosted);
     return hosted;
   }
 
   async append(lease: Lease, entries: readonly Entry[], after: number): Promise<number> {
     let last = await this.#where(lease, after);
-    if (entries.length === 0) {
-      if (!(await this.renew(lease))) throw leaseLost(lease.run);
-      return after;
-    }
     for (let at = 0; at < entries.length; at += maxEntries)
       last = await this.#write(lease, last, entries.slice(at, at + maxEntries));
-    this.#parts.leases.hold(lease.token, lease.ttlMs);
+    this.#hold(lease, last.at);
     return positionOf(last);
+  }
+
+  /** A run writes several times a second, so most writes do not need to hold it. */
+  #hold({ token, ttlMs }: Lease, at: number): void {
+    const hosted = this.#hosted.get(token);
+    if (!hosted || at - hosted.heldAt < ttlMs / 8) return;
+    hosted.heldAt = at;
+    this.#parts.leases.hold(token, ttlMs);
   }
 
   async #write(lease: Lease, last: Last, entries: readonly Entry[]): Promise<Last> {
@@ -142,11 +148,12 @@ export class NatsFleet implements Fleet {
     const hosted = this.#hosting(lease);
     const { logs, mailbox } = hosted.parts;
     const questions = entries.flatMap((entry) => (entry.type === "question" ? [entry.question] : []));
+    if (questions.length > 0) hosted.isQuiet = false;
     for (const question of questions) await mailbox.ask(run, owner, question);
     try {
       const next = await logs.write(run, entries, { ...written(last.head, entries), ttlMs }, last.sequence);
       hosted.last = next;
-      await this.#note(run, owner, entries, hosted.parts);
+      await this.#note(run, owner, entries, hosted);
       return next;
     } catch (error) {
       this.#hosted.delete(token);
@@ -156,32 +163,39 @@ export class NatsFleet implements Fleet {
   }
 
   /** Updates the questions and the session id, which other processes look up without reading the log. */
-  async #note(run: string, owner: string, entries: readonly Entry[], parts: Parts): Promise<void> {
+  async #note(run: string, owner: string, entries: readonly Entry[], hosted: Hosted): Promise<void> {
     for (const entry of entries) {
-      if (entry.type === "question_closed") await parts.mailbox.withdraw(run, owner, entry.question);
+      if (entry.type === "question_closed") await hosted.parts.mailbox.withdraw(run, owner, entry.question);
       const sessionId = sessionOf(entry);
-      if (sessionId !== undefined) await this.#touchAgent(run, parts, { sessionId });
+      if (sessionId !== undefined) hosted.kept = await this.#touchAgent(run, hosted, { sessionId });
     }
   }
 
-  async #touchAgent(run: string, { records }: Parts, change: { sessionId?: string } = {}): Promise<void> {
-    const record = await records.run(run);
-    if (record) await records.changeAgent(record.agent, { ...change, updatedAt: Date.now() });
+  async #touchAgent(
+    run: string,
+    { parts: { records }, agent, kept }: Pick<Hosted, "parts" | "agent" | "kept">,
+    change: { sessionId?: string } = {},
+  ): Promise<Kept | undefined> {
+    const id = agent ?? (await records.run(run))?.agent;
+    return id === undefined ? undefined : records.changeAgent(id, { ...change, updatedAt: Date.now() }, kept);
   }
 
-  async finish(lease: Lease, end: RunEnd, after: number, heard: number): Promise<boolean> {
+  async finish(lease: Lease, end: RunEnd, after: number, handled: number): Promise<boolean> {
     const { run, token } = lease;
-    const { parts } = this.#hosting(lease);
+    const { parts, isQuiet = false, ...hosted } = this.#hosting(lease);
     const last = await this.#where(lease, after);
-    const isHeard = await parts.mailbox.close(run, ownerOf(token), end.outcome === "cancelled" ? Infinity : heard);
-    if (!isHeard) return false;
-    const cancelReason = await parts.mailbox.cancelReason(run);
+    const [closed, cancelReason] = await Promise.all([
+      parts.mailbox.close(run, ownerOf(token), end.outcome === "cancelled" ? Infinity : handled),
+      parts.mailbox.cancelReason(run),
+    ]);
+    if (!closed) return false;
     await this.#end(run, end, last, { parts, cancelReason });
     // The run is over even if this cleanup fails: a worker that is handed the run again sees that.
     await Promise.allSettled([
       this.#parts.leases.forget(token),
-      this.#parts.leases.withdraw(handleOf(token)),
-      this.#putAway(run),
+      this.#server.done(handleOf(token)),
+      isQuiet && !closed.isUsed ? undefined : this.#parts.mailbox.empty(run),
+      this.#touchAgent(run, { ...hosted, parts: this.#parts }),
       this.#count(run, end),
     ]);
     this.#hosted.delete(token);
@@ -204,18 +218,13 @@ export class NatsFleet implements Fleet {
     if (sender !== undefined) await this.#parts.leases.quotas.spend(sender, costUsd);
   }
 
-  async #putAway(run: string): Promise<void> {
-    await Promise.all([this.#parts.mailbox.empty(run), this.#touchAgent(run, this.#parts)]);
-  }
-
   async release(lease: Lease, after: number): Promise<void> {
     const { run, token } = lease;
     const { parts } = this.#hosting(lease);
     const last = await this.#where(lease, after);
     await parts.logs.write(run, [], released(last.head), last.sequence);
     await parts.leases.forget(token);
-    const record = await parts.records.run(run);
-    if (record) await parts.leases.offerAgain(lease, record);
+    await this.#server.giveBack(handleOf(token));
     this.#hosted.delete(token);
   }
 
@@ -224,39 +233,35 @@ export class NatsFleet implements Fleet {
       const record = await this.#needed(run);
       if (isOver(record.state)) return false;
       const last = await this.#parts.logs.last(run);
-      if (last.head.state !== "queued") {
-        await this.#parts.mailbox.cancel(run, reason);
-        return true;
-      }
-      const durationMs = Date.now() - record.createdAt;
-      const end: RunEnd = { outcome: "cancelled", text: reason, code: "INTERRUPTED", durationMs, turns: 0 };
-      try {
-        await this.#end(run, end, last, { parts: this.#patient });
-        await this.#putAway(run);
-        await this.#parts.leases.withdraw(undefined);
-        return true;
-      } catch (error) {
-        if (isLost(error)) continue; // a host took it first
-        // A user who may not write logs tells the worker that takes the run.
-        notRefusedByPermission(error);
-        await this.#parts.mailbox.cancel(run, reason);
-        return true;
-      }
+      if (last.head.state === "queued")
+        try {
+          const durationMs = Date.now() - record.createdAt;
+          const end: RunEnd = { outcome: "cancelled", text: reason, code: "INTERRUPTED", durationMs, turns: 0 };
+          await this.#end(run, end, last, { parts: this.#patient });
+          const parts = this.#parts;
+          await Promise.all([parts.mailbox.empty(run), this.#touchAgent(run, { parts, agent: record.agent })]);
+          return true;
+        } catch (error) {
+          if (isLost(error)) continue; // a host took it first
+          ignoreMissingPermission(error); // a user who may not write logs tells the worker that takes the run
+        }
+      await this.#parts.mailbox.cancel(run, reason);
+      return true;
     }
   }
 
-  async answer(run: string, given: Omit<Extract<Message, { type: "answer" }>, "type">): Promise<void> {
-    await this.#parts.records.need(run);
+  async answer(run: string, given: GivenAnswer): Promise<void> {
+    await this.#parts.records.requireRun(run);
     await this.#parts.mailbox.answer(run, given);
   }
 
   async say(run: string, message: Message): Promise<void> {
-    await this.#parts.records.need(run);
+    await this.#parts.records.requireRun(run);
     await this.#parts.mailbox.say(run, message);
   }
 
-  hear(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<ReceivedMessage> {
-    return this.#hosting(lease).parts.mailbox.hear(lease.run, after, signal);
+  receive(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<ReceivedMessage> {
+    return this.#hosting(lease).parts.mailbox.receive(lease.run, after, signal);
   }
 
   async *follow(run: string, from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
@@ -272,7 +277,7 @@ export class NatsFleet implements Fleet {
   position = () => this.#parts.logs.end();
 
   async entries(run: string, from: number, limit: number): Promise<LogEntry[]> {
-    await this.#parts.records.need(run);
+    await this.#parts.records.requireRun(run);
     return this.#parts.logs.entries(run, from, limit);
   }
 
@@ -280,10 +285,9 @@ export class NatsFleet implements Fleet {
   runs: Fleet["runs"] = (options) => this.#parts.records.runs(options);
   agent = (id: string) => this.#parts.records.agent(id);
   agents: Fleet["agents"] = (options) => this.#parts.records.agents(options);
-  questions = async () =>
-    (await this.#parts.mailbox.questions()).map(({ run, at, question }) => ({ run, at, question }));
+  questions = () => this.#parts.mailbox.questions();
   waiting = () => this.#parts.leases.waiting();
-  changeAgent: Fleet["changeAgent"] = (id, change) => this.#parts.records.changeAgent(id, change);
+  changeAgent: Fleet["changeAgent"] = async (id, change) => void (await this.#parts.records.changeAgent(id, change));
 
   async deleteAgent(id: string): Promise<void> {
     refuseToDelete((await this.agent(id)) ?? { id, isBusy: false });
@@ -316,23 +320,8 @@ export class NatsFleet implements Fleet {
 
   onReach: Fleet["onReach"] = (listener) => this.#server.onReach(listener);
 
-  async changed(signal: AbortSignal): Promise<void> {
-    this.#news ??= this.#server.onNews("runs", () => {
-      this.#isNew = true;
-      this.#wake();
-    });
-    if (!this.#isNew && !signal.aborted)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-    this.#isNew = false;
-  }
-
   close(): void {
-    this.#news?.close();
     this.#server.close();
-    this.#wake();
   }
 
   /** Returns the end of the log. Throws LEASE_LOST if it is not where the host expects it. */
@@ -340,13 +329,13 @@ export class NatsFleet implements Fleet {
     const { run, token } = lease;
     const hosted = this.#hosting(lease);
     const known = hosted.last && positionOf(hosted.last) === after ? hosted.last : undefined;
-    const last = known ?? (await hosted.parts.logs.last(run));
+    const last = known ?? (await hosted.parts.logs.last(run, after));
     if (!mayWrite(last, ownerOf(token), after)) throw leaseLost(run);
     return last;
   }
 
   async #needed(run: string): Promise<RunRecord> {
-    await this.#parts.records.need(run);
+    await this.#parts.records.requireRun(run);
     return (await this.run(run))!;
   }
 }

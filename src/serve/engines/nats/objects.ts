@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import type { Connected } from "./connect.ts";
+import { answerMs, type Connected } from "./connect.ts";
 import { isPassing } from "./errors.ts";
-import { answerMs, lastMessage, readPages } from "./reads.ts";
+import { lastMessage, readPages } from "./reads.ts";
 import { removeMessages } from "./removal.ts";
 import { untilAnswered } from "./retry.ts";
 
@@ -45,24 +45,24 @@ export class Objects {
     const hash = createHash("sha256");
     const counts = { size: 0, chunks: 0 };
     try {
-      for await (const piece of pieces(bytes)) {
+      for await (const piece of splitIntoPieces(bytes)) {
         hash.update(piece);
         counts.size += piece.length;
         counts.chunks++;
         await this.#publish(names.piece(nuid), piece);
       }
-      const digest = `SHA-256=${padded(hash.digest("base64url"))}`;
-      const made: Description = {
+      const digest = `SHA-256=${padBase64(hash.digest("base64url"))}`;
+      const description: Description = {
         ...{ name, bucket: names.objects, nuid, ...counts, digest },
         mtime: new Date().toISOString(),
       };
-      await this.#publish(names.description(padded(nameWord(name))), JSON.stringify(made));
+      await this.#publish(names.description(padBase64(nameWord(name))), JSON.stringify(description));
     } catch (error) {
-      await this.#tidy(name, [nuid, ...(old ? [old.nuid] : [])]);
+      await this.#deleteObjects(name, [nuid, ...(old ? [old.nuid] : [])]);
       throw error;
     }
     if (!old) return;
-    await this.#purge(names.description(padded(nameWord(name))), 1);
+    await this.#purge(names.description(padBase64(nameWord(name))), 1);
     await this.#purge(names.piece(old.nuid));
   }
 
@@ -75,7 +75,7 @@ export class Objects {
     const { names } = this.#connected;
     const found = await this.#describe(name);
     if (!found) return;
-    await this.#purge(names.description(padded(nameWord(name))));
+    await this.#purge(names.description(padBase64(nameWord(name))));
     await this.#purge(names.piece(found.nuid));
   }
 
@@ -89,7 +89,7 @@ export class Objects {
         for await (const each of readPages(this.#connected, source, limits)) return each;
         return [];
       });
-      if (page.length === 0) throw changed(name);
+      if (page.length === 0) throw changedObjectError(name);
       for (const { data } of page) {
         hash.update(data);
         yield data;
@@ -97,12 +97,12 @@ export class Objects {
       left -= page.length;
       next = page.at(-1)!.sequence + 1;
     }
-    if (digest !== `SHA-256=${padded(hash.digest("base64url"))}`) throw changed(name);
+    if (digest !== `SHA-256=${padBase64(hash.digest("base64url"))}`) throw changedObjectError(name);
   }
 
   async #describe(name: string): Promise<Description | undefined> {
     const { names } = this.#connected;
-    const source = { stream: names.objectStream, subject: names.description(padded(nameWord(name))) };
+    const source = { stream: names.objectStream, subject: names.description(padBase64(nameWord(name))) };
     const stored = await this.#again(() => lastMessage(this.#connected, source));
     const found = stored ? (JSON.parse(Buffer.from(stored.data).toString()) as Description) : undefined;
     return found?.deleted ? undefined : found;
@@ -118,16 +118,16 @@ export class Objects {
     return removeMessages(this.#connected, source, keep, this.#again);
   }
 
-  async #tidy(name: string, ids: readonly string[]): Promise<void> {
+  async #deleteObjects(name: string, ids: readonly string[]): Promise<void> {
     const { names } = this.#connected;
     const brief: Again = (work) => untilAnswered(work, { patienceMs: tidyMs, isPassing });
     const stream = names.objectStream;
-    for (const subject of [names.description(padded(nameWord(name))), ...ids.map((id) => names.piece(id))])
+    for (const subject of [names.description(padBase64(nameWord(name))), ...ids.map((id) => names.piece(id))])
       await removeMessages(this.#connected, { stream, subject }, 0, brief).catch(() => {});
   }
 }
 
-async function* pieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* splitIntoPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of bytes) {
@@ -147,11 +147,11 @@ function nameWord(name: string): string {
   return Buffer.from(name).toString("base64url");
 }
 
-function padded(text: string): string {
+function padBase64(text: string): string {
   return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
 }
 
-function changed(name: string): UserError {
+function changedObjectError(name: string): UserError {
   return new UserError(
     "FLEET_UNREACHABLE",
     `The object ${name} of the fleet was removed or replaced while it was read.`,

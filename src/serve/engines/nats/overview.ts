@@ -1,11 +1,11 @@
 // Collects a fleet's status for its operator, and sets the limits that bound its growth.
 import type { StreamConfig } from "@nats-io/jetstream";
-import { type Overview, type Presence, priorities, type Queue, type StreamFacts } from "../../fleet.ts";
+import { type Labels, type Overview, type Presence, priorities, type Queue, type StreamState } from "../../fleet.ts";
 import type { Connected } from "./connect.ts";
 import { lastWord, poolOf, senderOf } from "./keys.ts";
 import { type Quota, Quotas, shareOf } from "./quotas.ts";
 import type { Lane, Server, StreamName } from "./server.ts";
-import { Signs } from "./worker-presence.ts";
+import { WorkerPresence } from "./worker-presence.ts";
 
 export type Limits = { days?: number; bytes?: number; quota?: Quota };
 
@@ -18,19 +18,24 @@ const maxLooks = 200;
 
 export async function overviewOf(connected: Connected, server: Server): Promise<Overview> {
   const asked = performance.now();
-  const now = await server.now();
+  const sequence = await server.publish("lease", "clock.status", "");
+  const { at: now = 0 } = (await server.last("lease", "clock.status", sequence)) ?? {};
   const answerSeconds = (performance.now() - asked) / 1000;
   const [streams, queues, workers, quota] = await Promise.all([
-    streamFacts(connected),
+    streamStates(connected),
     queuesOf(connected, server, now),
     workersOf(server, now),
-    new Quotas(server, new Signs(server)).read(),
+    quotasOn(server).read(),
   ]);
   const { info } = connected.connection;
   return { servers: info?.connect_urls ?? [], streams, queues, workers, quota, answerSeconds };
 }
 
-async function streamFacts({ manager, names }: Connected): Promise<StreamFacts[]> {
+function quotasOn(server: Server): Quotas {
+  return new Quotas(server, new WorkerPresence(server));
+}
+
+async function streamStates({ manager, names }: Connected): Promise<StreamState[]> {
   const all = [...names.streams(), names.objectStream];
   return Promise.all(
     all.map(async (name) => {
@@ -51,13 +56,11 @@ async function streamFacts({ manager, names }: Connected): Promise<StreamFacts[]
 }
 
 async function queuesOf(connected: Connected, server: Server, now: number): Promise<Queue[]> {
-  const [lanes, work, signs] = await Promise.all([
-    server.range("state", "lane.>", 1),
-    server.keys("work", "*.*.*.*"),
-    new Signs(server).all(),
-  ]);
+  // Before the queue, which a run leaves when it ends: without a sign it would be taken for one that waits.
+  const signs = await new WorkerPresence(server).all();
+  const [lanes, work] = await Promise.all([server.range("state", "lane.>", 1), server.keys("work", "*.*.*.*")]);
   const hosted = new Set(signs.flatMap(({ run, at, ttlMs }) => (run !== undefined && at + ttlMs > now ? [run] : [])));
-  const quotas = new Quotas(server, new Signs(server));
+  const quotas = quotasOn(server);
   const hosts = (share: string) => signs.filter((each) => each.share === share && each.at + each.ttlMs > now).length;
   const queues = lanes.map(async ({ key, data }) => {
     const lane = key.slice("lane.".length) as Lane;
@@ -66,16 +69,14 @@ async function queuesOf(connected: Connected, server: Server, now: number): Prom
     const waiting = runs.filter((run) => !hosted.has(run)).length;
     const since = waiting > 0 ? await oldestWaiting(connected, lane, hosted) : undefined;
     const sender = senderOf(lane);
-    const heldBack =
-      sender === undefined
-        ? undefined
-        : await quotas.reason(sender, poolOf(lane), hosts(shareOf(sender, poolOf(lane))));
+    const pool = poolOf(lane);
+    const heldBack = sender === undefined ? undefined : await quotas.reason(sender, pool, hosts(shareOf(sender, pool)));
     return {
-      pool: poolOf(lane),
+      pool,
       priority,
       sender: sender ?? "",
       ...(heldBack !== undefined && { heldBack }),
-      labels: JSON.parse(Buffer.from(data).toString() || "{}") as Record<string, string>,
+      labels: JSON.parse(Buffer.from(data).toString() || "{}") as Labels,
       waiting,
       running: runs.length - waiting,
       oldestSeconds: since === undefined ? 0 : Math.max(0, (now - since) / 1000),
@@ -119,7 +120,7 @@ export async function setLimits(
   server: Server,
   { days, bytes, quota }: Limits,
 ): Promise<void> {
-  if (quota) await new Quotas(server, new Signs(server)).set(quota);
+  if (quota) await quotasOn(server).set(quota);
   if (days === undefined && bytes === undefined) return;
   for (const name of aged) {
     const stream = name === "objects" ? names.objectStream : names.stream(name);
@@ -134,8 +135,7 @@ export async function setLimits(
 function limitsFor(days: number | undefined, bytes: number | undefined): Partial<StreamConfig> {
   return {
     ...(days !== undefined && { max_age: days * nanosecondsInDay }),
-    ...(bytes !== undefined && { max_bytes: bytes }),
-    // Drop the oldest messages to make room for current runs.
-    ...(bytes !== undefined && { discard: "old" as StreamConfig["discard"] }),
+    // The oldest messages make room for current runs.
+    ...(bytes !== undefined && { max_bytes: bytes, discard: "old" as StreamConfig["discard"] }),
   };
 }

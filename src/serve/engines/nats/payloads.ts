@@ -18,7 +18,7 @@ export class Payloads {
     if (Buffer.byteLength(data) <= this.#server.maxBytes) return data;
     const name = `${keep ? "spec" : "large"}-${randomUuid()}`;
     await this.#server.publish("state", `${keep ? "kept" : "object"}.${word(run)}.${name}`, "");
-    await this.#server.putObject(objectName(run, name), oneByOne(Buffer.from(JSON.stringify(value))));
+    await this.#server.putObject(objectName(run, name), inOnePiece(Buffer.from(JSON.stringify(value))));
     return JSON.stringify({ object: name } satisfies Packed);
   }
 
@@ -57,8 +57,6 @@ function objectName(run: string, name: string): string {
   return `${word(run)}/${word(name)}`;
 }
 
-const pieceBytes = 128 * 1024;
-
-async function* oneByOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

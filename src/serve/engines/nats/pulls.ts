@@ -67,8 +67,9 @@ export function pullNext(
       isSettled = true;
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      // Drain instead of unsubscribing: the server may deliver more until it hears of the end.
-      void subscription.drain().catch(() => {});
+      // Drain instead of unsubscribing if the server may deliver more until it hears of the end.
+      if (message && sources.length === 1) subscription.unsubscribe();
+      else void subscription.drain().catch(() => {});
       if (error) reject(error);
       else resolve(message);
     };
@@ -103,7 +104,7 @@ function ask(
       if (error) return onAnswer(undefined, 503);
       const status = message.headers?.code;
       if (status) return status === 100 ? undefined : onAnswer(undefined, status);
-      onAnswer(delivered(message.subject, message.reply ?? "", message.data, message.headers), undefined);
+      onAnswer(parseDelivery(message.subject, message.reply ?? "", message.data, message.headers), undefined);
     },
   });
   const subjects = sources.map(({ stream, consumer }) => `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`);
@@ -115,7 +116,7 @@ function ask(
 }
 
 /** Parses $JS.ACK.[domain.account.]stream.consumer.delivered.sequence.sequence-of-consumer.time.pending[.random] */
-function delivered(subject: string, reply: string, data: Uint8Array, headers: MsgHdrs | undefined): Pulled {
+function parseDelivery(subject: string, reply: string, data: Uint8Array, headers: MsgHdrs | undefined): Pulled {
   const words = reply.split(".");
   const base = words.length > 9 ? 6 : 4;
   const number = (index: number) => Number(words[base + index]);

@@ -2,7 +2,7 @@
 import type { Overview } from "../../fleet.ts";
 import { word } from "./keys.ts";
 import { Refused, type Server } from "./server.ts";
-import type { Signs } from "./worker-presence.ts";
+import type { WorkerPresence } from "./worker-presence.ts";
 
 export type Quota = Overview["quota"];
 /** A run's cost is counted when it ends, if its price is known; days are in UTC. */
@@ -13,12 +13,12 @@ const goodMs = 5000;
 
 export class Quotas {
   readonly #server: Server;
-  readonly #signs: Signs;
+  readonly #presence: WorkerPresence;
   #known: { quota: Quota; readAt: number } | undefined;
 
-  constructor(server: Server, signs: Signs) {
+  constructor(server: Server, presence: WorkerPresence) {
     this.#server = server;
-    this.#signs = signs;
+    this.#presence = presence;
   }
 
   async read(): Promise<Quota> {
@@ -51,16 +51,16 @@ export class Quotas {
   async findPlace(owner: string, sender: string, pool: string, ttlMs: number): Promise<boolean> {
     if (Object.keys(await this.read()).length === 0) return true;
     const share = shareOf(sender, pool);
-    const before = await this.#signs.before(owner, { ttlMs, share }, (sign) => sign.share === share);
+    const before = await this.#presence.before(owner, { ttlMs, share }, (sign) => sign.share === share);
     if ((await this.reason(sender, pool, before)) === undefined) return true;
-    await this.#signs.forget(owner);
+    await this.#presence.forget(owner);
     return false;
   }
 
   async spend(sender: string, usd: number): Promise<void> {
     while (true) {
       const stored = await this.#server.last("state", spentKey(sender));
-      const day = await this.#today();
+      const day = await this.#currentDay();
       const usdNow = usd + spentIn(stored?.data, day);
       try {
         const data = JSON.stringify({ day, usd: usdNow } satisfies Spent);
@@ -74,10 +74,10 @@ export class Quotas {
 
   async #spentToday(sender: string): Promise<number> {
     const stored = await this.#server.last("state", spentKey(sender));
-    return spentIn(stored?.data, await this.#today());
+    return spentIn(stored?.data, await this.#currentDay());
   }
 
-  async #today(): Promise<string> {
+  async #currentDay(): Promise<string> {
     return new Date(await this.#server.now()).toISOString().slice(0, 10);
   }
 }

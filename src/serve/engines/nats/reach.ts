@@ -7,12 +7,11 @@ const silentMs = 12_000;
 const briefMs = 2000;
 
 export class Reach {
-  /** True while the connection is lost. */
   isAway = false;
   /** Called when messages may have been missed; the server has also forgotten waiting pulls. */
   readonly onGap = new Set<() => void>();
   readonly onReach = new Set<(isReached: boolean) => void>();
-  /** Called for each request in flight when the connection is lost. */
+  /** Called for each request in flight when the connection is lost, and when a leader is elected. */
   readonly onLost = new Set<(error: Error) => void>();
   readonly #connected: Connected;
   readonly #onFound: () => void;
@@ -37,33 +36,33 @@ export class Reach {
     this.#silentSince ??= performance.now();
     if (this.#isSilent || this.isAway || performance.now() - this.#silentSince < silentMs) return;
     this.#isSilent = true;
-    for (const tell of this.onReach) tell(false);
+    for (const notify of this.onReach) notify(false);
   }
 
   answered(): void {
     if (this.#silentSince === undefined) return;
     const isFound = performance.now() - this.#silentSince > briefMs;
     this.#silentSince = undefined;
-    if (isFound) this.#found();
+    if (isFound) this.#serverFound();
     if (!this.#isSilent) return;
     this.#isSilent = false;
-    for (const tell of this.onReach) tell(true);
+    for (const notify of this.onReach) notify(true);
   }
 
   async #watchConnection(): Promise<void> {
     for await (const status of this.#connected.connection.status()) {
-      if (status.type === "error") this.#tellRefused(status.error);
+      if (status.type === "error") this.#reportRefused(status.error);
       if (status.type === "disconnect") {
         this.isAway = true;
         this.#isSilent = false;
         this.#silentSince = undefined;
-        for (const tell of this.onReach) tell(false);
-        for (const reject of [...this.onLost]) reject(awayError());
+        for (const notify of this.onReach) notify(false);
+        this.#askAgain();
       }
       if (status.type === "reconnect") {
         this.isAway = false;
-        for (const tell of this.onReach) tell(true);
-        this.#found();
+        for (const notify of this.onReach) notify(true);
+        this.#serverFound();
       }
     }
   }
@@ -71,11 +70,13 @@ export class Reach {
   /** Reports a gap after an election: without a leader no lease could be renewed, and no stored messages were republished. */
   #watchLeaders(): void {
     const { connection, names } = this.#connected;
-    const own = new Set(names.streams());
+    const ownStreams = new Set(names.streams());
     const elected = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.";
     connection.subscribe(`${elected}*`, {
       callback: (error, message) => {
-        if (!error && own.has(message.subject.slice(elected.length))) this.#found();
+        if (error || !ownStreams.has(message.subject.slice(elected.length))) return;
+        this.#serverFound();
+        this.#askAgain(); // what the former leader was asked is not answered
       },
     });
     connection.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.${names.stream("work")}.*`, {
@@ -83,15 +84,19 @@ export class Reach {
     });
   }
 
-  #found(): void {
+  #askAgain(): void {
+    for (const reject of [...this.onLost]) reject(awayError());
+  }
+
+  #serverFound(): void {
     this.#onFound();
     this.wakeAll();
   }
 
-  #tellRefused(error: Error): void {
+  #reportRefused(error: Error): void {
     const { operation, subject } = error as { operation?: string; subject?: string };
     if (operation !== "publish" || subject === undefined) return;
-    for (const tell of [...this.#connected.onRefused]) tell(error, subject);
+    for (const notify of [...this.#connected.onRefused]) notify(error, subject);
   }
 }
 

@@ -1,24 +1,22 @@
 // Reads a stream consistently. The leader says which messages exist, because a replica may be
 // behind and wrongly report that there are none.
 import type { StoredMsg } from "@nats-io/jetstream";
-import type { Connected } from "./connect.ts";
+import { answerMs, type Connected } from "./connect.ts";
 import { staleRead } from "./errors.ts";
 import { type Pulled, pullNow } from "./pulls.ts";
 
-/** How long a reply may take before the request is repeated. */
-export const answerMs = 2500;
 const nanoseconds = 1_000_000;
 
 type Source = { stream: string; subject: string };
 
 /** Reads the last message from the leader; the subject may have wildcards. */
-export function lastMessage({ manager }: Connected, { stream, subject }: Source): Promise<StoredMsg | null> {
-  return manager.streams.getMessage(stream, { last_by_subj: subject });
+export function lastMessage({ reader }: Connected, { stream, subject }: Source): Promise<StoredMsg | null> {
+  return reader.streams.getMessage(stream, { last_by_subj: subject });
 }
 
 /** Reads the message with this sequence from the stream's leader. */
-export function messageAt({ manager }: Connected, stream: string, sequence: number): Promise<StoredMsg | null> {
-  return manager.streams.getMessage(stream, { seq: sequence });
+export function messageAt({ reader }: Connected, stream: string, sequence: number): Promise<StoredMsg | null> {
+  return reader.streams.getMessage(stream, { seq: sequence });
 }
 
 /** `isBare` leaves out the data of the messages. */

@@ -3,6 +3,7 @@
 import {
   type AgentListOptions,
   type AgentRecord,
+  type Entry,
   isOver,
   type ListOptions,
   type NewRun,
@@ -10,19 +11,20 @@ import {
   type RunState,
 } from "../../fleet.ts";
 import { agentName, refuseRun, runNotFound } from "../refusals.ts";
-import { lastWord, word } from "./keys.ts";
+import { laneOf, lastWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { Payloads } from "./payloads.ts";
-import { positionOf } from "./rules.ts";
+import { type Last, positionOf } from "./rules.ts";
 import { Refused, type Server, type Stored } from "./server.ts";
-import { Signs } from "./worker-presence.ts";
+import { WorkerPresence } from "./worker-presence.ts";
 
 /** The part of a run that never changes. */
 type Made = Pick<RunRecord, "id" | "agent" | "spec" | "sender" | "createdAt">;
 type MadeAgent = { id: string };
 /** The stored part of an agent; the rest comes from its latest run. */
 type KeptAgent = Omit<AgentRecord, "isBusy">;
+export type Kept = { sequence: number; value: KeptAgent };
 
 /** The maximum number of waiting runs that are looked up one by one. */
 const fewRuns = 500;
@@ -34,14 +36,14 @@ export class Records {
   readonly #logs: RunLogs;
   readonly #mailbox: Mailbox;
   readonly #payloads: Payloads;
-  readonly #signs: Signs;
+  readonly #presence: WorkerPresence;
 
   constructor(server: Server, logs: RunLogs, mailbox: Mailbox, payloads: Payloads) {
     this.#server = server;
     this.#logs = logs;
     this.#mailbox = mailbox;
     this.#payloads = payloads;
-    this.#signs = new Signs(server);
+    this.#presence = new WorkerPresence(server);
   }
 
   /** Assigns the agent to this run, then creates the run once. Throws AGENT_BUSY or AGENT_ARCHIVED. */
@@ -62,19 +64,19 @@ export class Records {
       };
       return { ...(kept ?? fresh), updatedAt: now, latestRun: id };
     });
-    const made: Made = { id, agent, spec, createdAt: now, ...(run.sender !== undefined && { sender: run.sender }) };
-    const data = await this.#payloads.pack(id, made, { keep: true });
+    const record: Made = { id, agent, spec, createdAt: now, ...(run.sender !== undefined && { sender: run.sender }) };
+    const data = await this.#payloads.pack(id, record, { keep: true });
     await this.#server.publish("state", `of.${word(agent)}.${word(id)}`, "");
     await this.#server.publish("runs", `run.${word(id)}`, data, { after: 0 }).catch(notRefused);
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
     const stored = await this.#server.last("runs", `run.${word(id)}`);
-    return stored && this.#record(stored);
+    return stored && this.record(stored);
   }
 
   /** Throws RUN_NOT_FOUND if there is no such run. */
-  async need(id: string): Promise<void> {
+  async requireRun(id: string): Promise<void> {
     if (!(await this.#server.last("runs", `run.${word(id)}`))) throw runNotFound(id);
   }
 
@@ -83,7 +85,7 @@ export class Records {
     if (before !== undefined && end === undefined) return [];
     const found: RunRecord[] = [];
     for await (const page of this.#runPages(end, agent, states)) {
-      const records = await Promise.all(page.map((stored) => this.#record(stored)));
+      const records = await Promise.all(page.map((stored) => this.record(stored)));
       for (const record of records) if (record && (!states || states.includes(record.state))) found.push(record);
       if (found.length >= limit) break;
     }
@@ -106,7 +108,7 @@ export class Records {
   async #fewRuns(agent: string | undefined, states: readonly RunState[] | undefined): Promise<string[] | undefined> {
     if (agent !== undefined) return this.runsOf(agent);
     if (!states || states.some(isOver)) return undefined;
-    if (!states.includes("queued")) return (await this.#signs.all()).flatMap(({ run }) => run ?? []);
+    if (!states.includes("queued")) return (await this.#presence.all()).flatMap(({ run }) => run ?? []);
     const waiting = await this.#server.keys("work", "*.*.*.*");
     return waiting.length > fewRuns ? undefined : waiting.map(lastWord);
   }
@@ -121,7 +123,7 @@ export class Records {
       const page = await this.#server.range("runs", "run.*", last + 1, { to });
       for (const stored of page) {
         if (stored.at >= time) keptBack ??= stored.sequence;
-        const record = keptBack === stored.sequence ? undefined : await this.#record(stored);
+        const record = keptBack === stored.sequence ? undefined : await this.record(stored);
         if (record?.endedAt !== undefined && record.endedAt < time) {
           if (!record.isPruned) yield record;
         } else keptBack ??= stored.sequence;
@@ -137,7 +139,7 @@ export class Records {
   }
 
   async agent(id: string): Promise<AgentRecord | undefined> {
-    const kept = await this.#kept(id);
+    const kept = await this.#readAgent(id);
     return kept && { ...kept.value, isBusy: await this.#isBusy(kept.value) };
   }
 
@@ -153,11 +155,11 @@ export class Records {
     return found.slice(0, limit);
   }
 
-  async changeAgent(id: string, change: Partial<KeptAgent>): Promise<void> {
-    await this.#changeKept(id, async (kept) => kept && { ...kept, ...change });
+  /** `known` is what the last change returned: it is not read again, unless somebody else has changed the agent since. */
+  changeAgent(id: string, change: Partial<KeptAgent>, known?: Kept): Promise<Kept | undefined> {
+    return this.#changeKept(id, async (kept) => kept && { ...kept, ...change }, known);
   }
 
-  /** Returns the ids of the agent's runs. */
   async runsOf(agent: string): Promise<string[]> {
     return (await this.#server.keys("state", `of.${word(agent)}.*`)).map(lastWord);
   }
@@ -172,13 +174,14 @@ export class Records {
     await this.#server.purge("runs", `agent.${word(id)}`);
   }
 
-  async #record(stored: Stored): Promise<RunRecord | undefined> {
+  /** `end` is the end of its log, if the caller knows that. */
+  async record(stored: Stored, end?: { last: Last; entries: Entry[] }): Promise<RunRecord | undefined> {
     const id = lastWord(stored.key);
     const [made, { last, entries }] = await Promise.all([
       this.#payloads.unpack<Made>(id, stored.data),
-      this.#logs.lastEntries(id),
+      end ?? this.#logs.lastEntries(id),
     ]);
-    if (!made || (last.sequence === 0 && !(await this.#isOffered(id)))) return undefined;
+    if (!made || (last.sequence === 0 && !(await this.#isOffered(made)))) return undefined;
     const { state, attempts, startedAt, endedAt, sessionId, open, isPruned } = last.head;
     const cancelReason =
       last.head.cancelReason ?? (state === "running" ? await this.#mailbox.cancelReason(id) : undefined);
@@ -199,8 +202,8 @@ export class Records {
   }
 
   /** A run without a log must be queued; otherwise its log has expired, and the run with it. */
-  async #isOffered(run: string): Promise<boolean> {
-    return (await this.#server.keys("work", `*.*.*.${word(run)}`)).length > 0;
+  async #isOffered({ id, spec, sender }: Made): Promise<boolean> {
+    return (await this.#server.last("work", `${laneOf(spec.placement, sender)}.${word(id)}`)) !== undefined;
   }
 
   /** A latest run that was never created or has expired does not make the agent busy. */
@@ -209,7 +212,7 @@ export class Records {
     return run !== undefined && !isOver(run.state);
   }
 
-  async #kept(agent: string): Promise<{ sequence: number; value: KeptAgent } | undefined> {
+  async #readAgent(agent: string): Promise<Kept | undefined> {
     const stored = await this.#server.last("state", `agent.${word(agent)}`);
     if (!stored) return undefined;
     return { sequence: stored.sequence, value: JSON.parse(Buffer.from(stored.data).toString()) as KeptAgent };
@@ -219,15 +222,15 @@ export class Records {
   async #changeKept(
     agent: string,
     change: (kept: KeptAgent | undefined) => Promise<KeptAgent | undefined>,
-  ): Promise<void> {
-    while (true) {
-      const kept = await this.#kept(agent);
-      const changed = await change(kept?.value);
-      if (!changed) return;
+    known?: Kept,
+  ): Promise<Kept | undefined> {
+    const key = `agent.${word(agent)}`;
+    for (let kept = known ?? (await this.#readAgent(agent)); ; kept = await this.#readAgent(agent)) {
+      const value = await change(kept?.value);
+      if (!value) return undefined;
       try {
-        const after = kept?.sequence ?? 0;
-        await this.#server.publish("state", `agent.${word(agent)}`, JSON.stringify(changed), { after });
-        return;
+        const after = { after: kept?.sequence ?? 0 };
+        return { value, sequence: await this.#server.publish("state", key, JSON.stringify(value), after) };
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
       }

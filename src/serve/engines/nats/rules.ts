@@ -34,7 +34,7 @@ export type Standing = { is: "free" } | { is: "over" } | { is: "hosted"; leftMs:
  * Tells whether a run may be taken. All times are the server's. A host counts as alive if it wrote or renewed within its lease.
  * No host can do that while the server is away: after it is found again, hosts get half of their lease to renew.
  */
-export function standing(
+export function standingOf(
   { at, head }: Last,
   { renewedAt = 0, now, foundAgainAt }: { renewedAt?: number | undefined; now: number; foundAgainAt: number },
 ): Standing {
@@ -46,7 +46,7 @@ export function standing(
 }
 
 /** Clears the open questions: the former host no longer waits for answers. */
-export function taken(head: Head, { owner, ttlMs, now }: { owner: string; ttlMs: number; now: number }): Head {
+export function takenHead(head: Head, { owner, ttlMs, now }: { owner: string; ttlMs: number; now: number }): Head {
   const startedAt = head.startedAt ?? now;
   return { ...head, state: "running", attempts: head.attempts + 1, owner, ttlMs, startedAt, open: [] };
 }
@@ -100,15 +100,15 @@ export function mayWrite(last: Last, owner: string, after: number): boolean {
   return last.head.state === "running" && last.head.owner === owner && positionOf(last) === after;
 }
 
-/** A token is valid in every process: it names the host, and the `work` message that it was handed, if any. */
-export function tokenOf(owner: string, handle: string | undefined): string {
-  return handle === undefined ? owner : `${owner}_${Buffer.from(handle).toString("base64url")}`;
+/** A token is valid in every process: it names the host, and the `work` message that it was handed. */
+export function tokenOf(owner: string, handle: string): string {
+  return `${owner}_${Buffer.from(handle).toString("base64url")}`;
 }
 
 export function ownerOf(token: string): string {
   return token.slice(0, 36);
 }
 
-export function handleOf(token: string): string | undefined {
-  return token.length > 37 ? Buffer.from(token.slice(37), "base64url").toString() : undefined;
+export function handleOf(token: string): string {
+  return Buffer.from(token.slice(37), "base64url").toString();
 }

@@ -1,34 +1,38 @@
 // Estimates the server's clock for one connection. It is read from time to time, by storing a message.
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import type { Connected } from "./connect.ts";
+import { answerMs, type Connected } from "./connect.ts";
 import { staleRead } from "./errors.ts";
-import { answerMs, messageAt } from "./reads.ts";
+import { messageAt } from "./reads.ts";
 
 const goodMs = 30_000;
 
 export class ServerClock {
-  /** When the server was last found again, by its clock; 0 if it was never lost. Updated by `now`. */
-  foundAgainAt = 0;
   readonly #connected: Connected;
   readonly #key = `clock.${randomUuid()}`;
   #read: { offset: number; takenAt: number } | undefined;
   #reading: Promise<number> | undefined;
-  #isFoundAgain = false;
+  /** When the server was last found again, by `performance.now()`. */
+  #foundAt: number | undefined;
 
   constructor(connected: Connected) {
     this.#connected = connected;
   }
 
-  /** Called when writes are possible again after a while in which they were not. */
+  /** Called when writes are possible again after a while in which they were not. The new leader's clock may differ. */
   found(): void {
-    this.#read = undefined;
-    this.#isFoundAgain = true;
+    this.#foundAt = performance.now();
+    if (this.#read) this.#read.takenAt = -Infinity;
+  }
+
+  /** When the server was last found again, by its clock; 0 if it was never lost. */
+  get foundAgainAt(): number {
+    return this.#foundAt === undefined ? 0 : this.#foundAt + (this.#read?.offset ?? 0);
   }
 
   /** Never ahead of the server. Concurrent callers share one read, each with its own retries. */
   async now(again: <T>(work: () => Promise<T>) => Promise<T>): Promise<number> {
-    const known = this.#read;
-    if (known && performance.now() - known.takenAt <= goodMs) return performance.now() + known.offset;
+    const lastReading = this.#read;
+    if (lastReading && performance.now() - lastReading.takenAt <= goodMs) return performance.now() + lastReading.offset;
     const offset = await again(() => {
       this.#reading ??= this.#readOffset().finally(() => {
         this.#reading = undefined;
@@ -46,10 +50,7 @@ export class ServerClock {
     if (!stored) throw staleRead();
     // Taken after the reply, so that the estimate is never ahead.
     const takenAt = performance.now();
-    const at = stored.time.getTime();
-    this.#read = { offset: at - takenAt, takenAt };
-    if (this.#isFoundAgain) this.foundAgainAt = at;
-    this.#isFoundAgain = false;
+    this.#read = { offset: stored.time.getTime() - takenAt, takenAt };
     return this.#read.offset;
   }
 }

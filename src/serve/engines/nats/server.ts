@@ -29,9 +29,6 @@ export type PublishOptions = {
   after?: number;
 };
 
-/** `runs`: a run has changed. `lanes`: a lane was created. */
-export type NewsKind = "runs" | "lanes";
-
 export interface Server {
   /**
    * Returns a view of the server whose calls wait until it is back, however long that takes, or until `giveUp` is aborted; then they
@@ -44,7 +41,8 @@ export interface Server {
   readonly maxBytes: number;
   /** Stores the message once, however often it must be sent. Returns its sequence. */
   publish(stream: StreamName, key: string, data: string, options?: PublishOptions): Promise<number>;
-  last(stream: StreamName, key: string): Promise<Stored | undefined>;
+  /** `atLeast` is the sequence of a message known to be stored: a leader that was just elected may not know it yet, and is asked again. */
+  last(stream: StreamName, key: string, atLeast?: number): Promise<Stored | undefined>;
   /** Returns the messages that exist now; `from` and `to` are inclusive. */
   range(stream: StreamName, filter: string, from: number, limits?: { to?: number; most?: number }): Promise<Stored[]>;
   /** Reports messages that are stored from now on. `onGap` is called when some may have been missed. */
@@ -74,14 +72,14 @@ export interface Server {
 
   /** The server's time, never ahead of it. */
   now(): Promise<number>;
-  /** When the server was last found again, by its clock; 0 if it was never lost. Updated by `now`. */
+  /** When the server was last found again, by its clock; 0 if it was never lost. */
   readonly foundAgainAt: number;
 
   /** `listener` is called when the server is lost, and when it is found again. */
   onReach(listener: (isReached: boolean) => void): void;
-  /** Wakes all listeners for news of this kind. */
-  tellNews(kind: NewsKind): void;
-  onNews(kind: NewsKind, listener: () => void): { close(): void };
+  /** Tells all listeners that a lane was created. They are listened for until the connection is closed. */
+  tellLanes(): void;
+  onLanes(listener: () => void): void;
 
   putObject(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   getObject(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;

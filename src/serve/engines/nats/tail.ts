@@ -7,30 +7,30 @@ const pageSize = 500;
 const lookAgainMs = 15_000;
 
 /** `isWhole` means that the filter matches everything, so that sequences have no gaps. */
-export async function* tail(
+export async function* followStream(
   server: Server,
   stream: StreamName,
   { filter, from, isWhole = false, signal }: { filter: string; from: number; isWhole?: boolean; signal: AbortSignal },
 ): AsyncGenerator<Stored> {
-  const heard: DeliveredMessage[] = [];
+  const received: DeliveredMessage[] = [];
   let isBehind = true;
   let wake = () => {};
-  const tell = () => wake();
+  const notify = () => wake();
   const watching = server.watch(stream, filter, {
     onMessage: (message) => {
-      heard.push(message);
-      tell();
+      received.push(message);
+      notify();
     },
     onGap: () => {
       isBehind = true;
-      tell();
+      notify();
     },
   });
   const reading = server.reading(signal);
   let last = from;
   try {
     while (!signal.aborted) {
-      const next = heard.shift();
+      const next = received.shift();
       if (next && next.sequence <= last) continue;
       if (next && (isWhole ? next.sequence !== last + 1 : next.previous > last)) isBehind = true;
       if (next && !isBehind) {
@@ -52,15 +52,15 @@ export async function* tail(
         let timer: NodeJS.Timeout | undefined;
         await new Promise<void>((resolve) => {
           wake = resolve;
-          signal.addEventListener("abort", tell, { once: true });
+          signal.addEventListener("abort", notify, { once: true });
           timer = setTimeout(() => {
             isBehind = true;
             resolve();
           }, lookAgainMs);
-          if (heard.length > 0 || isBehind || signal.aborted) resolve();
+          if (received.length > 0 || isBehind || signal.aborted) resolve();
         });
         clearTimeout(timer);
-        signal.removeEventListener("abort", tell);
+        signal.removeEventListener("abort", notify);
       }
     }
   } finally {
