@@ -27,7 +27,7 @@ export const providerFields = {
   models: textList,
   keys: textList,
   tokenCommand: text,
-  textChannels: { what: "true or false", is: isFlag },
+  textChannels: { what: "true or false", is: (value: unknown): value is boolean => typeof value === "boolean" },
 };
 
 const amount = { what: "a number of dollars, 0 or more", is: isAmount };
@@ -37,14 +37,17 @@ const modelFields = {
   contextTokens: wholeFrom(1),
   outputTokens: wholeFrom(1),
   price: { fields: { input: amount, output: amount, cacheRead: amount, cacheWrite: amount } },
-  effort: { what: `one of ${reasoningEfforts.join(", ")}`, is: isEffort },
+  effort: {
+    what: `one of ${reasoningEfforts.join(", ")}`,
+    is: (value: unknown): value is ReasoningEffort => reasoningEfforts.some((each) => each === value),
+  },
   headers: namedTexts,
 };
 
 export const courserFields = {
   providers: { what: "an object of named endpoints", is: isObject },
   models: { what: "an object of settings by model", is: isObject },
-  /** The engine for web searches. */
+  /** The engine that WebSearch uses. */
   search: { fields: { engine: text, url, keyEnv: variable } },
   /** An OpenAI-compatible embeddings endpoint, used to rank the results of code search. */
   embeddings: { fields: { url, model: text, keyEnv: variable } },
@@ -114,16 +117,8 @@ const adviceOn: SettingsFile["adviceOn"] = ({ key, meant, names }) => {
   return meant === undefined ? `the fields are ${names.join(", ")}.` : `did you mean "${meant}"?`;
 };
 
-function isFlag(value: unknown): value is boolean {
-  return typeof value === "boolean";
-}
-
 function isAmount(value: unknown): value is number {
   return typeof value === "number" && value >= 0;
-}
-
-function isEffort(value: unknown): value is ReasoningEffort {
-  return reasoningEfforts.some((each) => each === value);
 }
 
 function isAddress(value: unknown): value is string {

@@ -13,7 +13,7 @@ let taken = 0;
 /** Runs `work` under the lock. `work` can call its argument before its last step, to check that the lock is still held. */
 export function withFileLock<T>(file: string, work: (stillOurs: () => boolean) => T): T {
   const token = `${process.pid} ${Date.now()}.${++taken}`;
-  take(file, token);
+  takeLock(file, token);
   const stillOurs = () => contentOf(file) === token;
   try {
     return work(stillOurs);
@@ -22,7 +22,7 @@ export function withFileLock<T>(file: string, work: (stillOurs: () => boolean) =
   }
 }
 
-function take(file: string, token: string): void {
+function takeLock(file: string, token: string): void {
   const deadline = Date.now() + longestWaitMs;
   for (let round = 0; ; round++) {
     if (create(file, token)) return;

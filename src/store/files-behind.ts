@@ -1,8 +1,9 @@
-// Finds what a command line runs indirectly: the workspace files that it names, and the scripts of its package.json.
+// Finds what a command line runs indirectly: the workspace files that it names, what those load, and the scripts of its package.json.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
 import { sha256 } from "./chats/sha256.ts";
+import { loadedBy, recipesFor } from "./loaded-files.ts";
 
 /** Only files in `roots` count, since an agent may change those. */
 export type BehindContext = { cwd: string; roots: readonly string[] };
@@ -17,7 +18,7 @@ const deepest = 4;
 /** Returns hashes by name: a path, or `package.json#script` for a script. Approving the command line approves these too. */
 export function hashesBehind(words: readonly string[], context: BehindContext): Record<string, string> {
   const hashes: Record<string, string> = {};
-  addBehind(hashes, words, context, 0);
+  addFilesNamedBy(hashes, words, context, 0);
   return hashes;
 }
 
@@ -28,14 +29,12 @@ export function behindDigest(words: readonly string[], folder: string): string {
   return sha256(JSON.stringify(names.map(([name, hash]) => [relative(folder, name), hash]).sort()));
 }
 
-function addBehind(
+function addFilesNamedBy(
   hashes: Record<string, string>,
   words: readonly string[],
   context: BehindContext,
   depth: number,
 ): void {
-  const isWithin = (path: string) =>
-    context.roots.some((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
   for (const word of words.map(withoutData)) {
     // Handles `"$CLAUDE_PROJECT_DIR"/hook.sh`.
     const bare = word.replace(/"?\$\{?\w+\}?"?\//g, "./");
@@ -44,13 +43,18 @@ function addBehind(
       const paths = spellings.map((end) => resolve(context.cwd, name + end));
       const module = resolve(context.cwd, `${name.replaceAll(".", "/")}.py`);
       const program = /^[\w.@-]+$/.test(name) ? [join(context.cwd, "node_modules", ".bin", name)] : [];
-      for (const path of [...paths, module, ...program]) if (isWithin(path)) addFile(hashes, path);
+      for (const path of [...paths, module, ...program]) if (isWithin(path, context)) addFile(hashes, path, context);
+      for (const path of recipesFor(name, context.cwd)) addFile(hashes, path, context);
     }
   }
   if (depth < deepest) addScripts(hashes, words.join(" "), context, depth);
 }
 
-const written = /\d*&?>>?\|?\s*(?:"[^"]*"|'[^']*'|[^\s;|&()<>"']+)+/g;
+function isWithin(path: string, { roots }: BehindContext): boolean {
+  return roots.some((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
+}
+
+const written = /\d{0,3}&?>>?\|?\s*(?:"[^"]*"|'[^']*'|[^\s;|&()<>"']+)+/g;
 /** The arguments of these commands are read or written, not run. */
 const dataCommands =
   /(?:^|(?<=[;&|({\s]))(?:touch|tee|test|\[\[?|cat|echo|printf|grep|mkdir|rm|head|tail|wc|jq|date)(?=\s)[^;&|()]*/g;
@@ -64,15 +68,43 @@ function withoutData(line: string): string {
   return interpreters.test(kept) ? kept : kept.replace(dataCommands, " ");
 }
 
-function addFile(hashes: Record<string, string>, path: string): void {
-  if (Object.hasOwn(hashes, path)) return;
-  const size = sizeOfFile(path);
-  if (size === undefined) return;
-  try {
-    hashes[path] = size > largestHashed ? `${size}` : sha256(readFileSync(path));
-  } catch {
-    hashes[path] = "unreadable";
+/** Adds a file and, if it is code, the files that it loads. */
+function addFile(hashes: Record<string, string>, path: string, context: BehindContext): void {
+  const open = [path];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (Object.hasOwn(hashes, file) || Object.keys(hashes).length >= maxFiles) continue;
+    const content = contentOf(file, context.cwd);
+    if (!content) continue;
+    hashes[file] = content.hash;
+    open.push(...content.loads.filter((each) => isWithin(each, context)));
   }
+}
+
+const maxFiles = 2000;
+
+type FileContent = { stamp: string; hash: string; loads: readonly string[] };
+/** Kept, since hooks are checked before each call. */
+const contents = new Map<string, FileContent>();
+
+function contentOf(path: string, cwd: string): FileContent | undefined {
+  const size = sizeOfFile(path);
+  if (size === undefined) return undefined;
+  const { ino, mtimeMs, ctimeMs } = statSync(path);
+  const stamp = `${cwd} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+  const existing = contents.get(path);
+  if (existing?.stamp === stamp && Date.now() - ctimeMs > 50) return existing;
+  const content: FileContent = { stamp, hash: `${size}`, loads: [] };
+  try {
+    const bytes = size > largestHashed ? undefined : readFileSync(path);
+    if (bytes) {
+      content.hash = sha256(bytes);
+      content.loads = loadedBy(path, bytes, cwd);
+    }
+  } catch {
+    content.hash = "unreadable";
+  }
+  contents.set(path, content);
+  return content;
 }
 
 /** Returns undefined if the path is not a file. Called for every word, so the path may be invalid. */
@@ -92,7 +124,7 @@ function addScripts(hashes: Record<string, string>, line: string, context: Behin
   // `npm start` and `npm test` are short for scripts, and `npm t` for one of them.
   if (words.has("t") || words.has("tst")) words.add("test");
   for (const file of manifestsFor([...words], context)) {
-    addFile(hashes, join(dirname(file), ".npmrc")); // it may name the shell that runs scripts
+    addFile(hashes, join(dirname(file), ".npmrc"), context); // it may name the shell that runs scripts
     const manifest = readJsonOrNothing(file);
     const scripts = isObject(manifest) && isObject(manifest["scripts"]) ? manifest["scripts"] : {};
     for (const [name, script] of Object.entries(scripts)) {
@@ -100,14 +132,14 @@ function addScripts(hashes: Record<string, string>, line: string, context: Behin
       const isNamed = [name, name.replace(/^(?:pre|post)/, "")].some((each) => words.has(each));
       if (!isNamed || typeof script !== "string" || Object.hasOwn(hashes, key)) continue;
       hashes[key] = sha256(script);
-      addBehind(hashes, [script], { ...context, cwd: dirname(file) }, depth + 1);
+      addFilesNamedBy(hashes, [script], { ...context, cwd: dirname(file) }, depth + 1);
     }
   }
 }
 
 function readJsonOrNothing(file: string): unknown {
   try {
-    return tryParse(readFileSync(file, "utf8"));
+    return statSync(file).isFile() ? tryParse(readFileSync(file, "utf8")) : undefined;
   } catch {
     return undefined;
   }

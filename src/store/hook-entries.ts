@@ -69,8 +69,8 @@ export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEnt
     const event = eventOfClaude(name);
     if (!event) {
       const meant = nearestName(name, claudeNames);
-      // Claude has events that are not supported here, and later versions add more.
-      if (meant && !claudeOnly.has(name))
+      // Claude has events that are not supported here, and later versions add more. "Setup" is one, no misspelt "Stop".
+      if (meant && name !== "Setup")
         warnings.push(`${file}: the event "${name}" is unknown: did you mean "${meant}"? Its hooks do not run.`);
       continue;
     }
@@ -97,23 +97,27 @@ function readOptions(file: string, input: HookEntryInput, warnings: string[]): H
   const type = options["type"] ?? "command";
   if (type !== "command" && type !== "prompt") {
     if (rest.format === "cursor")
-      throw wrong(file, `${entry}.type`, `must be "command" or "prompt", not ${shownValue(type)}`);
+      throw invalidEntryError(file, `${entry}.type`, `must be "command" or "prompt", not ${shownValue(type)}`);
     warnings.push(`${file}: "${entry}" is of the type ${shownValue(type)}, which is not known here; it does not run.`);
     return undefined;
   }
   const text = textField(file, entry, options, type);
-  if (text === undefined) throw wrong(file, entry, `needs a "${type}"`);
+  if (text === undefined) throw invalidEntryError(file, entry, `needs a "${type}"`);
   const model = textField(file, entry, options, "model");
   const seconds = options["timeout"];
   if (seconds !== undefined && !(typeof seconds === "number" && seconds > 0))
-    throw wrong(file, `${entry}.timeout`, `must be a positive number of seconds, not ${shownValue(seconds)}`);
+    throw invalidEntryError(
+      file,
+      `${entry}.timeout`,
+      `must be a positive number of seconds, not ${shownValue(seconds)}`,
+    );
   const failClosed = options["failClosed"];
   if (failClosed !== undefined && typeof failClosed !== "boolean")
-    throw wrong(file, `${entry}.failClosed`, `must be true or false, not ${shownValue(failClosed)}`);
+    throw invalidEntryError(file, `${entry}.failClosed`, `must be true or false, not ${shownValue(failClosed)}`);
   const variables = options["env"];
   const isName = (name: unknown) => typeof name === "string" && /^\w+$/.test(name);
   if (variables !== undefined && !(Array.isArray(variables) && variables.every(isName)))
-    throw wrong(file, `${entry}.env`, `must be a list of names of variables, not ${shownValue(variables)}`);
+    throw invalidEntryError(file, `${entry}.env`, `must be a list of names of variables, not ${shownValue(variables)}`);
   return {
     ...rest,
     entry,
@@ -130,21 +134,21 @@ function loopLimitOf(file: string, { options, entry, format }: HookEntryInput): 
   const limit = options["loop_limit"];
   if (limit === undefined) return format === "claude" ? null : defaultLoopLimit;
   if (limit === null || (typeof limit === "number" && Number.isSafeInteger(limit) && limit >= 0)) return limit;
-  throw wrong(file, `${entry}.loop_limit`, `must be an integer or null, not ${shownValue(limit)}`);
+  throw invalidEntryError(file, `${entry}.loop_limit`, `must be an integer or null, not ${shownValue(limit)}`);
 }
 
 function matcherOf(file: string, entry: string, options: JsonObject): string | undefined {
   const matcher = options["matcher"];
   if (matcher === undefined || matcher === null || matcher === "" || matcher === "*") return undefined;
   if (typeof matcher === "string") return matcher;
-  throw wrong(file, `${entry}.matcher`, `must be a string, not ${shownValue(matcher)}`);
+  throw invalidEntryError(file, `${entry}.matcher`, `must be a string, not ${shownValue(matcher)}`);
 }
 
 function textField(file: string, entry: string, options: JsonObject, key: string): string | undefined {
   const value = options[key];
   if (value === undefined) return undefined;
   if (typeof value === "string" && value.trim() !== "" && !value.includes("\0")) return value;
-  throw wrong(file, `${entry}.${key}`, "must be a non-empty string");
+  throw invalidEntryError(file, `${entry}.${key}`, "must be a non-empty string");
 }
 
 function hooksIn(file: string, content: JsonObject): JsonObject {
@@ -154,17 +158,16 @@ function hooksIn(file: string, content: JsonObject): JsonObject {
 
 function listOf(file: string, entry: string, value: unknown): unknown[] {
   if (Array.isArray(value)) return value as unknown[];
-  throw wrong(file, entry, `must be a list, not ${shownValue(value)}`);
+  throw invalidEntryError(file, entry, `must be a list, not ${shownValue(value)}`);
 }
 
 function objectOf(file: string, entry: string, value: unknown): JsonObject {
   if (isObject(value)) return value;
-  throw wrong(file, entry, `must be an object, not ${shownValue(value)}`);
+  throw invalidEntryError(file, entry, `must be an object, not ${shownValue(value)}`);
 }
 
 const eventNames = Object.keys(hookEvents) as HookEventName[];
 const claudeNames = eventNames.flatMap((name) => hookEvents[name].claude ?? []);
-const claudeOnly = new Set(["Notification", "PermissionRequest", "Setup", "TeammateIdle", "TaskCompleted"]);
 
 function eventOfClaude(name: string): HookEventName | undefined {
   return eventNames.find((event) => hookEvents[event].claude === name);
@@ -180,7 +183,7 @@ function adviceOn(name: string): string {
   return meant ? `did you mean "${meant}"?` : `the events are ${eventNames.join(", ")}.`;
 }
 
-function wrong(file: string, entry: string, why: string): UserError {
+function invalidEntryError(file: string, entry: string, why: string): UserError {
   const line = linesOf(file)(entry) ?? linesOf(file)(entry.replace(/\.\w+$/, ""));
   return new UserError(
     "CONFIG_INVALID",

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { cursorToolNames, isHookEvent, renamedTools } from "../protocol/hook-events.ts";
+import { cursorToolNames, hookEvents, isHookEvent, renamedTools } from "../protocol/hook-events.ts";
 import { behindDigest } from "./files-behind.ts";
 import { type HookEntry, readClaudeHooks, readCursorHooks } from "./hook-entries.ts";
 import { type HookFile, type HookPaths, hookFiles } from "./hook-paths.ts";
@@ -15,8 +15,8 @@ export type Hook = HookEntry &
   Pick<HookFile, "level" | "file" | "cwd"> & {
     /** Additional environment variables. */
     env?: Record<string, string>;
-    /** For a project's hook, the digest of the files behind its command at the time of approval. */
-    behind?: string;
+    /** The files of a folder that the command runs, as they were when they were approved: an agent may change them. */
+    behind?: { folder: string; digest: string };
   };
 
 export type LoadedHooks = {
@@ -56,16 +56,19 @@ export function withWaiting({ hooks, waiting }: LoadedHooks, place: HookPaths): 
 }
 
 /** Reads hooks given for one run, as inline JSON or a file. Throws if they cannot be parsed. */
-export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; warnings: string[] } {
-  const isText = given.trimStart().startsWith("{");
-  const file = isText ? "--hooks" : resolve(given);
-  const content = isText ? tryParse(given) : readJson(file);
+export function readGivenHooks(fileOrJson: string, cwd: string): { hooks: Hook[]; warnings: string[] } {
+  const isText = fileOrJson.trimStart().startsWith("{");
+  const file = isText ? "--hooks" : resolve(fileOrJson);
+  const content = isText ? tryParse(fileOrJson) : readJson(file);
   if (isText && !isObject(content)) throw new UserError("CONFIG_INVALID", `${file}: this is not a JSON object.`);
   if (!isObject(content))
     throw new UserError("FILE_UNREADABLE", `--hooks: file not found: ${file}. Pass a file or inline JSON.`);
   const warnings: string[] = [];
   const entries = readCursorHooks({ file, content, warnings });
-  return { hooks: entries.map((entry) => ({ ...entry, level: "user", file, cwd })), warnings };
+  return {
+    hooks: entries.map((entry) => ({ ...entry, level: "user", file, cwd, ...filesBehind(entry, cwd) })),
+    warnings,
+  };
 }
 
 /** Reads a plugin's hooks in either format: Cursor's run in the plugin's folder, Claude's in the workspace. */
@@ -82,10 +85,15 @@ export function pluginHooks(plugin: Plugin, workspace: string): { hooks: Hook[];
         file,
         cwd: isCursor ? plugin.root : workspace,
         env: pluginVariables(plugin),
+        ...filesBehind(entry, plugin.root),
       }),
     );
   });
   return { hooks, warnings };
+}
+
+function filesBehind({ command }: HookEntry, folder: string): Pick<Hook, "behind"> {
+  return command === undefined ? {} : { behind: { folder, digest: behindDigest([command], folder) } };
 }
 
 function objectOr(value: unknown): JsonObject {
@@ -103,13 +111,21 @@ export function readHookFile({
   const found = readJsonText(file);
   if (!found) return undefined;
   const warnings: string[] = [];
-  const read = format === "claude" ? readClaudeHooks : readCursorHooks;
-  const entries = read({ file, content: found.value, warnings });
+  const read = format === "cursor" ? readCursorHooks : readClaudeHooks;
+  const entries = read({ file, content: format === "gemini" ? asClaudeWrites(found.value) : found.value, warnings });
   const hooks = entries.map((entry): Hook => {
-    const behind = ofProject && entry.command !== undefined ? { behind: behindDigest([entry.command], cwd) } : {};
-    return { ...entry, level, file, cwd, ...behind };
+    return { ...entry, level, file, cwd, ...(ofProject && filesBehind(entry, cwd)) };
   });
   return { text: found.text, hooks, warnings };
+}
+
+/** Gemini's hooks under Claude's names, with timeouts in seconds. Undefined names stay, and are ignored. */
+function asClaudeWrites({ hooks }: JsonObject): JsonObject {
+  const names = new Map(Object.values(hookEvents).map(({ gemini, claude }) => [gemini, claude]));
+  const inSeconds = (text: string) =>
+    JSON.parse(text, (key, value) => (key === "timeout" ? Number(value) / 1000 : value));
+  const entries = Object.entries(objectOr(hooks)).map(([name, groups]) => [names.get(name) ?? name, groups]);
+  return { hooks: inSeconds(JSON.stringify(Object.fromEntries(entries))) };
 }
 
 /** A script installed for both Cursor and Claude Code is in both files, and both are read here: it must run only once. */
@@ -122,14 +138,14 @@ export function repeatedBy(hook: Hook, running: readonly Hook[]): Hook | undefin
   if (hook.format !== "claude") return undefined;
   const script = scriptOf(hook);
   if (script === undefined) return undefined;
-  return running.find((other) => other.format === "cursor" && scriptOf(other) === script && covers(other, hook));
+  return running.find((other) => other.format === "cursor" && scriptOf(other) === script && coversHook(other, hook));
 }
 
 /** A hook that runs less often, or is less strict when it fails, does not replace another. */
-function covers(other: Hook, hook: Hook): boolean {
-  const hears = other.matcher === undefined || other.matcher === matcherOf(hook);
+function coversHook(other: Hook, hook: Hook): boolean {
+  const applies = other.matcher === undefined || other.matcher === matcherOf(hook);
   const strictness = ({ failClosed }: Hook) => (failClosed === undefined ? 1 : failClosed ? 2 : 0);
-  return other.event === hook.event && hears && strictness(other) >= strictness(hook);
+  return other.event === hook.event && applies && strictness(other) >= strictness(hook);
 }
 
 function matcherOf({ matcher }: Hook): string | undefined {

@@ -7,7 +7,7 @@ export type HookLevel = "enterprise" | "project" | "user" | "claude local" | "cl
 
 export type HookFile = {
   level: HookLevel;
-  format: "cursor" | "claude";
+  format: "cursor" | "claude" | "gemini";
   file: string;
   /** The folder its commands run in. */
   cwd: string;
@@ -43,8 +43,8 @@ export function hookFiles({ configDir, workspace, home, platform, enterpriseFile
     { ...claude, level: "claude user", file: join(home, ".claude", "settings.json"), ofProject: false },
   ];
   // In the home directory, these are the user's own files, and each file counts once.
-  const own = new Set(files.filter((each) => !each.ofProject).map((each) => each.file));
-  return files.filter((each) => !each.ofProject || !own.has(each.file));
+  const userFiles = new Set(files.filter((each) => !each.ofProject).map((each) => each.file));
+  return files.filter((each) => !each.ofProject || !userFiles.has(each.file));
 }
 
 /** Called at every start, so it checks for existence without reading. */

@@ -8,19 +8,19 @@ export const inMemory = ":memory:";
 /** `version` increases when the tables change. `settings` are pragmas. */
 export type IndexTables = { version: number; names: readonly string[]; create: string; settings: string };
 
-/** Recreates the tables of an index of another version. */
+/** Recreates the tables if another version wrote the index. */
 export function openIndex(path: string, { version, names, create, settings }: IndexTables): Database {
   if (path !== inMemory) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const database = path === inMemory ? openDatabase(path) : openShared(path);
   const isCurrent = () => {
-    const made = database.prepare("PRAGMA user_version").get()?.["user_version"];
+    const savedVersion = database.prepare("PRAGMA user_version").get()?.["user_version"];
     const found = database.prepare("SELECT name FROM sqlite_master").all();
-    return made === version && names.every((name) => found.some((row) => row["name"] === name));
+    return savedVersion === version && names.every((name) => found.some((row) => row["name"] === name));
   };
   try {
     database.exec(settings);
     if (isCurrent()) return database;
-    transact(database, () => {
+    runInTransaction(database, () => {
       // Another process may have been faster.
       if (isCurrent()) return;
       for (const name of names) database.exec(`DROP TABLE IF EXISTS ${name}`);
@@ -33,8 +33,7 @@ export function openIndex(path: string, { version, names, create, settings }: In
   }
 }
 
-/** Runs `work` in a transaction. */
-export function transact<T>(database: Database, work: () => T): T {
+export function runInTransaction<T>(database: Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {
     const result = work();

@@ -14,17 +14,17 @@ export type JsonEdit =
 
 /** Applies the edits, and checks that the new text parses to the expected value. `text` is undefined if there is no file yet. */
 export function editJson(text: string | undefined, edits: readonly JsonEdit[]): string {
-  if (text === undefined) return `${JSON.stringify(edits.reduce(applied, {}), null, 2)}\n`;
+  if (text === undefined) return `${JSON.stringify(edits.reduce(applyToValue, {}), null, 2)}\n`;
   const mark = text.startsWith("\ufeff") ? "\ufeff" : "";
   const body = text.slice(mark.length);
-  const changed = edits.reduce(edited, body);
-  if (!isDeepStrictEqual(parseJsonc(changed), edits.reduce(applied, parseJsonc(body) as JsonObject)))
+  const changed = edits.reduce(editText, body);
+  if (!isDeepStrictEqual(parseJsonc(changed), edits.reduce(applyToValue, parseJsonc(body) as JsonObject)))
     throw new Error("the edit of a configuration file went wrong; nothing was saved");
   return mark + changed;
 }
 
 /** Applies an edit to the parsed value, to get the expected result. */
-function applied(content: JsonObject, { path, ...edit }: JsonEdit): JsonObject {
+function applyToValue(content: JsonObject, { path, ...edit }: JsonEdit): JsonObject {
   const next = structuredClone(content);
   let holder: unknown = next;
   for (const [index, key] of path.slice(0, -1).entries()) {
@@ -42,21 +42,21 @@ function applied(content: JsonObject, { path, ...edit }: JsonEdit): JsonObject {
   return next;
 }
 
-function edited(text: string, edit: JsonEdit): string {
+function editText(text: string, edit: JsonEdit): string {
   const places = rangesIn(text);
-  if (edit.type === "remove") return removed(text, places, edit.path);
+  if (edit.type === "remove") return removeText(text, places, edit.path);
   const list = edit.type === "append" ? places.get(nameOf(edit.path)) : undefined;
-  if (list) return inserted(text, list, edit.value);
+  if (list) return insertText(text, list, edit.value);
   // The deepest existing object on the path gets the rest of the path as a new member.
   let depth = edit.path.length - 1;
   while (depth > 0 && !places.has(nameOf(edit.path.slice(0, depth)))) depth--;
   const value = edit.type === "append" ? [edit.value] : edit.value;
   const member = edit.path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-  return inserted(text, places.get(nameOf(edit.path.slice(0, depth)))!, member, String(edit.path[depth]));
+  return insertText(text, places.get(nameOf(edit.path.slice(0, depth)))!, member, String(edit.path[depth]));
 }
 
 /** Inserts at the end of an object or a list, on separate lines if the last item is. */
-function inserted(text: string, { start, end, lastChild }: JsonRange, value: unknown, key?: string): string {
+function insertText(text: string, { start, end, lastChild }: JsonRange, value: unknown, key?: string): string {
   const close = end - 1;
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
   const name = key === undefined ? "" : `${JSON.stringify(key)}: `;
@@ -83,7 +83,7 @@ function inserted(text: string, { start, end, lastChild }: JsonRange, value: unk
 }
 
 /** Removes an item with its comma, and its key if it has one. Comments around it stay. */
-function removed(text: string, places: Map<string, JsonRange>, path: JsonPath): string {
+function removeText(text: string, places: Map<string, JsonRange>, path: JsonPath): string {
   const holder = places.get(nameOf(path.slice(0, -1)))!;
   const children = childrenOf(places, holder);
   const place = places.get(nameOf(path))!;

@@ -38,7 +38,7 @@ export function readJsonText(file: string): { value: JsonObject; text: string } 
   if (bytes === undefined) return undefined;
   const text = decode(file, bytes);
   const value = parseText(file, text);
-  if (!isObject(value)) throw invalid(file, "line 1, column 1: expected one object, { … }");
+  if (!isObject(value)) throw invalidFileError(file, "line 1, column 1: expected one object, { … }");
   return { value, text };
 }
 
@@ -95,10 +95,11 @@ function readBytes(file: string): Buffer | undefined {
     // Avoid an exception: most of these files are missing, and a stack trace costs more than the check.
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat) {
-      if (isLink(file)) throw unreadable(file, "it is a broken link");
+      if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
+        throw unreadableFileError(file, "it is a broken link");
       return undefined;
     }
-    if (!stat.isFile()) throw unreadable(file, "it is not a regular file");
+    if (!stat.isFile()) throw unreadableFileError(file, "it is not a regular file");
     if (stat.size > maxBytes) {
       throw new UserError(
         "CONFIG_TOO_LARGE",
@@ -108,12 +109,12 @@ function readBytes(file: string): Buffer | undefined {
     // Also applies to root, who could read anyway: a file without read permission is not meant to be read.
     const readable = stat.uid === process.getuid?.() ? 0o400 : 0o444;
     if (process.platform !== "win32" && (stat.mode & readable) === 0)
-      throw unreadable(file, "its owner may not read it");
+      throw unreadableFileError(file, "its owner may not read it");
     return readFileSync(file);
   } catch (error) {
     if (error instanceof UserError) throw error;
     if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return undefined;
-    throw unreadable(file, systemErrorText(error));
+    throw unreadableFileError(file, systemErrorText(error));
   }
 }
 
@@ -125,7 +126,7 @@ function decode(file: string, bytes: Buffer): string {
       text,
       text.indexOf("\ufffd"),
     );
-    throw invalid(file, `line ${line}, column ${column}: ${message}`);
+    throw invalidFileError(file, `line ${line}, column ${column}: ${message}`);
   }
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
@@ -137,8 +138,16 @@ function parseText(file: string, text: string): unknown {
     return parseJsonc(text);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    throw invalid(file, `line ${error.line}, column ${error.column}: ${error.message}`);
+    throw invalidFileError(file, `line ${error.line}, column ${error.column}: ${error.message}`);
   }
+}
+
+/** Uses JSON.parse, with the words of the exact parser for a key that is there twice. Throws a SyntaxError or a JsonTextError. */
+export function parseJsonOnce(text: string): unknown {
+  const quick = parseQuickly(text);
+  if (quick) return quick.value;
+  JSON.parse(text);
+  return parseJsonc(text);
 }
 
 /** Uses JSON.parse; returns undefined if it fails, or if it dropped one of two equal keys. */
@@ -179,22 +188,18 @@ export function realOf(file: string): string {
   }
 }
 
-function isLink(file: string): boolean {
-  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-}
-
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error);
 }
 
-function invalid(file: string, why: string): UserError {
+function invalidFileError(file: string, why: string): UserError {
   return new UserError(
     "CONFIG_INVALID",
     `${file} is not valid: ${why}. Fix it, or move it away; the file was not changed.`,
   );
 }
 
-function unreadable(file: string, why: string): UserError {
+function unreadableFileError(file: string, why: string): UserError {
   return new UserError(
     "CONFIG_UNREADABLE",
     `${file} exists but cannot be read: ${why}. Fix its owner and mode (chmod 600), or move it away.`,

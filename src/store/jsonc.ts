@@ -1,6 +1,6 @@
 // Parses JSON with comments and trailing commas, and no other extensions: the slow, exact parser behind the fast one.
 
-import { put, tryParse } from "../json/object.ts";
+import { setUntrustedKey, tryParse } from "../json/object.ts";
 
 export class JsonTextError extends Error {
   readonly line: number;
@@ -105,7 +105,7 @@ class Reader {
       if (Object.hasOwn(result, key)) this.fail(`the key ${JSON.stringify(key)} is there twice`, start);
       this.skip();
       if (!this.take(":")) this.miss("expected a :");
-      put(result, key, this.value(depth + 1, this.ranges ? (path === "" ? key : `${path}.${key}`) : ""));
+      setUntrustedKey(result, key, this.value(depth + 1, this.ranges ? (path === "" ? key : `${path}.${key}`) : ""));
     });
     return result;
   }

@@ -132,7 +132,7 @@ function disabledIn({ disabled }: JsonObject): string[] {
   return Array.isArray(disabled) ? disabled.filter((name) => typeof name === "string") : [];
 }
 
-/** Names are scoped by their file. */
+/** Two servers of the same name in different files are different servers. */
 function keyOf({ scope, file, name }: McpServer): string {
   return scope === "user" ? name : `${file}#${name}`;
 }

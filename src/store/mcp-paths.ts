@@ -12,12 +12,12 @@ export type McpPaths = { configDir: string; workspace: string; home: string };
 
 /** Returns all possible files, whether or not they exist: the project's own, those of the folders around it, the user's. */
 export function mcpFiles({ configDir, workspace, home }: McpPaths): McpFile[] {
-  const own = userMcpFile(configDir);
+  const userFile = userMcpFile(configDir);
   const files = foldersUp(workspace, home)
     .map((folder): McpFile => ({ scope: "project", file: projectMcpFile(folder), folder }))
     // In the home directory, this file is the user's own.
-    .filter(({ file }) => file !== own);
-  return [...files, { scope: "user", file: own, folder: workspace }];
+    .filter(({ file }) => file !== userFile);
+  return [...files, { scope: "user", file: userFile, folder: workspace }];
 }
 
 export function hasMcpFiles(paths: McpPaths): boolean {

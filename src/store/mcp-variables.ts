@@ -33,7 +33,7 @@ export function resolveServer(server: McpServer, context: VariableContext): Reso
     return {
       kind: "url",
       url,
-      headers: mapped(definition.headers, fill),
+      headers: mapValues(definition.headers, fill),
       ...(definition.auth && { auth: resolvedAuth(definition.auth, fill) }),
     };
   }
@@ -43,7 +43,7 @@ export function resolveServer(server: McpServer, context: VariableContext): Reso
     kind: "command",
     command: [programOf(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
     cwd,
-    env: { ...smallEnvironment(context.env), ...fromFile, ...mapped(definition.env, fill) },
+    env: { ...smallEnvironment(context.env), ...fromFile, ...mapValues(definition.env, fill) },
     ...(definition.envFile !== undefined && { fromFile }),
   };
 }
@@ -108,7 +108,7 @@ function substitute(text: string, { workspace, home, env }: VariableContext): st
   );
 }
 
-function mapped(values: Readonly<Record<string, string>> | undefined, fill: (text: string) => string) {
+function mapValues(values: Readonly<Record<string, string>> | undefined, fill: (text: string) => string) {
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, fill(value)]));
 }
 
@@ -138,12 +138,12 @@ function variablesIn(file: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const line of text.split(/\r?\n/)) {
     const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name !== undefined) found[name] = unquoted(value!);
+    if (name !== undefined) found[name] = unquoteValue(value!);
   }
   return found;
 }
 
-function unquoted(value: string): string {
+function unquoteValue(value: string): string {
   const [, quote, inside] = /^(["'])(.*)\1(?:\s+#.*)?$/s.exec(value) ?? [];
   if (quote === undefined) return value.replace(/\s+#.*$/, "");
   return quote === '"' ? inside!.replace(/\\([nrt"\\])/g, (_, letter: string) => escapes[letter]!) : inside!;

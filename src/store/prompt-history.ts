@@ -25,17 +25,17 @@ const longestLine = 256 * 1024;
 
 export function openPromptFile({ configDir, workspace }: { configDir: string; workspace: string }): PromptFile {
   const file = join(configDir, "prompt-history.jsonl");
-  const own = realOf(workspace);
+  const realWorkspace = realOf(workspace);
   return {
     read() {
       const prompts = linesOf(tailOf(file, maxBytes)).flatMap(parsed).reverse();
-      const isOwn = ({ workspace: other }: Line) => other === own;
+      const isOwn = ({ workspace: other }: Line) => other === realWorkspace;
       return [...prompts.filter(isOwn), ...prompts.filter((each) => !isOwn(each))].map(
         ({ workspace: _, at: __, ...prompt }) => prompt,
       );
     },
     add(prompt) {
-      const line = `${JSON.stringify({ at: Date.now(), workspace: own, ...prompt })}\n`;
+      const line = `${JSON.stringify({ at: Date.now(), workspace: realWorkspace, ...prompt })}\n`;
       if (line.length > longestLine) return;
       try {
         makeFolder(dirname(file));

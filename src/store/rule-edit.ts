@@ -31,12 +31,12 @@ function newFile(scope: RuleAddition["scope"]): string {
 /** Throws if the existing value is not a list: it is not repaired without the user's knowledge. */
 function listIn(file: string, content: JsonObject, list: string): unknown[] {
   const permissions = Object.hasOwn(content, "permissions") ? content["permissions"] : {};
-  if (!isObject(permissions)) throw unfit(file, '"permissions" is not an object');
+  if (!isObject(permissions)) throw unfitFileError(file, '"permissions" is not an object');
   const rules = Object.hasOwn(permissions, list) ? permissions[list] : [];
-  if (!Array.isArray(rules)) throw unfit(file, `"permissions.${list}" is not a list`);
+  if (!Array.isArray(rules)) throw unfitFileError(file, `"permissions.${list}" is not a list`);
   return rules;
 }
 
-function unfit(file: string, why: string): UserError {
+function unfitFileError(file: string, why: string): UserError {
   return new UserError("CONFIG_INVALID", `${file}: ${why}. Fix it first; the file was not changed.`);
 }

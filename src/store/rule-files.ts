@@ -43,7 +43,7 @@ export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: Rule
 }
 
 /** A project may always restrict; it may grant something only if the user trusts it. */
-export function counts({ verdict, scope }: RuleOrigin, trusted: boolean): boolean {
+export function isRuleInForce({ verdict, scope }: RuleOrigin, trusted: boolean): boolean {
   return trusted || verdict === "deny" || scope === "user";
 }
 
@@ -69,15 +69,18 @@ function reportUserFile(file: string, warnings: string[]): void {
     if (content === undefined) return;
     fields = Object.keys(content);
   } catch {} // it exists; its faults do not matter
-  const shown = fields.length > 0 ? ` (${fields.slice(0, 20).join(", ")})` : "";
-  warnings.push(`${file}${shown} is ignored: a project may only set permissions, in cli.json.`);
+  const fieldList = fields.length > 0 ? ` (${fields.slice(0, 20).join(", ")})` : "";
+  warnings.push(`${file}${fieldList} is ignored: a project may only set permissions, in cli.json.`);
 }
 
 function readPermissions(file: string, content: JsonObject, scope: Rule["scope"], found: RuleFiles): void {
   if (!Object.hasOwn(content, "permissions")) return;
   const permissions = content["permissions"];
   if (!isObject(permissions))
-    throw wrong(file, `"permissions" must be an object with "allow" and "deny", not ${shape(permissions)}`);
+    throw invalidRuleError(
+      file,
+      `"permissions" must be an object with "allow" and "deny", not ${shapeName(permissions)}`,
+    );
   const misspelt = reportMisspelt(file, permissions, ["allow", "deny", "unconfined"], found.warnings, "permissions.");
   // A key like "denied" is probably meant as a guard, so unknown keys are always reported here.
   for (const key of Object.keys(permissions))
@@ -115,13 +118,13 @@ function readShared(
   const mcp = content["mcpAllowlist"];
   readList(shell, { ...origin, entry: "terminalAllowlist" }, (entry) => `Shell(${entry})`, found);
   readList(mcp, { ...origin, entry: "mcpAllowlist", fold: true }, (entry) => `Mcp(${entry})`, found);
-  readAutoRun(file, content["autoRun"], counts(origin, trusted), found);
+  readAutoRun(file, content["autoRun"], isRuleInForce(origin, trusted), found);
 }
 
 function readAutoRun(file: string, autoRun: unknown, mayWiden: boolean, { autoRun: all, warnings }: RuleFiles): void {
   if (autoRun === undefined) return;
   if (!isObject(autoRun)) {
-    warnings.push(`${file}: "autoRun" must be an object, not ${shape(autoRun)}; it is ignored.`);
+    warnings.push(`${file}: "autoRun" must be an object, not ${shapeName(autoRun)}; it is ignored.`);
     return;
   }
   reportMisspelt(file, autoRun, ["allow_instructions", "block_instructions"], warnings, "autoRun.");
@@ -139,16 +142,16 @@ function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => 
   if (list === undefined) return;
   const { source, entry: name, verdict } = origin;
   if (!Array.isArray(list)) {
-    if (verdict === "deny") throw wrong(source, `"${name}" must be a list of rules, not ${shape(list)}`);
-    found.warnings.push(`${source}: "${name}" must be a list, not ${shape(list)}; it is ignored.`);
+    if (verdict === "deny") throw invalidRuleError(source, `"${name}" must be a list of rules, not ${shapeName(list)}`);
+    found.warnings.push(`${source}: "${name}" must be a list, not ${shapeName(list)}; it is ignored.`);
     return;
   }
   for (const [index, value] of (list as unknown[]).entries()) {
     const entry = `${name}[${index}]`;
     if (typeof value === "string") found.entries.push({ ...origin, entry, text: ruleOf(value) });
     else if (verdict === "deny")
-      throw wrong(source, `"${entry}" must be a rule such as "Shell(rm)", not ${shape(value)}`, entry);
-    else found.warnings.push(`${source}: "${entry}" must be a string, not ${shape(value)}; it is ignored.`);
+      throw invalidRuleError(source, `"${entry}" must be a rule such as "Shell(rm)", not ${shapeName(value)}`, entry);
+    else found.warnings.push(`${source}: "${entry}" must be a string, not ${shapeName(value)}; it is ignored.`);
   }
 }
 
@@ -159,7 +162,7 @@ export function rulesIn(entries: readonly RuleEntry[], warnings: string[]): Rule
     const parsed = parseRule(text, origin);
     if ("rule" in parsed) rules.push(parsed.rule);
     else if (origin.verdict === "deny")
-      throw wrong(origin.source, `"${origin.entry}": ${parsed.problem}`, origin.entry);
+      throw invalidRuleError(origin.source, `"${origin.entry}": ${parsed.problem}`, origin.entry);
     else {
       const problem = parsed.problem.replace(/[^?]$/, "$&.");
       warnings.push(`${origin.source}: "${origin.entry}": ${problem} It is ignored.`);
@@ -201,7 +204,7 @@ export function linesOf(file: string): (entry: string | undefined) => number | u
   }
 }
 
-function wrong(file: string, why: string, entry?: string): UserError {
+function invalidRuleError(file: string, why: string, entry?: string): UserError {
   const line = linesOf(file)(entry);
   return new UserError(
     "CONFIG_INVALID",
@@ -209,7 +212,7 @@ function wrong(file: string, why: string, entry?: string): UserError {
   );
 }
 
-function shape(value: unknown): string {
+function shapeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";

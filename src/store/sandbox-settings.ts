@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { type Checked, checkFields, oneOf, textList, truth, variableList, wholeFrom } from "./checked-fields.ts";
-import { readJson, saveJson } from "./json-file.ts";
+import { readJson } from "./json-file.ts";
 import { projectSandboxFile, userSandboxFile } from "./sandbox-files.ts";
 
 /** `auto`: nothing was set. */
@@ -67,7 +67,7 @@ export function loadSandboxSettings(input: SandboxSettingsInput): SandboxSetting
   // In the home directory, .cursor is the user's own.
   return [...new Set([workspace, standsFor].map(projectSandboxFile))]
     .filter((file) => file !== userFile)
-    .reduce((wide, file) => narrow(wide, readFile(file, warnings), file), settings);
+    .reduce((wide, file) => narrowSettings(wide, readFile(file, warnings), file), settings);
 }
 
 function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, warnings: string[]): SandboxSettings {
@@ -90,7 +90,7 @@ function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, w
 }
 
 /** Applies the project's settings only where they permit less. */
-function narrow(settings: SandboxSettings, project: SandboxFile, file: string): SandboxSettings {
+function narrowSettings(settings: SandboxSettings, project: SandboxFile, file: string): SandboxSettings {
   const { warnings } = settings;
   const refuse = (what: string) =>
     warnings.push(`${file}: ${what} is ignored: a project may only narrow the sandbox. Your own file may widen it.`);
@@ -112,7 +112,7 @@ function narrow(settings: SandboxSettings, project: SandboxFile, file: string): 
     tmpWrite: settings.tmpWrite && project.disableTmpWrite !== true,
     sharedBuildCache: settings.sharedBuildCache && project.enableSharedBuildCache !== false,
     network: narrowNetwork(settings.network, project.networkPolicy ?? {}, refuse),
-    limits: least(settings.limits, project.limits ?? {}),
+    limits: lowerLimits(settings.limits, project.limits ?? {}),
   };
 }
 
@@ -131,7 +131,7 @@ function narrowNetwork(
   return { default: "deny", allow: [...user.allow, ...(project.allow ?? [])], deny };
 }
 
-function least(user: SandboxSettings["limits"], project: SandboxSettings["limits"]): SandboxSettings["limits"] {
+function lowerLimits(user: SandboxSettings["limits"], project: SandboxSettings["limits"]): SandboxSettings["limits"] {
   const limits = { ...user };
   for (const key of ["memoryMb", "processes", "temporaryMb"] as const)
     if (project[key] !== undefined) limits[key] = Math.min(project[key], user[key] ?? project[key]);
@@ -193,17 +193,4 @@ function readFile(file: string, warnings: string[]): SandboxFile {
     adviceOn: ({ meant }: { meant?: string }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
   };
   return checkFields(settings, "", content, fields);
-}
-
-/** Undefined resets the mode, and also the network access and the read boundary. */
-export function saveSandboxMode(configDir: string, mode: "enabled" | "disabled" | undefined): void {
-  saveJson(join(configDir, "cli-config.json"), (current) => {
-    const sandbox = isObject(current["sandbox"]) ? { ...current["sandbox"] } : {};
-    if (mode !== undefined) return { ...current, sandbox: { ...sandbox, mode } };
-    delete sandbox["mode"];
-    delete sandbox["networkAccess"];
-    delete sandbox["readBoundary"];
-    const { sandbox: _old, ...rest } = current;
-    return Object.keys(sandbox).length > 0 ? { ...rest, sandbox } : rest;
-  });
 }

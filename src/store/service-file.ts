@@ -57,11 +57,11 @@ function isZombie(pid: number): boolean {
 }
 
 /** Returns false if another service was faster. `gone` is the pid of a service known not to answer. */
-export function claimService(file: string, info: ServiceInfo, gone?: number): boolean {
+export function claimService(file: string, info: ServiceInfo, deadPid?: number): boolean {
   makeFolder(dirname(file));
   return withFileLock(`${file}.lock`, () => {
     const other = readService(file);
-    if (other && other.pid !== gone && other.pid !== info.pid) return false;
+    if (other && other.pid !== deadPid && other.pid !== info.pid) return false;
     replaceFile(file, `${JSON.stringify(info, null, 2)}\n`);
     return true;
   });

@@ -71,6 +71,14 @@ export const settings: readonly Setting[] = [
   }),
   cli("autoAcceptWebSearch", truth, "Web searches need no permission", { default: false }),
   cli("editor.vimMode", truth, "Vim keys in the terminal", { default: false }),
+  cli(
+    "display.theme",
+    oneOf("auto", "dark", "light", "contrast"),
+    "Colours of the terminal; auto suits its background",
+    {
+      default: "auto",
+    },
+  ),
   cli("display.showThinkingBlocks", truth, "Show what the model thinks", { default: false }),
   cli("display.showLineNumbers", truth, "Line numbers beside code", { default: true }),
   cli("display.showStatusIndicators", truth, "State of the run in the window's title", { default: true }),
@@ -143,10 +151,10 @@ export type SettingValue = { setting: Setting; value: unknown; source: string };
 export function settingValues(configDir: string, env: NodeJS.ProcessEnv): SettingValue[] {
   const files = contentsOf(configDir);
   const providers = isObject(files["courser.json"]["providers"]) ? files["courser.json"]["providers"] : {};
-  const own = Object.entries(providers).flatMap(([name, entry]) =>
+  const endpointSettings = Object.entries(providers).flatMap(([name, entry]) =>
     Object.keys(isObject(entry) ? entry : {}).flatMap((field) => providerSetting(`providers.${name}.${field}`) ?? []),
   );
-  return [...settings, ...own].map((setting) => readValue(setting, files, env));
+  return [...settings, ...endpointSettings].map((setting) => readValue(setting, files, env));
 }
 
 export function settingValue(setting: Setting, configDir: string, env: NodeJS.ProcessEnv): SettingValue {

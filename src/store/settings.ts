@@ -2,11 +2,12 @@
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
+import { list } from "../text/words.ts";
 import { authFile } from "./auth.ts";
 import { type CourserSettings, readCourserSettings } from "./courser-settings.ts";
 import { readJson } from "./json-file.ts";
 import { mcpLoginFile } from "./mcp-paths.ts";
-import { type AutoRun, cliConfigFile, counts, readRuleFiles, reportMisspelt, rulesIn } from "./rule-files.ts";
+import { type AutoRun, cliConfigFile, isRuleInForce, readRuleFiles, reportMisspelt, rulesIn } from "./rule-files.ts";
 import { fleetServices, serviceFile } from "./service-file.ts";
 
 export type ApprovalMode = "allowlist" | "auto-review" | "unrestricted";
@@ -32,29 +33,10 @@ export type SettingsContext = {
 };
 
 /** Fields of cli-config.json, to distinguish a misspelling from a field of a later version. */
-const knownFields = [
-  "version",
-  "permissions",
-  "editor",
-  "channel",
-  "model",
-  "maxMode",
-  "hasChangedDefaultModel",
-  "notifications",
-  "hints",
-  "rewind",
-  "suggestNextPrompt",
-  "display",
-  "approvalMode",
-  "autoAcceptWebSearch",
-  "sandbox",
-  "network",
-  "attribution",
-  "statusLine",
-  "privacyCache",
-  "authInfo",
-  "serverConfigCache",
-];
+const knownFields = list(`
+  version permissions editor channel model maxMode hasChangedDefaultModel notifications hints rewind suggestNextPrompt
+  display approvalMode autoAcceptWebSearch sandbox network attribution statusLine privacyCache authInfo
+  serverConfigCache`);
 const approvalModes: readonly ApprovalMode[] = ["allowlist", "auto-review", "unrestricted"];
 
 /** Reads only these files: a project's `.env` and its endpoints never count. */
@@ -66,12 +48,12 @@ export function loadSettings({ configDir, workspace, trusted }: SettingsContext)
   const permissions = readRuleFiles({ configDir, workspace, trusted, cliConfig: raw });
   warnings.push(...permissions.warnings);
   const rules = rulesIn(permissions.entries, warnings);
-  const waiting = rules.filter((rule) => !counts(rule, trusted));
+  const waiting = rules.filter((rule) => !isRuleInForce(rule, trusted));
   if (waiting.length > 0) warnings.push(untrustedWarning(waiting));
   const model = modelOf(file, raw["model"], warnings);
   return {
     ...(model && { model }),
-    rules: rules.filter((rule) => counts(rule, trusted)),
+    rules: rules.filter((rule) => isRuleInForce(rule, trusted)),
     warnings,
     approvalMode: approvalModeOf(file, raw["approvalMode"], warnings),
     autoRun: permissions.autoRun,
@@ -130,9 +112,10 @@ function modelOf(file: string, model: unknown, warnings: string[]): Settings["mo
 
 function approvalModeOf(file: string, mode: unknown, warnings: string[]): ApprovalMode {
   if (mode === undefined) return "allowlist";
-  const known = approvalModes.find((each) => each === mode);
-  if (!known) warnings.push(`${file}: "approvalMode" must be one of ${approvalModes.join(", ")}; "allowlist" is used.`);
-  return known ?? "allowlist";
+  const existing = approvalModes.find((each) => each === mode);
+  if (!existing)
+    warnings.push(`${file}: "approvalMode" must be one of ${approvalModes.join(", ")}; "allowlist" is used.`);
+  return existing ?? "allowlist";
 }
 
 function vimModeOf(file: string, editor: unknown, warnings: string[]): boolean {

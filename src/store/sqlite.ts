@@ -178,8 +178,8 @@ export function storeError(error: unknown, path: string): UserError {
     !Number.isNaN(primaryCode(error as SqliteFailure)) || /^E[A-Z0-9]+$/.test((error as SqliteFailure).code ?? "");
   if (!isKnown) throw error;
   const code = codeOf(error as SqliteFailure, path);
-  const said = (error as SqliteFailure).errstr ?? systemErrorText(error);
-  return new UserError(code, texts[code](path, said));
+  const reason = (error as SqliteFailure).errstr ?? systemErrorText(error);
+  return new UserError(code, texts[code](path, reason));
 }
 
 export function isBusy(error: unknown): boolean {
@@ -190,7 +190,7 @@ export function isBusy(error: unknown): boolean {
  * Returns whether the error is a fault in the statement or its data: since the statements are correct, the file must have been
  * altered.
  */
-export function isImpossible(error: unknown): boolean {
+export function isImpossibleFailure(error: unknown): boolean {
   const failure = error as SqliteFailure;
   return failure.code === "ERR_OUT_OF_RANGE" || [1, 19, 20, 25].includes(primaryCode(failure));
 }
@@ -237,8 +237,8 @@ function codeOf(error: SqliteFailure, path: string): StoreCode {
   if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? hindranceOf(path) ?? "STORE_FAILED";
   // The system's error is closer to the cause than "unable to open" and "I/O error".
   const isVague = primary === 10 || primary === 14;
-  const said = isVague && error.systemErrno ? systemCodes[getSystemErrorName(-error.systemErrno)] : undefined;
-  const named = said ?? sqliteCodes[primary];
+  const systemCode = isVague && error.systemErrno ? systemCodes[getSystemErrorName(-error.systemErrno)] : undefined;
+  const named = systemCode ?? sqliteCodes[primary];
   return named ?? (isVague ? hindranceOf(path) : undefined) ?? "STORE_FAILED";
 }
 

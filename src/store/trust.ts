@@ -26,7 +26,7 @@ export function useSandbox(configDir: string, workspace: string): void {
 
 /** Returns false if the sandbox was not in use there. */
 export function stopUsingSandbox(configDir: string, workspace: string): boolean {
-  return unmark(configDir, workspace, sandboxMarker);
+  return removeMarker(configDir, workspace, sandboxMarker);
 }
 
 function isMarked(configDir: string, workspace: string, name: string): boolean {
@@ -78,12 +78,12 @@ function mark(configDir: string, workspace: string, name: string): void {
 }
 
 /** Also removes the sandbox marker. Returns false if the workspace was not trusted. */
-export function distrust(configDir: string, workspace: string): boolean {
-  unmark(configDir, workspace, sandboxMarker);
-  return unmark(configDir, workspace, markerName);
+export function revokeTrust(configDir: string, workspace: string): boolean {
+  removeMarker(configDir, workspace, sandboxMarker);
+  return removeMarker(configDir, workspace, markerName);
 }
 
-function unmark(configDir: string, workspace: string, name: string): boolean {
+function removeMarker(configDir: string, workspace: string, name: string): boolean {
   const real = realOf(workspace);
   if (!isMarked(configDir, real, name)) return false;
   rmSync(markerOf(configDir, real, name), { force: true });

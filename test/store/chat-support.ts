@@ -7,18 +7,14 @@ import type { Message, Part } from "../../src/protocol/message.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
 import { createChat } from "../../src/store/chats/open-chat.ts";
 
-export type Place = { base: string; configDir: string; workspace: string; remove(): void };
+export type Place = { base: string; configDir: string; workspace: string; remove(): void; [Symbol.dispose](): void };
 
 export function createPlace(parent = tmpdir()): Place {
   const base = realpathSync(mkdtempSync(join(parent, "courser-chats-")));
   const workspace = join(base, "work");
   mkdirSync(workspace);
-  return {
-    base,
-    configDir: join(base, "config"),
-    workspace,
-    remove: () => rmSync(base, { recursive: true, force: true }),
-  };
+  const remove = () => rmSync(base, { recursive: true, force: true });
+  return { base, configDir: join(base, "config"), workspace, remove, [Symbol.dispose]: remove };
 }
 
 let made = 0;

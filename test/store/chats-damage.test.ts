@@ -55,7 +55,7 @@ const code = (expected: string) => expect.objectContaining({ code: expected });
 const store = () => join(folder, "store.db");
 
 describe("a run that was cut off", () => {
-  it("has its calls marked, each as far as it got, and its turn ended", () => {
+  it("a cut-off run has its calls marked and its turn ended", () => {
     chat.record({ type: "user", text: "go" });
     chat.append(
       user("go"),
@@ -97,7 +97,7 @@ describe("a run that was cut off", () => {
     expect(readChat(folder).turns.map((turn) => turn.status)).toEqual(["interrupted", "done"]);
   });
 
-  it("has a transcript as long as its conversation", async () => {
+  it("a cut-off run has a transcript as long as its conversation", async () => {
     const id = nextId();
     const child = await startChild({ kind: "turns", chat: { ...place, id }, turns: 3 });
     await child.said(/^started$/);
@@ -114,7 +114,7 @@ describe("a run that was cut off", () => {
     ]);
   });
 
-  it("frees the chat at once: the next one opens it without waiting", async () => {
+  it("a cut-off run frees its chat at once", async () => {
     chat.close();
     const child = await startChild({ kind: "hold", folder, ms: 60_000 });
     await child.said(/^held$/);
@@ -127,7 +127,7 @@ describe("a run that was cut off", () => {
 });
 
 describe("a chat in use", () => {
-  it("is read by others meanwhile, and waited for by the next writer", async () => {
+  it("a chat in use can be read, and the next writer waits", async () => {
     addThreeTurns(chat);
     chat.close();
     const child = await startChild({ kind: "hold", folder, ms: 600 });
@@ -141,7 +141,7 @@ describe("a chat in use", () => {
 });
 
 describe("reading", () => {
-  it("leaves nothing beside a chat at rest", () => {
+  it("reading leaves nothing beside a chat", () => {
     addThreeTurns(chat);
     chat.close();
     const before = readdirSync(folder).sort();
@@ -175,7 +175,7 @@ describe("reading", () => {
     expect(part?.events).toBeGreaterThanOrEqual(45);
   });
 
-  it("says that there is no chat", () => {
+  it("a missing chat is reported", () => {
     for (const work of [readChat, readMetadata, readMessages, openChat])
       expect(() => work(join(place.configDir, "chats/x", nextId()))).toThrow(code("SESSION_NOT_FOUND"));
     mkdirSync(join(place.base, "empty"));
@@ -183,7 +183,7 @@ describe("reading", () => {
     expect(readdirSync(join(place.base, "empty"))).toEqual([]);
   });
 
-  it("names what is missing and altered, gives the rest, and says how many turns are whole", () => {
+  it("missing and altered parts are named, the rest is read, and whole turns are counted", () => {
     addThreeTurns(chat);
     chat.close();
     const database = openDatabase(store());
@@ -209,7 +209,7 @@ describe("reading", () => {
 });
 
 describe("damage", () => {
-  it("never becomes a crash, a new chat, or other words for the model", () => {
+  it("damage never becomes a crash, a new chat, or altered words for the model", () => {
     for (let index = 0; index < 4; index++) addThreeTurns(chat);
     addTurn(chat, "y".repeat(20_000), assistant(text("z".repeat(9_000))));
     chat.close();
@@ -238,7 +238,7 @@ describe("damage", () => {
     }
   });
 
-  it("passes over a shortened conversation that was altered: the history is whole", () => {
+  it("an altered compacted view is skipped in favour of the whole history", () => {
     const all = addThreeTurns(chat);
     chat.replace([user("short")]);
     chat.close();
@@ -249,7 +249,7 @@ describe("damage", () => {
     expect(chat.messages).toEqual(all);
   });
 
-  it("of side files does not concern a chat", () => {
+  it("damaged side files do not affect a chat", () => {
     addThreeTurns(chat);
     for (const name of ["meta.json", "transcript"]) {
       const file =
@@ -266,7 +266,7 @@ describe("damage", () => {
     expect(readChat(folder).messages).toHaveLength(10);
   });
 
-  it("is kept aside once, not once for every look", () => {
+  it("a damaged file is kept aside once", () => {
     chat.close();
     writeFileSync(store(), "no database, only words");
     copyFileSync(store(), join(place.base, "damaged"));

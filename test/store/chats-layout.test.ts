@@ -8,7 +8,7 @@ import { nativeSha256, sha256 } from "../../src/store/chats/sha256.ts";
 const id = "0bae1f09-3bb0-49b8-9b9d-96a70ede533f";
 
 describe("layout of chats", () => {
-  it("names the folder of a project by the hash of its path", () => {
+  it("a project's folder is named by the hash of its path", () => {
     expect(projectId("/a/b")).toBe("aee31d71a4dce5fe24481547cc863476");
     expect(chatFolder("/c", "/a/b", id)).toBe(`/c/chats/aee31d71a4dce5fe24481547cc863476/${id}`);
     expect(chatIdentity(chatFolder("/c", "/a/b", id))).toEqual({ id, configDir: "/c" });
@@ -16,7 +16,7 @@ describe("layout of chats", () => {
   });
 
   it.each(["../../../etc/passwd", "", "latest", `${id}/..`, `${id}\n`, id.slice(1), id.replace("-", "_")])(
-    "refuses %j as an id",
+    "%j is refused as an id",
     (text) => {
       expect(isChatId(text)).toBe(false);
       expect(() => chatFolder("/c", "/w", text)).toThrow(expect.objectContaining({ code: "SESSION_NOT_FOUND" }));
@@ -26,7 +26,7 @@ describe("layout of chats", () => {
 
 describe("hashes", () => {
   // In this order: once node:crypto is loaded, it is used for everything.
-  it("are those of node:crypto, at every length around a block, and for long inputs", () => {
+  it("our SHA-256 and MD5 equal those of node:crypto, around block lengths and for long inputs", () => {
     const inputs = [...Array.from({ length: 200 }, (_, length) => randomBytes(length)), randomBytes(16_383)];
     const expected = (data: Uint8Array | string) => createHash("sha256").update(data).digest("hex");
     for (const bytes of inputs) {
@@ -41,8 +41,8 @@ describe("hashes", () => {
   });
 });
 
-describe("root", () => {
-  it("names blobs in order, and its id is its hash", () => {
+describe("the root blob of a chat", () => {
+  it("the root of a chat names its blobs in order, and its id is its hash", () => {
     const ids = Array.from({ length: 300 }, () => randomBytes(32).toString("hex"));
     const root = new RootBuilder();
     for (const each of ids) root.add(each);
@@ -52,7 +52,7 @@ describe("root", () => {
     expect(new RootBuilder().build()).toEqual(emptyRoot);
   });
 
-  it("is read as protobuf: other fields are passed over, wrong bytes are not a root", () => {
+  it("the root is read as protobuf: other fields are skipped, and garbage is refused", () => {
     const one = randomBytes(32);
     const reference = Buffer.concat([Buffer.from([0x0a, 0x20]), one]);
     const tokens = Buffer.from([0x2a, 0x02, 0x08, 0x07]); // field 5, two bytes

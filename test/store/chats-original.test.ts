@@ -45,7 +45,7 @@ const writeOriginal = (messages: readonly object[] = originalBlobs, options: Ori
 const messagesIn = (folder: string) => readChat(folder).messages.map(({ message }) => message);
 
 describe("a store of the original", () => {
-  it("is read: order of the root, without system prompt and surroundings, prompts unwrapped", () => {
+  it("an original store is read in root order, without system prompt, and with prompts unwrapped", () => {
     const folder = writeOriginal(originalBlobs, { order: [4, 8, 0, 2, 7, 1, 3, 6, 5] });
     const record = readChat(folder, { events: true });
     expect(record.messages.map(({ message }) => message)).toEqual(conversation);
@@ -69,13 +69,13 @@ describe("a store of the original", () => {
   it.each([
     ["JSON as text", (json: string) => json],
     ["JSON as bytes", (json: string) => Buffer.from(json)],
-  ])("is read when its facts are %s", (_name, meta) => {
+  ])("an original store is read when its metadata is %s", (_name, meta) => {
     const folder = writeOriginal(originalBlobs, { meta });
     expect(readMetadata(folder).mode).toBe("auto-run");
     expect(messagesIn(folder)).toEqual(conversation);
   });
 
-  it("is read in the order of the table when there is no root, which is said", () => {
+  it("without a root an original store is read in table order, with a warning", () => {
     const folder = writeOriginal(originalBlobs, { root: false });
     expect(messagesIn(folder)).toEqual(conversation);
     expect(readChat(folder).problems).toMatchObject([{ code: "STORE_MISSING_BLOB", blobs: [expect.any(String)] }]);
@@ -83,7 +83,7 @@ describe("a store of the original", () => {
     expect(() => readMessages(folder)).toThrow(expect.objectContaining({ code: "STORE_MISSING_BLOB" }));
   });
 
-  it("takes its workspace from the file beside it", () => {
+  it("an original store's workspace comes from the file beside it", () => {
     const folder = writeOriginal();
     expect(readMetadata(folder).workspace).toBeUndefined();
     const beside = { schemaVersion: 1, createdAtMs: 1, hasConversation: true, updatedAtMs: 2, cwd: place.workspace };
@@ -91,7 +91,7 @@ describe("a store of the original", () => {
     expect(readMetadata(folder)).toMatchObject({ workspace: place.workspace, mode: "auto-run" });
   });
 
-  it.each(["wal", "delete"] as const)("is gone on with (%s)", (journal) => {
+  it.each(["wal", "delete"] as const)("an original store can be continued (%s)", (journal) => {
     const folder = writeOriginal(originalBlobs, { journal });
     writeFileSync(join(folder, "meta.json"), JSON.stringify({ cwd: place.workspace }));
     const chat = openChat(folder, { model: "Ours" });
@@ -122,7 +122,7 @@ describe("a store of the original", () => {
     expect(transcript.trimEnd().split("\n")).toHaveLength(3);
   });
 
-  it("gets results for calls that it left without, at the end in the store, further up for the model only", () => {
+  it("calls of an original chat that have no result get one: at the end in the store, elsewhere only for the model", () => {
     const cut = [...originalBlobs.slice(0, 4), originalBlobs[7]!, originalBlobs[3]!];
     const unique = cut.map((blob, index) => ({ ...blob, n: index }));
     const folder = writeOriginal(unique);
@@ -133,7 +133,7 @@ describe("a store of the original", () => {
     expect(messagesIn(folder)).toHaveLength(5);
   });
 
-  it("is copied as it is", () => {
+  it("an original store is copied unchanged", () => {
     const folder = writeOriginal();
     const copy = forkChat(place.configDir, folder);
     expect(copy).toMatchObject({ mode: "auto-run" });
@@ -143,8 +143,8 @@ describe("a store of the original", () => {
   });
 });
 
-describe("a store of ours that somebody else went on with", () => {
-  it("has their messages after ours, and goes on from there", () => {
+describe("a store of ours that another program continued", () => {
+  it("foreign messages follow ours, and the chat continues from there", () => {
     const ours = newChat(place);
     const before = addThreeTurns(ours);
     ours.close();

@@ -45,12 +45,12 @@ const conversation = [
 describe.each(Object.entries(storeReaders))("a reader that goes %s", (_name, read) => {
   const shown = (using: typeof read) => readStore(chat.metadata.folder, using);
 
-  it("sees three turns with tools, the same words twice, in order", () => {
+  it("a reader sees three turns with tools and repeated words in order", () => {
     addThreeTurns(chat);
     expect(shown(read)).toEqual(conversation);
   });
 
-  it("sees the same when the chat is closed, opened and gone on with", () => {
+  it("a reader sees the same after the chat is closed and continued", () => {
     addThreeTurns(chat);
     chat.close();
     chat = openChat(chat.metadata.folder);
@@ -58,7 +58,7 @@ describe.each(Object.entries(storeReaders))("a reader that goes %s", (_name, rea
     expect(shown(read)).toEqual([...conversation, "user: more", "assistant: yes"]);
   });
 
-  it("sees nothing of turns that were taken back", () => {
+  it("a reader does not see turns that were rewound", () => {
     addThreeTurns(chat);
     chat.rewindTo(2);
     expect(shown(read)).toEqual(conversation.slice(0, 2));
@@ -66,7 +66,7 @@ describe.each(Object.entries(storeReaders))("a reader that goes %s", (_name, rea
     expect(shown(read)).toEqual([...conversation.slice(0, 2), "user: another", "assistant: way"]);
   });
 
-  it("sees a turn that was cut off, and how its call ended", () => {
+  it("a reader sees a cut-off turn and how its call ended", () => {
     addTurn(chat, "one", assistant(text("1")));
     chat.record({ type: "user", text: "two" });
     chat.append(user("two"), assistant(call("c9", "Shell", { command: "sleep 9" })));

@@ -57,7 +57,7 @@ function longChat(): Message[] {
 
 const first = "SELECT blob FROM courser_messages ORDER BY sequence LIMIT 1";
 
-it("tells the same as the whole history, for chats of any making", () => {
+it("reading the tail equals reading the whole history", () => {
   const { below } = random(3);
   for (let round = 0; round < 12; round++) {
     for (let step = below(40); step > 0; step--) {
@@ -82,7 +82,7 @@ it("tells the same as the whole history, for chats of any making", () => {
   }
 });
 
-it("goes on with a long chat, and its root names everything again", () => {
+it("a long chat is continued, and its root names everything again", () => {
   const told = longChat();
   chat = openChat(folder);
   expect(chat.messages).toEqual(told);
@@ -100,14 +100,14 @@ it.each([
   ["STORE_MISSING_BLOB", "lost", `DELETE FROM blobs WHERE id = (${first})`],
   ["STORE_CORRUPT", "moved", "UPDATE courser_messages SET sequence = -1 WHERE sequence = 300"],
   ["STORE_CORRUPT", "taken out of the order", "DELETE FROM courser_messages WHERE sequence = 300"],
-])("says %s when a message is %s that the model is no longer told", (code, _what, sql) => {
+])("reading says %s when a message is %s that the model no longer gets", (code, _what, sql) => {
   longChat();
   change(sql);
   expect(bothWays().tail).toBeUndefined();
   expect(() => openChat(folder)).toThrow(expect.objectContaining({ code }));
 });
 
-it("leaves a chat to the whole history where somebody else had the last word", () => {
+it("the whole history is read if another program wrote last", () => {
   longChat();
   change("UPDATE courser_state SET value = '\"0\"' WHERE key = '.root'");
   expect(bothWays().tail).toBeUndefined();

@@ -42,7 +42,7 @@ const reopen = () => {
 };
 
 describe("a new chat", () => {
-  it("is whole before anything is said", () => {
+  it("a new chat is complete before anything is said", () => {
     expect(stored()).toMatchObject({ messages: [], events: [], turns: [], problems: [], wholeTurns: 0 });
     expect(stored().metadata).toMatchObject({
       title: "New Agent",
@@ -54,7 +54,7 @@ describe("a new chat", () => {
     expect(reopen().messages).toEqual([]);
   });
 
-  it("has the tables of the original, word for word, and its row of facts", () => {
+  it("a new chat has the original's tables, word for word, and its metadata row", () => {
     const database = openDatabase(`${chat.metadata.folder}/store.db`, { readOnly: true });
     const tables = database.prepare("SELECT sql FROM sqlite_master WHERE name IN ('blobs', 'meta')").all();
     expect(tables.map((row) => row["sql"])).toEqual([
@@ -76,14 +76,14 @@ describe("a new chat", () => {
     database.close();
   });
 
-  it("cannot be made twice", () => {
+  it("a chat cannot be created twice", () => {
     const again = () => createChat(place, { id: chat.metadata.id, mode: "default" });
     chat.close();
     expect(again).toThrow(/A chat with the id .* --resume/);
     expect(stored().problems).toEqual([]);
   });
 
-  it("is private whatever the umask", () => {
+  it("the files of a chat are private whatever the umask", () => {
     const before = process.umask(0o000);
     // Who is not root cannot work in a folder that the mask takes from its owner.
     const narrowest = process.getuid?.() === 0 ? 0o777 : 0o077;
@@ -108,8 +108,8 @@ describe("a new chat", () => {
   });
 });
 
-describe("messages", () => {
-  it("come back exactly: surrogates, NUL, images, opaque parts, order", () => {
+describe("stored messages", () => {
+  it("messages are read back exactly: surrogates, NUL, images, opaque parts, order", () => {
     const odd = "lone \ud800 surrogate, NUL \0, \u{1f469}, </user_query>\n, <timestamp>x</timestamp>\n<user_query>\n";
     const messages: Message[] = [
       user(odd),
@@ -156,21 +156,21 @@ describe("messages", () => {
     expect(stored().problems).toEqual([]);
   });
 
-  it("come back exactly, whatever they are made of", () => {
+  it("random messages are read back exactly", () => {
     const random = seeded(20_260);
     const messages = Array.from({ length: 120 }, () => randomMessage(random));
     for (const message of messages) chat.append(message);
     expect(stored().messages.map((each) => each.message)).toEqual(messages);
   });
 
-  it("keep their order when the clock goes back", () => {
+  it("messages keep their order when the clock goes back", () => {
     for (let index = 0; index < 20; index++)
       chat.record({ type: "notice", kind: "x", message: String(index), at: 1_000_000 - index });
     const said = stored().events.map(({ event }) => event.type === "notice" && event.message);
     expect(said).toEqual(Array.from({ length: 20 }, (_, index) => String(index)));
   });
 
-  it("stay whole in the store when the model is told less", () => {
+  it("messages stay complete in the store when the model gets less", () => {
     const all = addThreeTurns(chat);
     chat.replace([user("summary"), all.at(-1)!]);
     addTurn(chat, "go on", assistant(text("on")));
@@ -182,8 +182,8 @@ describe("messages", () => {
   });
 });
 
-describe("events", () => {
-  it("are kept as they were, with numbers of their own; deltas and live output never", () => {
+describe("stored events", () => {
+  it("events are stored as they were, with numbers; deltas and live output are not", () => {
     const init: AgentEvent = {
       type: "init",
       sessionId: chat.metadata.id,
@@ -222,7 +222,7 @@ describe("events", () => {
     expect(stored().events.every((each) => each.turn === 1)).toBe(true);
   });
 
-  it("make turns", () => {
+  it("stored events are grouped into turns", () => {
     addThreeTurns(chat);
     chat.record({ type: "user", text: "fails" });
     chat.record({ type: "fail", message: "x", code: "MODEL_TIMEOUT", durationMs: 0, apiDurationMs: 0 });
@@ -240,7 +240,7 @@ describe("events", () => {
     expect(readChat(chat.metadata.folder).events).toEqual([]);
   });
 
-  it("are not needed for turns: a prompt begins one", () => {
+  it("in a chat without events, a prompt begins a turn", () => {
     chat.append(user("one"), assistant(text("1")), user("two"), assistant(call("c", "LS", {})));
     expect(stored().turns.map(({ number, prompt, status }) => [number, prompt, status])).toEqual([
       [1, "one", "done"],
@@ -250,8 +250,8 @@ describe("events", () => {
   });
 });
 
-describe("going back", () => {
-  it("takes messages, events, views and state back to the moment before a turn", () => {
+describe("rewinding a chat", () => {
+  it("rewinding a chat restores messages, events, views and state to before a turn", () => {
     const all = addThreeTurns(chat);
     chat.saveState("todos", ["of turn 3"]);
     expect(chat.state("todos")).toEqual(["of turn 3"]);
@@ -271,7 +271,7 @@ describe("going back", () => {
     expect(stored().problems).toEqual([]);
   });
 
-  it("goes back to the beginning, and no further", () => {
+  it("rewinding a chat goes back to the beginning and no further", () => {
     addThreeTurns(chat);
     for (const number of [0, 4, 1.5, Number.NaN]) expect(() => chat.rewindTo(number)).toThrow(/its turns are 1 to 3/);
     chat.rewindTo(1);
@@ -283,8 +283,8 @@ describe("going back", () => {
   });
 });
 
-describe("facts", () => {
-  it("follow what happens, in the store and beside it", () => {
+describe("metadata of a chat", () => {
+  it("a chat's metadata follows what happens, in the store and in the file beside it", () => {
     chat.record({ type: "user", text: "  the first\nprompt" });
     chat.append(user("  the first\nprompt"));
     expect(readMetadata(chat.metadata.folder)).toMatchObject({ prompt: "the first", title: "New Agent" });
@@ -308,7 +308,7 @@ describe("facts", () => {
     expect(stored().metadata).toMatchObject({ mode: "auto-run", model: "Other" });
   });
 
-  it("leave a transcript, and a log that names the workspace", () => {
+  it("a chat has a transcript, and a log that names the workspace", () => {
     addThreeTurns(chat);
     const file = transcriptFile(place.configDir, place.workspace, chat.metadata.id);
     const lines = () =>
@@ -339,8 +339,8 @@ describe("facts", () => {
   });
 });
 
-describe("closing", () => {
-  it("leaves no log, frees the chat, and ends writing", () => {
+describe("closing a chat", () => {
+  it("closing a chat leaves no write-ahead log, unlocks the chat, and ends writing", () => {
     addThreeTurns(chat);
     const { folder } = chat.metadata;
     chat.close();
@@ -352,7 +352,7 @@ describe("closing", () => {
     expect(chat.messages).toHaveLength(8);
   });
 
-  it("leaves no open file behind, however many chats are opened", () => {
+  it("closing chats leaves no open file, however many were opened", () => {
     chat.close();
     const before = openFiles();
     for (let index = 0; index < 12; index++) {
@@ -365,7 +365,7 @@ describe("closing", () => {
     expect(openFiles() - before).toBeLessThan(5);
   });
 
-  it("refuses keys of its own as state", () => {
+  it("a chat refuses reserved keys for saved state", () => {
     expect(() => chat.saveState(".root", 1)).toThrow();
     chat.saveState("x", undefined);
     expect(chat.state("x")).toBeNull();

@@ -60,8 +60,8 @@ async function exportOf(record: ChatRecord, format: ExportFormat): Promise<strin
   return [...(await exporters[format]())(record)].join("");
 }
 
-describe("a damaged store", () => {
-  it("is exported as far as it can be read, in every format, and says so", async () => {
+describe("damaged stores", () => {
+  it("a damaged store is exported as far as possible in every format, with a warning", async () => {
     const failed: string[] = [];
     let found = 0;
     for (let seed = 0; seed < 34; seed++) {
@@ -83,7 +83,7 @@ describe("a damaged store", () => {
     expect(found).toBeGreaterThan(34 * turns * 0.8);
   });
 
-  it("that can be gone on with gets a turn that is exported; the others are refused with a word", async () => {
+  it("a usable damaged store gets a new turn that is exported; others are refused with a reason", async () => {
     const failed: string[] = [];
     let resumed = 0;
     for (let seed = 0; seed < 34; seed++) {
@@ -105,7 +105,7 @@ describe("a damaged store", () => {
     expect(resumed).toBeGreaterThan(10);
   });
 
-  it("is never gone on with in silence where an export would warn, and is marked in lists from then on", () => {
+  it("a damaged store is never resumed silently, and is marked in lists", () => {
     const silent: string[] = [];
     const unmarked: string[] = [];
     for (let seed = 100; seed < 160; seed++) {
@@ -128,7 +128,7 @@ describe("a damaged store", () => {
     expect([still, killed].map(isDamagedAtAGlance)).toEqual([false, false]);
   });
 
-  it("tells at each opening that events or the title are gone", () => {
+  it("each opening reports lost events or a lost title", () => {
     const { folder } = damaged(11);
     const broken = [{ code: "STORE_CORRUPT", message: expect.stringContaining("no longer readable") }];
     for (let time = 0; time < 2; time++) {
@@ -144,7 +144,7 @@ describe("a damaged store", () => {
     chat.close();
   });
 
-  it("without a header is read from its pages and its log, and what was deleted does not come back", () => {
+  it("a store without a header is read from its pages and WAL, without deleted data", () => {
     for (const source of [still, killed]) {
       const folder = join(place.base, "bare", basename(dirname(still)), basename(still));
       cpSync(source, folder, { recursive: true });

@@ -55,7 +55,7 @@ function failure(work: () => unknown): UserError {
 }
 
 describe("listChats", () => {
-  it("gives the newest first, of one workspace or of all", () => {
+  it("chats are listed newest first, of one workspace or all", () => {
     const other = join(place.base, "other");
     chatOf(first, 30);
     chatOf(second, 10, { prompt: "fix the parser" });
@@ -71,7 +71,7 @@ describe("listChats", () => {
     expect(listChats(place.configDir, { workspace: "/nowhere" })).toEqual([]);
   });
 
-  it("reads chats of the original, and leaves them as they are", () => {
+  it("chats of the original are listed and left unchanged", () => {
     const folder = writeOriginalChat(place, { id: first, name: "The old one", prompts: ["what is 7+7?"] });
     const alone = writeOriginalChat(place, { id: second, prompts: ["say hello"], beside: false });
     writeOriginalChat(place, {
@@ -97,7 +97,7 @@ describe("listChats", () => {
     expect(contentsOf(place.configDir)).toEqual(before);
   });
 
-  it("knows a chat by a whole line and whole characters of its prompt", () => {
+  it("a listed prompt ends at a whole line and character", () => {
     const prompts = ["fix it\r\nplease", "\u{1f389}".repeat(400), `x${"\u{1f389}".repeat(400)}`];
     for (const [index, id] of [first, second, third].entries()) chatOf(id, index, { prompt: prompts[index]! });
     const shown = listChats(place.configDir).map((chat) => chat.prompt!);
@@ -105,7 +105,7 @@ describe("listChats", () => {
     for (const prompt of shown) expect(prompt).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
   });
 
-  it("passes over what is not a chat, and shows what cannot be read", () => {
+  it("listing chats skips other folders and shows unreadable chats", () => {
     chatOf(first, 5);
     const project = dirname(findChat(place.configDir, first, place.workspace));
     mkdirSync(join(project, "notes"));
@@ -118,20 +118,20 @@ describe("listChats", () => {
     expect(chats.find((chat) => chat.id === third)!.title).toBe("(this chat cannot be read)");
   });
 
-  it("is empty where there is no folder", () => {
+  it("the list of chats is empty if there is no chats folder", () => {
     expect(listChats(place.configDir)).toEqual([]);
   });
 });
 
 describe("findChat", () => {
-  it("takes the id, however it is written, and any beginning that is one of a kind", () => {
+  it("a chat is found by its id in any spelling, and by any unique prefix", () => {
     const folder = chatOf(first, 1);
     chatOf(second, 2);
     for (const wanted of [first, first.toUpperCase(), ` ${first} `, "aaaa1", "aaaa1111-0", first.slice(0, -1)])
       expect(findChat(place.configDir, wanted, place.workspace), wanted).toBe(folder);
   });
 
-  it("looks in this workspace first, then everywhere", () => {
+  it("a chat is looked for in this workspace first, then in all", () => {
     const other = join(place.base, "other");
     const here = chatOf(first, 9);
     const there = chatOf(second, 1, { workspace: other });
@@ -141,7 +141,7 @@ describe("findChat", () => {
     expect(findChat(place.configDir, "aaaa2", place.workspace)).toBe(there);
   });
 
-  it("names the candidates where a beginning fits several", () => {
+  it("an ambiguous prefix lists the candidates", () => {
     chatOf(first, 9, { prompt: "fix the parser\nplease" });
     chatOf(second, 1, { prompt: "say hello" });
     const { code, message } = failure(() => findChat(place.configDir, "aaaa", place.workspace));
@@ -151,7 +151,19 @@ describe("findChat", () => {
     );
   });
 
-  it("says what is missing, in the words that programs wait for", () => {
+  it.each([
+    [10, undefined],
+    [12, "  … and 2 more"],
+  ])("an ambiguous id prefix lists ten of %i chats and counts the rest", (count, rest) => {
+    for (let at = 0; at < count; at++) chatOf(`aaaa1111-0000-4000-8000-0000000000${10 + at}`, at);
+    const { message } = failure(() => findChat(place.configDir, "aaaa", place.workspace));
+    const lines = message.split("\n");
+    expect(lines[0]).toBe(`Session not found: ${count} chats start with aaaa:`);
+    expect(lines.slice(1, 11).every((line) => line.startsWith("  aaaa1111-"))).toBe(true);
+    expect(lines.slice(11)).toEqual([...(rest === undefined ? [] : [rest]), "Use more digits of the id."]);
+  });
+
+  it("a missing chat is reported in the words that programs expect", () => {
     expect(failure(() => findChat(place.configDir, third, place.workspace, "cursor-agent")).message).toBe(
       `Session not found: the chat ${third} was not found in ${chatsDir(place.configDir)}. To list the chats: cursor-agent ls --all`,
     );
@@ -163,7 +175,7 @@ describe("findChat", () => {
     );
   });
 
-  it("says how a prompt is sent to the latest chat", () => {
+  it("the error says how to send a prompt to the latest chat", () => {
     const resumed = (wanted: string) => () => findResumed(place.configDir, wanted, place.workspace, "courser");
     expect(failure(resumed("fix the bug")).message).toContain(
       'Session not found: "fix the bug" is not a chat id. To resume the latest chat: courser --continue "fix the bug"',
@@ -191,19 +203,19 @@ describe("findChat", () => {
     "aaaa11110",
     "aaaa-",
     "\u0000",
-  ])("never makes a path of %j", (wanted) => {
+  ])("%j never becomes a path", (wanted) => {
     chatOf(first, 1);
     const { code, message } = failure(() => findChat(place.configDir, wanted, place.workspace));
     expect(code).toBe("SESSION_NOT_FOUND");
     expect(message).toMatch(/^Session not found: /);
   });
 
-  it("does not repeat a page", () => {
+  it("a long argument is not repeated in the error", () => {
     const { message } = failure(() => findChat(place.configDir, "x".repeat(100_000), place.workspace));
     expect(message.length).toBeLessThan(1000);
   });
 
-  it("does not follow links to somewhere else", () => {
+  it("a search for chats does not follow links to other folders", () => {
     const folder = chatOf(first, 1);
     const aside = join(place.base, "aside");
     renameSync(dirname(folder), aside);
@@ -214,7 +226,7 @@ describe("findChat", () => {
 });
 
 describe("nthChat", () => {
-  it("counts from the newest; empty chats are ignored where there are others", () => {
+  it("resuming by number counts chats from the newest and ignores empty ones", () => {
     const oldest = chatOf(first, 30);
     const newest = chatOf(second, 10);
     chatOf(third, 1, { isEmpty: true });
@@ -230,9 +242,12 @@ describe("nthChat", () => {
     expect(basename(nthChat(place.configDir, place.workspace, 1))).toBe(third);
   });
 
-  it("takes the chats of all workspaces where this one has none", () => {
+  it("the chats of all workspaces count if this one has none", () => {
     const folder = chatOf(first, 5);
     expect(nthChat(place.configDir, "/elsewhere", 1)).toBe(folder);
+    expect(failure(() => nthChat(place.configDir, "/elsewhere", 2)).message).toBe(
+      "Session not found: there is one chat in all, so there is no -2. To see them: courser ls --all",
+    );
     expect(failure(() => nthChat(join(place.base, "empty"), place.workspace, 1)).message).toMatch(
       /^Session not found: no chat to resume .* To start one: courser "…"$/,
     );
@@ -248,7 +263,7 @@ describe("forkChat", () => {
   });
   afterEach(() => chat.close());
 
-  it("copies everything, while the chat is in use", () => {
+  it("a fork copies everything, even while the chat is in use", () => {
     const fork = forkChat(place.configDir, chat.metadata.folder);
     expect(fork.id).not.toBe(chat.metadata.id);
     const [one, other] = [readChat(chat.metadata.folder, { events: true }), readChat(fork.folder, { events: true })];
@@ -268,7 +283,7 @@ describe("forkChat", () => {
     expect(readChat(fork.folder).turns).toHaveLength(4);
   });
 
-  it("leaves files as private as a new chat does, and a transcript", () => {
+  it("a fork is as private as a new chat, and has a transcript", () => {
     const fork = forkChat(place.configDir, chat.metadata.folder);
     expect(statSync(fork.folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(fork.folder, "store.db")).mode & 0o777).toBe(0o600);
@@ -277,7 +292,7 @@ describe("forkChat", () => {
     expect(readdirSync(fork.folder).filter((name) => name.endsWith(".new"))).toEqual([]);
   });
 
-  it("copies up to a turn, with what the model was told then", () => {
+  it("a fork up to a turn has what the model was told then", () => {
     chat.replace([{ role: "user", parts: [{ type: "text", text: "In short: sums." }] }]);
     addTurn(chat, "and now?", assistant(text("Later.")));
     const whole = openChat(forkChat(place.configDir, chat.metadata.folder).folder);
@@ -297,7 +312,7 @@ describe("forkChat", () => {
     );
   });
 
-  it("takes a given id, and refuses one that is taken, or turns that are not there", () => {
+  it("a fork takes a given id, and refuses taken ids and missing turns", () => {
     expect(forkChat(place.configDir, chat.metadata.folder, { id: third.toUpperCase() }).id).toBe(third);
     expect(failure(() => forkChat(place.configDir, chat.metadata.folder, { id: third })).message).toContain("already");
     expect(failure(() => forkChat(place.configDir, chat.metadata.folder, { id: "../x" })).code).toBe("USAGE");
@@ -307,7 +322,7 @@ describe("forkChat", () => {
     expect(listChats(place.configDir)).toHaveLength(2);
   });
 
-  it("makes one of ours from a chat of the original, which stays as it was", () => {
+  it("a fork of an original chat is one of ours, and the original stays unchanged", () => {
     const folder = writeOriginalChat(place, { id: first, name: "Old", prompts: ["what is 7+7?", "and 8+8?"] });
     const before = contentsOf(folder);
     const fork = forkChat(place.configDir, folder, { upToTurn: 1 });
@@ -316,7 +331,7 @@ describe("forkChat", () => {
     expect(fork).toMatchObject({ title: "Old", workspace: place.workspace });
   });
 
-  it("saves the whole turns of a chat that is incomplete", () => {
+  it("a fork of an incomplete chat saves its whole turns", () => {
     chat.close();
     const lost = readChat(chat.metadata.folder).messages.find(({ turn }) => turn === 2)!;
     const database = openDatabase(join(chat.metadata.folder, "store.db"));
@@ -330,7 +345,7 @@ describe("forkChat", () => {
     expect(losses).toEqual([expect.stringMatching(/is incomplete; 1 of 3 turns were copied\. .* missing: /)]);
   });
 
-  it("makes no empty copy of a chat of which nothing is whole", () => {
+  it("a chat without a whole turn is not forked", () => {
     chat.close();
     const database = openDatabase(join(chat.metadata.folder, "store.db"));
     database.exec("DELETE FROM blobs WHERE id = (SELECT blob FROM courser_messages WHERE sequence = 1)");
@@ -341,7 +356,7 @@ describe("forkChat", () => {
 });
 
 describe("deleteChat", () => {
-  it("takes the store and every transcript, and nothing else", () => {
+  it("deleting a chat removes its store and every transcript, and nothing else", () => {
     const folder = chatOf(first, 1);
     const other = chatOf(second, 2);
     const transcript = transcriptFile(place.configDir, place.workspace, first);
@@ -356,7 +371,7 @@ describe("deleteChat", () => {
     expect(readdirSync(chatsDir(place.configDir))).toEqual([]);
   });
 
-  it("leaves a chat alone that a run is using", () => {
+  it("a chat in use is not deleted", () => {
     const chat = newChat(place);
     addThreeTurns(chat);
     const { code } = failure(() => deleteChat(place.configDir, chat.metadata.folder));
@@ -367,7 +382,7 @@ describe("deleteChat", () => {
     expect(listChats(place.configDir)).toEqual([]);
   });
 
-  it("deletes nothing but chats", () => {
+  it("sessions delete removes only chats", () => {
     mkdirSync(join(place.configDir, "chats", "project"), { recursive: true });
     for (const folder of [place.workspace, join(place.configDir, "chats", "project"), join(place.base, "x/y", first)])
       expect(() => deleteChat(place.configDir, folder)).toThrow(/not a folder of a chat/);

@@ -39,15 +39,15 @@ describe("editJson", () => {
       { type: "remove", path: ["b"] },
       '{\n  "a": 1,\n  // of b\n  "c": 2\n}',
     ],
-  ])("%s", (_name, before, edit, after) => {
+  ])("an edit of JSON text keeps the rest as it is: %s", (_name, before, edit, after) => {
     expect(editJson(before, [edit])).toBe(after);
   });
 
-  it("keeps a mark of the byte order", () => {
+  it("a byte order mark is kept", () => {
     expect(editJson("\ufeff{}", [{ type: "set", path: ["a"], value: 1 }])).toBe('\ufeff{"a": 1}');
   });
 
-  it("says afterwards what it said before, and the change, for 500 texts", () => {
+  it("500 random texts keep their content apart from the edit", () => {
     let seed = 42;
     const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
     const blanks = () => ["", " ", "\n  ", "\n\t// a, [comment] {\n", " /* b, } */ ", "\r\n"][random(6)]!;

@@ -45,7 +45,7 @@ function failure(content: string | Buffer): { code: string; message: string } {
 }
 
 describe("readJson", () => {
-  it("knows a missing file from an empty one", () => {
+  it("a missing file differs from an empty one", () => {
     expect(readJson(file)).toBeUndefined();
     expect(readJson(join(folder, "a/b.json"))).toBeUndefined();
     expect(failure("").code).toBe("CONFIG_INVALID");
@@ -57,11 +57,11 @@ describe("readJson", () => {
     ["comments", '// one\n{ /* two */ "a": [1, -2.5e3, true, // three\n null, "x\\n\\u00e9"] } // four'],
     ["trailing commas", '{"a":[1,-2.5e3,true,null,"x\\n\\u00e9",],}'],
     ["CR LF", '{\r\n"a":[1,-2.5e3,true,null,"x\\n\\u00e9"]\r\n}\r\n'],
-  ])("reads %s", (_, text) => {
+  ])("readJson accepts %s", (_, text) => {
     expect(read(text)).toEqual({ a: [1, -2500, true, null, "x\né"] });
   });
 
-  it("leaves what looks like a comment in a string alone", () => {
+  it("comment-like text in a string is kept", () => {
     expect(read('{"a":"// no","b":"/* no */",}')).toEqual({ a: "// no", b: "/* no */" });
   });
 
@@ -70,7 +70,7 @@ describe("readJson", () => {
     ['{"x":{"deny":[1],\n "\\u0064eny":[]}}', 2, 2],
     ['{"a":[{"b":1,"b":1}]}', 1, 14],
     ['{"__proto__":1,"__proto__":2}', 1, 16],
-  ])("refuses duplicate keys: %s", (text, line, column) => {
+  ])("duplicate keys are refused: %s", (text, line, column) => {
     expect(failure(text)).toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringContaining(`line ${line}, column ${column}: the key`),
@@ -90,13 +90,13 @@ describe("readJson", () => {
     ["null", 1, 1],
     ['{"a":,}', 1, 6],
     ["{,}", 1, 2],
-  ])("names the place in %j", (text, line, column) => {
+  ])("the place of the error is named in %j", (text, line, column) => {
     const error = failure(text);
     expect(error.code).toBe("CONFIG_INVALID");
     expect(error.message).toContain(`${file} is not valid: line ${line}, column ${column}:`);
   });
 
-  it("takes __proto__ for data", () => {
+  it("__proto__ is plain data", () => {
     for (const text of ['{"__proto__":{"evil":1}}', '{"__proto__":{"evil":1},}']) {
       const value = read(text) as Record<string, unknown>;
       expect(Object.keys(value)).toEqual(["__proto__"]);
@@ -105,7 +105,7 @@ describe("readJson", () => {
     }
   });
 
-  it("refuses other encodings, depth and size", () => {
+  it("other encodings, excessive depth and size are refused", () => {
     expect(failure(Buffer.from('{"a":1}', "utf16le")).code).toBe("CONFIG_INVALID");
     expect(failure(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])).message).toContain(
       "line 1, column 3: this is not UTF-8",
@@ -116,7 +116,7 @@ describe("readJson", () => {
     expect(read(`{"a":"${"\\\\".repeat(400_000)}"}`)).toBeTypeOf("object");
   });
 
-  it("does not take an unreadable file for a missing one", () => {
+  it("an unreadable file is not taken for a missing one", () => {
     const code = () => {
       try {
         readJson(file);
@@ -141,7 +141,7 @@ describe("readJson", () => {
     expect(code()).toBe("CONFIG_UNREADABLE");
   });
 
-  it("looks for duplicate keys at little cost", () => {
+  it("finding duplicate keys costs little", () => {
     const entries = Object.fromEntries(
       Array.from({ length: 150 }, (_, index) => [`setting-number-${index}`, { on: true, name: 'a "name"' }]),
     );
@@ -161,7 +161,7 @@ describe("readJson", () => {
 });
 
 describe("saveJson", () => {
-  it("keeps unknown fields, order and mode, and leaves nothing behind", () => {
+  it("unknown fields, order and mode are kept, and nothing is left behind", () => {
     writeFileSync(file, '{"later":{"a":1},"model":"x","__proto__":{"b":2}}');
     chmodSync(file, 0o640);
     saveJson(file, (current) => ({ ...current, model: "y" }));
@@ -172,14 +172,14 @@ describe("saveJson", () => {
     expect(readdirSync(folder)).toEqual(["config.json"]);
   });
 
-  it("makes private files in private folders", () => {
+  it("new files and folders are private", () => {
     const deep = join(folder, "new/folder/auth.json");
     saveJson(deep, () => ({ a: 1 }));
     expect(statSync(deep).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, "new/folder")).mode & 0o777).toBe(0o700);
   });
 
-  it("never writes over a broken file, nor when there is nothing to change", () => {
+  it("a broken file is never overwritten, nor an unchanged one written", () => {
     writeFileSync(file, '{"deny":[');
     expect(() => saveJson(file, () => ({}))).toThrow(UserError);
     expect(readFileSync(file, "utf8")).toBe('{"deny":[');
@@ -189,7 +189,7 @@ describe("saveJson", () => {
     expect(readFileSync(file, "utf8")).toBe('{"a":1}');
   });
 
-  it("writes through a link", () => {
+  it("links are written through", () => {
     writeFileSync(join(folder, "real.json"), "{}");
     symlinkSync("real.json", file);
     saveJson(file, () => ({ a: 1 }));
@@ -201,7 +201,7 @@ describe("saveJson", () => {
     ["a process that is gone", "2147483646 1.1", 0],
     ["an age nobody needs", `${process.pid} 1.1`, 60],
     ["a holder that wrote nothing", "", 60],
-  ])("takes over a lock left by %s", (_, content, ageSeconds) => {
+  ])("a lock left by %s is taken over", (_, content, ageSeconds) => {
     writeFileSync(`${file}.lock`, content);
     const then = Date.now() / 1000 - ageSeconds;
     utimesSync(`${file}.lock`, then, then);
@@ -210,7 +210,7 @@ describe("saveJson", () => {
     expect(readdirSync(folder)).toEqual(["config.json"]);
   });
 
-  it("loses nothing that was acknowledged when savers are killed", async () => {
+  it("acknowledged saves survive killed processes", async () => {
     const result = await saveTogether({ folder, processes: 3, rounds: 100, killing: true });
     expect(result).toEqual({ alwaysValid: true, nothingLost: true });
   }, 60_000);

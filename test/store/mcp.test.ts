@@ -44,8 +44,8 @@ function write(file: string, servers: object): void {
   writeFileSync(file, JSON.stringify({ mcpServers: servers }));
 }
 
-describe("the files", () => {
-  it("are read from the project, the folders around it up to the repository, and the user", () => {
+describe("MCP configuration files", () => {
+  it("MCP servers are read from the project, its repository and the user", () => {
     mkdirSync(join(base, "work/.git"));
     write(join(place.workspace, ".cursor/mcp.json"), { near: { command: "a" } });
     write(join(base, "work/.cursor/mcp.json"), { far: { command: "b" } });
@@ -61,7 +61,7 @@ describe("the files", () => {
     expect(mcpFiles({ ...place, workspace: place.home }).map(({ scope }) => scope)).not.toContain("project");
   });
 
-  it("may hold what the documented sample holds", () => {
+  it("the documented sample is accepted", () => {
     const sample = readFileSync(join(repository, "test/fixtures/mcp-sample.json"), "utf8");
     writeFileSync(join(place.configDir, "mcp.json"), sample);
     const warnings: string[] = [];
@@ -74,7 +74,7 @@ describe("the files", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("are told what is wrong with one server, and the others stay", () => {
+  it("a faulty MCP server definition is reported, and the others stay", () => {
     const warnings: string[] = [];
     const problems = serversIn(
       {
@@ -105,7 +105,7 @@ describe("the files", () => {
     expect(warnings).toEqual(['mcp.json: "typo.comand" is unknown: did you mean "command"?']);
   });
 
-  it("are edited without losing anything", () => {
+  it("editing MCP files loses nothing", () => {
     const file = join(place.configDir, "mcp.json");
     writeFileSync(file, '{\n  // mine\n  "mcpServers": {\n    "a": { "command": "a" }\n  },\n  "other": 1\n}\n');
     const target = { file, scope: "user" as const };
@@ -118,10 +118,10 @@ describe("the files", () => {
   });
 });
 
-describe("variables", () => {
+describe("variables in MCP configuration", () => {
   const env = { TOKEN: "t", PATH: "/bin", HOME: "/h", SECRET_KEY: "no", LANG: "C" };
 
-  it("are filled in once, everywhere", () => {
+  it("variables in an MCP server's definition are substituted once, everywhere", () => {
     const filled = resolveServer(
       server({
         command: "${userHome}${/}bin/run",
@@ -138,7 +138,7 @@ describe("variables", () => {
     });
   });
 
-  it("also in addresses and headers, and one that is missing is named", () => {
+  it("variables work in addresses and headers of MCP servers, and a missing one is named", () => {
     const filled = resolveServer(
       server({ url: "https://x/${env:TOKEN}", headers: { Authorization: "Bearer ${TOKEN}" } }),
       {
@@ -152,23 +152,27 @@ describe("variables", () => {
     expect(() => resolveServer(server({ url: "ftp://x" }), place)).toThrow("not an http or https address");
   });
 
-  it("come from a file, below those that the definition names", () => {
+  it("an MCP server gets variables from its env file, unless its definition sets them", () => {
     writeFileSync(
       join(place.workspace, "vars"),
       "# note\nexport A=1\nB='two words' # note\nC=\"x\\ny\"\nD=5 # five\nbad line\n",
     );
     const filled = resolveServer(server({ command: "a", envFile: "vars", env: { A: "9" } }), place);
     expect(filled).toMatchObject({ env: { A: "9", B: "two words", C: "x\ny", D: "5" } });
+    writeFileSync(join(place.workspace, "vars"), 'Q="a\\tb\\rc\\"d\\\\e\\xf"\n');
+    expect(resolveServer(server({ command: "a", envFile: "vars" }), place)).toMatchObject({
+      env: { Q: 'a\tb\rc"d\\e\\xf' },
+    });
     expect(() => resolveServer(server({ command: "a", envFile: "nowhere" }), place)).toThrow(
       '"envFile" cannot be read',
     );
   });
 });
 
-describe("approvals", () => {
+describe("approvals of MCP servers", () => {
   const given: McpDefinition = { command: "node", args: ["server.js"], env: { A: "1" } };
 
-  it("are bound to the definition, whatever its order", () => {
+  it("an approval is bound to the definition, in any key order", () => {
     approveServer(server(given), place);
     expect(isApprovedServer(server({ env: { A: "1" }, args: ["server.js"], command: "node" }), place)).toBe(true);
     const others: McpDefinition[] = [
@@ -188,7 +192,7 @@ describe("approvals", () => {
     );
   });
 
-  it("are bound to the files in the workspace that decide what is run", () => {
+  it("an approval is bound to the workspace files that decide what runs", () => {
     const definition = { command: "node", args: ["server.js"], envFile: ".env" };
     approveServer(server(definition), place);
     writeFileSync(join(place.workspace, "unrelated.js"), "x");
@@ -210,7 +214,7 @@ describe("approvals", () => {
     [{ command: "python3", args: ["-m", "tools.serve"] }, "tools/serve.py"],
     [{ command: "node", args: ["-v"], env: { NODE_OPTIONS: "--import ./first.mjs" } }, "first.mjs"],
     [{ command: "bash", args: ["-c", "true"], env: { BASH_ENV: "${workspaceFolder}/env.sh" } }, "env.sh"],
-  ])("are bound to files that a script or a variable of %j names", (definition, file) => {
+  ])("an approval is bound to files that a script or variable of %j names", (definition, file) => {
     mkdirSync(dirname(join(place.workspace, file)), { recursive: true });
     writeFileSync(join(place.workspace, file), "1");
     approveServer(server(definition), place);
@@ -219,7 +223,7 @@ describe("approvals", () => {
     expect(isApprovedServer(server(definition), place)).toBe(false);
   });
 
-  it("of the original count", () => {
+  it("approvals of MCP servers made in the original CLI are accepted", () => {
     const folder = projectDir(place.configDir, place.workspace);
     mkdirSync(folder, { recursive: true });
     const hash = createHash("sha256")
@@ -230,7 +234,7 @@ describe("approvals", () => {
     expect(isApprovedServer(server({ ...given, command: "sh" }), place)).toBe(false);
   });
 
-  it("of tools notice a change, until somebody says yes", () => {
+  it("a changed tool needs approval again", () => {
     const tool = { name: "add", description: "adds", schema: { type: "object", properties: { a: {} } } };
     const pins = () => new ToolPins(server(given), place);
     expect(pins().status(tool)).toBe("new");
@@ -246,7 +250,7 @@ describe("approvals", () => {
     expect(pins().status(tool)).toBe("new");
   });
 
-  it("can be taken back for a workspace", () => {
+  it("approvals of MCP servers can be revoked for a workspace", () => {
     approveServer(server(given), place);
     disableServer(server(given), place);
     expect(disabledServers(place)).toEqual(["demo"]);

@@ -33,7 +33,7 @@ const turn = (chat: ChatWriter, prompt: string) => addTurn(chat, prompt, assista
 const prompts = (folder: string) => readChat(folder, { events: true }).turns.map(({ prompt }) => prompt);
 const beside = (folder: string, part: string) => readdirSync(folder).filter((name) => name.includes(part));
 
-describe("a chat that is carried into a folder", () => {
+describe("placing a chat into a folder", () => {
   let chat: ChatWriter;
   let folder: string;
   /** The chat after its second turn. */
@@ -49,7 +49,7 @@ describe("a chat that is carried into a folder", () => {
   afterEach(() => chat.close());
   const take = (file = checkpoint) => takeStore(file, place, chat.metadata.id);
 
-  it("leaves it alone where it has come as far, or farther", () => {
+  it("an arriving copy of a chat does not replace one that is as far or further", () => {
     for (const more of [[], ["three", "four"]]) {
       for (const prompt of more) turn(chat, prompt);
       chat.close();
@@ -62,14 +62,14 @@ describe("a chat that is carried into a folder", () => {
     expect(prompts(folder)).toEqual(["one", "two", "three", "four"]);
   });
 
-  it("leaves it alone where it was taken back since", () => {
+  it("an arriving copy of a chat does not replace one that was rewound since", () => {
     chat.rewindTo(2);
     chat.close();
     expect(take().isKept).toBe(true);
     expect(prompts(folder)).toEqual(["one"]);
   });
 
-  it("leaves the long log of a process that was killed as it is: what is in it is later", async () => {
+  it("the long WAL of a killed process is kept, since it is later", async () => {
     const id = nextId();
     const child = await startChild({ kind: "turns", chat: { ...place, id }, turns: 300 });
     await child.said(/started/);
@@ -84,7 +84,7 @@ describe("a chat that is carried into a folder", () => {
     expect([integrityOf(killed), resumes(killed)]).toEqual(["ok", true]);
   });
 
-  it("takes the place of an earlier state, log and all", async () => {
+  it("an arriving copy of a chat replaces an earlier one and its WAL", async () => {
     const id = nextId();
     const child = await startChild({ kind: "turns", chat: { ...place, id }, turns: 200 });
     await child.said(/started/);
@@ -106,7 +106,7 @@ describe("a chat that is carried into a folder", () => {
     expect(beside(old, "replaced")).toEqual([]);
   });
 
-  it("waits for who writes to the chat, and changes nothing while somebody does", () => {
+  it("replacing a chat by its copy waits for the chat's writer and changes nothing meanwhile", () => {
     expect(() => take()).toThrow(/in use by process/);
     turn(chat, "three");
     chat.close();
@@ -114,7 +114,7 @@ describe("a chat that is carried into a folder", () => {
     expect(integrityOf(folder)).toBe("ok");
   });
 
-  it("changes nothing while another program has the store open to write", async () => {
+  it("replacing a chat by its copy changes nothing while another program has the store open for writing", async () => {
     chat.rewindTo(2);
     turn(chat, "something else");
     const other = join(place.base, "other.db");
@@ -133,7 +133,7 @@ describe("a chat that is carried into a folder", () => {
     expect(prompts(folder)).toEqual(["one", "something else", "three"]);
   }, 20_000);
 
-  it("keeps a state aside that went another way", () => {
+  it("a chat that diverged from the arriving copy is kept aside", () => {
     const id = chat.metadata.id;
     chat.close();
     const elsewhere = openCopyOf(checkpoint, "on another machine");
@@ -149,7 +149,7 @@ describe("a chat that is carried into a folder", () => {
     expect(prompts(kept)).toEqual(["one", "two", "here"]);
   });
 
-  it("is checked first: what is damaged replaces nothing", () => {
+  it("a damaged copy of a chat replaces nothing", () => {
     chat.close();
     const damages: ((file: string) => void)[] = [
       (file) => truncateSync(file, 1024 * 3),
@@ -170,7 +170,7 @@ describe("a chat that is carried into a folder", () => {
     }
   });
 
-  it("replaces a damaged one, which is kept as it lies", () => {
+  it("a damaged chat is replaced and kept aside", () => {
     chat.close();
     const file = join(folder, "store.db");
     writeFileSync(file, readFileSync(file).fill(7, 0, 4096));
@@ -182,23 +182,19 @@ describe("a chat that is carried into a folder", () => {
 
   /** The same chat, gone on with elsewhere. */
   function openCopyOf(file: string, prompt: string): string {
-    const away = createPlace();
-    try {
-      takeStore(file, away, chat.metadata.id);
-      const there = openChat(chatFolder(away.configDir, away.workspace, chat.metadata.id));
-      turn(there, prompt);
-      there.close();
-      const copy = join(place.base, `${basename(prompt)}.db`);
-      copyStore(there.metadata.folder, copy);
-      return copy;
-    } finally {
-      away.remove();
-    }
+    using away = createPlace();
+    takeStore(file, away, chat.metadata.id);
+    const there = openChat(chatFolder(away.configDir, away.workspace, chat.metadata.id));
+    turn(there, prompt);
+    there.close();
+    const copy = join(place.base, `${basename(prompt)}.db`);
+    copyStore(there.metadata.folder, copy);
+    return copy;
   }
 });
 
-describe("copies", () => {
-  it("of several processes into one id: one makes the chat, and nobody takes it away", {
+describe("forks into one id", () => {
+  it("of several processes forking into one id, one creates the chat and none removes it", {
     timeout: 60_000,
   }, async () => {
     const chat = newChat(place);
@@ -222,8 +218,8 @@ describe("copies", () => {
   });
 });
 
-describe("deleting", () => {
-  it("keeps the folder while its lock is open, and leaves nothing", () => {
+describe("deleting a chat", () => {
+  it("deleting a chat keeps its folder while the lock is open, and then leaves nothing", () => {
     const [one, other] = [newChat(place), newChat(place)];
     for (const chat of [one, other]) {
       turn(chat, "one");
@@ -237,7 +233,7 @@ describe("deleting", () => {
     expect(listChats(place.configDir).map(({ id }) => id)).toEqual([other.metadata.id]);
   });
 
-  it("is brought to its end by the next one where a crash cut it off", () => {
+  it("a deletion interrupted by a crash is completed by the next one", () => {
     const [cut, next] = [newChat(place), newChat(place)];
     for (const chat of [cut, next]) {
       turn(chat, "one");
@@ -262,8 +258,8 @@ describe("deleting", () => {
   });
 });
 
-describe("a writer that meets an error it did not expect", () => {
-  it("takes nothing more: the numbers it gave are ahead of what is stored", () => {
+describe("a writer after an unexpected error", () => {
+  it("a chat writer that failed accepts nothing more, and the chat stays readable", () => {
     const chat = newChat(place);
     turn(chat, "one");
     const impossible = { type: "notice", kind: "test", message: "x", carried: { count: 1n } } as never;
@@ -287,7 +283,7 @@ describe("a writer that meets an error it did not expect", () => {
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   });
 
-  it("whatever it was given", () => {
+  it("a chat writer that failed refuses any input", () => {
     const chat = newChat(place);
     turn(chat, "one");
     const circle: Record<string, unknown> = {};

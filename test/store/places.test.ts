@@ -22,20 +22,20 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-describe("configDir", () => {
+describe("the configuration directory", () => {
   it.each([
     [{ HOME: "/h" }, "/h/.cursor"],
     [{ HOME: "/h", XDG_CONFIG_HOME: "/x" }, "/x/cursor"],
     [{ HOME: "/h", XDG_CONFIG_HOME: "" }, "/h/.cursor"],
     [{ HOME: "/h", XDG_CONFIG_HOME: "/x", CURSOR_CONFIG_DIR: "/c" }, "/c"],
     [{ HOME: "/h", CURSOR_CONFIG_DIR: "" }, "/h/.cursor"],
-  ])("%j", (env, expected) => {
+  ])("the configuration directory is chosen by the environment %j", (env, expected) => {
     expect(configDir(env)).toBe(expected);
   });
 });
 
 describe("project names", () => {
-  it("collapses what is not a letter or digit", () => {
+  it("project folder names collapse all characters but letters and digits", () => {
     expect(projectSlug("/Users/me/my_app (2)/")).toBe("Users-me-my-app-2");
     expect(projectDir("/c", "/a/b")).toBe("/c/projects/a-b");
     expect(projectDir("/c", "/")).toBe("/c/projects/root");
@@ -43,7 +43,7 @@ describe("project names", () => {
 });
 
 describe("trust", () => {
-  it("is saved by real path, privately, and told apart from a path with the same slug", () => {
+  it("trust is saved privately by real path, also for paths with the same slug", () => {
     const config = join(base, "config");
     for (const name of ["a/b", "a-b"]) mkdirSync(join(base, name), { recursive: true });
     symlinkSync(join(base, "a/b"), join(base, "link"));
@@ -59,7 +59,7 @@ describe("trust", () => {
   });
 
   it.each(["", "{", "null", '{"workspacePath":"/elsewhere"}', "[]"])(
-    "is not had for a marker holding %j",
+    "a trust marker with %j gives no trust",
     (content) => {
       const workspace = join(base, "ws");
       mkdirSync(workspace);
@@ -71,10 +71,12 @@ describe("trust", () => {
 });
 
 describe("saved keys", () => {
-  it("are kept for each vendor in an owner-only file, and removed", () => {
+  it("API keys are saved per vendor in a file for its owner only, and can be removed", () => {
     expect(readKeys(base)).toEqual({});
     expect(removeKeys(base)).toEqual([]);
     writeFileSync(authFile(base), '{"other":1}', { mode: 0o644 });
+    expect(removeKeys(base, "openai")).toEqual([]);
+    expect(readFileSync(authFile(base), "utf8")).toBe('{"other":1}');
     saveKey(base, "anthropic", "k1");
     saveKey(base, "openai", "k2");
     saveKey(base, "openai", "k3");
@@ -90,7 +92,7 @@ describe("saved keys", () => {
     expect({ ...readKeys(base) }).toEqual({});
   });
 
-  it("refuses a broken file", () => {
+  it("a broken key file is refused", () => {
     writeFileSync(authFile(base), '{"keys":[]}');
     expect(() => readKeys(base)).toThrow(/"keys" must be an object/);
   });

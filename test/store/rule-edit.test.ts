@@ -18,7 +18,7 @@ function withRule(text: string, list: "allow" | "deny", rule: string): string {
   return editJson(text, [{ type: "append", path: ["permissions", list], value: rule }]);
 }
 
-describe("withRule", () => {
+describe("adding a rule to a file's text", () => {
   it.each([
     ["an empty object", "{}", '{"permissions": {"allow":["X"]}}'],
     ["other fields", '{"a":1}', '{"a":1, "permissions": {"allow":["X"]}}'],
@@ -58,11 +58,11 @@ describe("withRule", () => {
       '{"permissions":{"allow":["]", "//", "X"]}}',
     ],
     ["a key called __proto__", '{"__proto__":{"x":1}}', '{"__proto__":{"x":1}, "permissions": {"allow":["X"]}}'],
-  ])("%s", (_, text, expected) => {
+  ])("a rule is added to the text of a file with %s", (_, text, expected) => {
     expect(withRule(text, "allow", "X")).toBe(expected);
   });
 
-  it("says what it said before, and the rule, whatever the layout", () => {
+  it("adding a rule to a file of any layout keeps its content", () => {
     let state = 11;
     const random = (below: number) => (state = (state * 1103515245 + 12345) % 2147483648) % below;
     const blank = () => ["", " ", "\n  ", " // c\n", " /* , ] } */ ", "\r\n\t", "/* a\n b */"][random(7)]!;
@@ -83,11 +83,11 @@ describe("withRule", () => {
   });
 });
 
-describe("addRule", () => {
+describe("adding a rule to a file", () => {
   const add = (file: string, rule: string, scope: "user" | "project" = "user") =>
     addRule(file, { list: "allow", rule, scope });
 
-  it("makes what is missing: private for the user, for everybody in a project", () => {
+  it("adding a rule creates a missing file: private for the user, readable in a project", () => {
     const own = join(base, "config/cli-config.json");
     expect(add(own, "Shell(ls)")).toBe(true);
     expect(JSON.parse(readFileSync(own, "utf8"))).toEqual({
@@ -102,7 +102,7 @@ describe("addRule", () => {
     expect(statSync(shared).mode & 0o044).toBe(0o044 & ~process.umask());
   });
 
-  it("adds a rule once, and leaves no lock", () => {
+  it("a rule is added only once, and no lock file is left", () => {
     const file = join(base, "cli-config.json");
     writeFileSync(file, '{ "permissions": { "allow": ["Shell(ls)"] } } // mine\n');
     expect(add(file, "Shell(ls)")).toBe(false);
@@ -112,7 +112,7 @@ describe("addRule", () => {
     expect(lstatSync(`${file}.lock`, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it("keeps links and modes", () => {
+  it("adding a rule keeps the file's links and mode", () => {
     const real = join(base, "dotfiles.json");
     const file = join(base, "cli-config.json");
     writeFileSync(real, "{}", { mode: 0o640 });
@@ -128,14 +128,14 @@ describe("addRule", () => {
     ["no object", '{"permissions": []}'],
     ["no list", '{"permissions": {"allow": "Shell(ls)"}}'],
     ["a key twice", '{"permissions":{},"permissions":{}}'],
-  ])("leaves a file with %s as it is", (_, text) => {
+  ])("a file with %s is left unchanged", (_, text) => {
     const file = join(base, "cli-config.json");
     writeFileSync(file, text);
     expect(() => add(file, "Shell(x)")).toThrow(UserError);
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
-  it("says why when it cannot be saved", () => {
+  it("a rule that cannot be saved is reported with the reason", () => {
     writeFileSync(join(base, "x"), "");
     expect(() => add(join(base, "x/cli-config.json"), "Shell(x)")).toThrow(UserError);
     mkdirSync(join(base, "cli-config.json"));
@@ -143,8 +143,8 @@ describe("addRule", () => {
   });
 });
 
-describe("placesIn", () => {
-  it("finds every value by its path", () => {
+describe("positions in JSON", () => {
+  it("every value of a JSON text is found by its path", () => {
     const text = '{ // c\n "a": [1, {"b": "x"}], "c": null }';
     const places = rangesIn(text);
     const at = (path: string) => text.slice(places.get(path)!.start, places.get(path)!.end);

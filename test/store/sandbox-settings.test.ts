@@ -1,9 +1,9 @@
 // sandbox.json of the user and of the project: what each may say, and what holds in the end.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadSandboxSettings, saveSandboxMode } from "../../src/store/sandbox-settings.ts";
+import { loadSandboxSettings } from "../../src/store/sandbox-settings.ts";
 
 let base: string;
 beforeEach(() => {
@@ -27,8 +27,8 @@ function load({ user, project, config = {} }: Files) {
   return loadSandboxSettings(place);
 }
 
-describe("without files", () => {
-  it("writes the workspace and a private /tmp, reads the system, and has no network", () => {
+describe("sandbox defaults", () => {
+  it("by default the workspace and a private /tmp are writable, and there is no network", () => {
     expect(load({})).toEqual({
       mode: "auto",
       type: "workspace_readwrite",
@@ -59,8 +59,8 @@ describe("without files", () => {
   });
 });
 
-describe("the user", () => {
-  it("may say everything, with comments", () => {
+describe("sandbox settings of the user", () => {
+  it("the user may set everything, with comments", () => {
     const user = `{ // mine
       "type": "workspace_readonly", "additionalReadwritePaths": ["~/out"], "additionalReadonlyPaths": ["dist"],
       "readBoundary": "workspace", "additionalReadPaths": ["/opt"], "disableTmpWrite": true, "enableSharedBuildCache": true,
@@ -81,7 +81,7 @@ describe("the user", () => {
     });
   });
 
-  it("may switch it off", () => {
+  it("the user may switch the sandbox off", () => {
     expect(load({ user: { type: "insecure_none" }, config: { mode: "enabled" } }).mode).toBe("disabled");
   });
 
@@ -90,7 +90,7 @@ describe("the user", () => {
     ["allowlist", { allow: ["a.test"] }, { default: "deny", allow: ["a.test"] }],
     ["enabled", {}, { default: "allow", allow: [] }],
     ["enabled", { default: "deny", allow: ["a.test"] }, { default: "deny", allow: ["a.test"] }],
-  ])("networkAccess %s and %j: the stricter holds", (networkAccess, networkPolicy, expected) => {
+  ])("networkAccess %s and %j: the stricter one holds", (networkAccess, networkPolicy, expected) => {
     expect(load({ user: { networkPolicy }, config: { networkAccess } }).network).toEqual({ ...expected, deny: [] });
   });
 
@@ -102,18 +102,18 @@ describe("the user", () => {
     [{ limits: { memoryMb: 0 } }, /"limits.memoryMb" must be an integer/],
     [{ environment: ["A=1"] }, /"environment" must be a list of names/],
     ["{ broken", /line 1/],
-  ])("is stopped by what cannot be understood: %j", (user, message) => {
+  ])("invalid settings stop the run: %j", (user, message) => {
     expect(() => load({ user })).toThrow(message);
     expect(() => load({ project: user })).toThrow(message);
   });
 
-  it("hears that a word alone is not a setting of cli-config.json", () => {
+  it("a bare word is reported as invalid in cli-config.json", () => {
     const place = { configDir: join(base, "config"), workspace: join(base, "work") };
     const { mode, warnings } = loadSandboxSettings({ ...place, cliConfig: { sandbox: "disabled" } });
     expect([mode, warnings]).toEqual(["auto", [expect.stringContaining('"sandbox" must be an object')]]);
   });
 
-  it("hears of misspellings; what resembles nothing belongs to a later version", () => {
+  it("misspelt sandbox settings are reported; unrelated names are left to later versions", () => {
     const { warnings } = load({ user: { additionalReadWritePaths: ["/"], networkPolicy: { denny: [] }, later: 1 } });
     expect(warnings.map((each) => each.replace(/^.*: "/, '"'))).toEqual([
       expect.stringContaining('did you mean "additionalReadwritePaths"?'),
@@ -122,8 +122,8 @@ describe("the user", () => {
   });
 });
 
-describe("the project", () => {
-  it("may narrow everything", () => {
+describe("sandbox settings of a project", () => {
+  it("a project may narrow every sandbox setting", () => {
     const project = {
       type: "workspace_readonly",
       additionalReadonlyPaths: ["gen"],
@@ -152,7 +152,18 @@ describe("the project", () => {
     });
   });
 
-  it("may widen nothing, and the user is told", () => {
+  it.each([{ deny: ["evil.test"] }, { default: "deny", deny: ["evil.test"] }])(
+    "a project may deny hosts without naming any that are allowed: %j",
+    (networkPolicy) => {
+      for (const user of [{}, { networkPolicy: { default: "deny", allow: ["a.test"] } }]) {
+        const { network, warnings } = load({ user, project: { networkPolicy } });
+        expect(network).toEqual({ default: "deny", allow: user.networkPolicy?.allow ?? [], deny: ["evil.test"] });
+        expect(warnings).toEqual([]);
+      }
+    },
+  );
+
+  it("a project may widen no sandbox setting, and the user is told", () => {
     const project = {
       type: "insecure_none",
       additionalReadwritePaths: ["~"],
@@ -179,21 +190,4 @@ describe("the project", () => {
     const { readwritePaths, warnings } = loadSandboxSettings({ configDir, workspace: base, cliConfig: {} });
     expect({ readwritePaths, warnings }).toEqual({ readwritePaths: ["/opt/out"], warnings: [] });
   });
-});
-
-it("the mode is saved beside what else is there", () => {
-  const file = join(base, "cli-config.json");
-  writeFileSync(file, '{"version": 1, "sandbox": {"later": 1}, "permissions": {"allow": ["Shell(ls)"]}}');
-  const saved = () => JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-  saveSandboxMode(base, "enabled");
-  expect(saved()).toEqual({
-    version: 1,
-    sandbox: { later: 1, mode: "enabled" },
-    permissions: { allow: ["Shell(ls)"] },
-  });
-  saveSandboxMode(base, undefined);
-  expect(saved()["sandbox"]).toEqual({ later: 1 });
-  writeFileSync(file, '{"sandbox": {"mode": "enabled", "networkAccess": "enabled"}}');
-  saveSandboxMode(base, undefined);
-  expect(saved()).toEqual({});
 });

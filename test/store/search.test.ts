@@ -38,7 +38,7 @@ function chatAbout(prompt: string, answer: string, title?: string): ChatWriter {
 const found = (words: string) => searchChats(place.configDir, words).map((hit) => hit.metadata.id);
 
 describe("searchChats", () => {
-  it("finds words in prompts, answers, calls, results and titles", () => {
+  it("words in prompts, answers, calls, results and titles are found", () => {
     const chat = newChat(place, "Weekly cleanup");
     addTurn(
       chat,
@@ -55,7 +55,7 @@ describe("searchChats", () => {
     expect(found("   ")).toEqual([]);
   });
 
-  it("wants every word, takes beginnings, and phrases as they stand", () => {
+  it("every word must match, by prefix or as a phrase", () => {
     const one = chatAbout("why is the connection refused?", "The port is closed.").metadata.id;
     const other = chatAbout("the connection works; who refused it?", "Nobody.").metadata.id;
     expect(found("connection refused").sort()).toEqual([one, other].sort());
@@ -65,7 +65,7 @@ describe("searchChats", () => {
     expect(found('"connection refused')).toEqual([one]);
   });
 
-  it("finds names in code: whole, by their beginning, by a word inside", () => {
+  it("names in code are found whole, by prefix, or by a part", () => {
     const { id } = chatAbout(
       "explain parseCommandLine and MAX_TURNS in src/cli/flags.ts",
       "See XMLHttpRequest.",
@@ -131,19 +131,19 @@ describe("searchChats", () => {
     "é",
     "//",
     "[x]",
-  ])("takes %j as words", (words) => {
+  ])("%j is searched as words", (words) => {
     chatAbout("hello", "world");
     expect(() => found(words)).not.toThrow();
     expect(found("hello")).toHaveLength(1);
   });
 
-  it("finds what has no letters", () => {
+  it("search finds text without letters", () => {
     const { id } = chatAbout("what does x => y !== z 🎉 mean?", "A party.").metadata;
     chatAbout("hello", "world");
     for (const sign of ["=>", "!==", "🎉"]) expect(found(sign), sign).toEqual([id]);
   });
 
-  it("shows the place, and puts the best first", () => {
+  it("search hits show their place in the chat, best first", () => {
     const far = `${"Filler words stand here. ".repeat(100)}The needle is in the haystack.${" More filler.".repeat(100)}`;
     chatAbout("tell me a story", far);
     const titled = chatAbout("other", "words", "About the needle").metadata.id;
@@ -154,7 +154,7 @@ describe("searchChats", () => {
     expect(searchChats(place.configDir, "needle", { limit: 1 })).toHaveLength(1);
   });
 
-  it("knows what changed since: more was said, a new title, a chat that is gone", () => {
+  it("later messages, new titles and removed chats are noticed", () => {
     const chat = chatAbout("first words", "ok");
     expect(found("later")).toEqual([]);
     const opened = openChat(chat.metadata.folder);
@@ -170,7 +170,7 @@ describe("searchChats", () => {
     expect(found("later")).toEqual([]);
   });
 
-  it("finds chats of the original, and leaves them as they are", () => {
+  it("chats of the original are found and left unchanged", () => {
     const folder = writeOriginalChat(place, {
       id: "aaaa1111-0000-4000-8000-000000000001",
       name: "Old one",
@@ -182,7 +182,7 @@ describe("searchChats", () => {
     expect(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("hex")])).toEqual(before);
   });
 
-  it("forgets a chat whose store is gone", () => {
+  it("a chat whose store is gone is forgotten", () => {
     const chat = chatAbout("hello", "world");
     expect(found("hello")).toHaveLength(1);
     rmSync(join(chat.metadata.folder, "store.db"));
@@ -190,7 +190,7 @@ describe("searchChats", () => {
     expect(found("hello")).toEqual([]);
   });
 
-  it("passes over chats that cannot be read", () => {
+  it("unreadable chats are skipped", () => {
     const { id } = chatAbout("hello", "world").metadata;
     const broken = chatAbout("hello again", "world");
     truncateSync(join(broken.metadata.folder, "store.db"), 700);
@@ -199,7 +199,7 @@ describe("searchChats", () => {
   });
 });
 
-describe("the index", () => {
+describe("the search index", () => {
   const progressOf = () => {
     const seen: [number, number][] = [];
     const notices: string[] = [];
@@ -210,7 +210,7 @@ describe("the index", () => {
     return { read: seen.at(-1)?.[1] ?? 0, notices, hits: hits.length };
   };
 
-  it("is private, and reads only what is new", () => {
+  it("the index is private, and reads only what is new", () => {
     for (const word of ["one", "two", "three"]) chatAbout(`hello ${word}`, "ok");
     expect(progressOf()).toEqual({ read: 3, notices: [], hits: 3 });
     expect(progressOf()).toEqual({ read: 0, notices: [], hits: 3 });
@@ -230,7 +230,7 @@ describe("the index", () => {
     ],
     ["of another version", (file: string) => run(file, "PRAGMA user_version = 99; DROP TABLE chats")],
     ["without its tables", (file: string) => run(file, "DROP TABLE texts")],
-  ])("is made anew when it was %s", (_, harm) => {
+  ])("the index is rebuilt when it was %s", (_, harm) => {
     for (const word of ["one", "two", "three"]) chatAbout(`hello ${word}`, "ok ".repeat(2000));
     progressOf();
     harm(indexFile(place.configDir));
@@ -238,7 +238,7 @@ describe("the index", () => {
     expect(progressOf()).toEqual({ read: 0, notices: [], hits: 3 });
   });
 
-  it("keeps no word of a deleted chat", () => {
+  it("the index keeps no word of a deleted chat", () => {
     const chat = chatAbout("where is the walrus?", "In the parsePolarSea.", "Walrusology");
     const other = chatAbout("hello", "ok");
     expect(found("walrus")).toHaveLength(1);
@@ -252,7 +252,7 @@ describe("the index", () => {
     expect(existsSync(indexFile(place.configDir))).toBe(false);
   });
 
-  it("is made in memory, with a word, where it cannot be kept", () => {
+  it("the index is built in memory, with a notice, if it cannot be stored", () => {
     chatAbout("hello", "ok");
     writeFileSync(join(place.configDir, "courser"), "a file where the folder should be");
     const { notices, ...rest } = progressOf();
@@ -263,7 +263,7 @@ describe("the index", () => {
     );
   });
 
-  it("is read in a home that cannot be written", () => {
+  it("search works in a read-only home", () => {
     chatAbout("hello", "ok");
     mkdirSync(join(place.configDir, "courser"), { recursive: true });
     chmodSync(join(place.configDir, "courser"), 0o500);
@@ -272,8 +272,8 @@ describe("the index", () => {
   });
 });
 
-describe("snippetOf", () => {
-  it("takes the place with most of the words", () => {
+describe("snippets of hits", () => {
+  it("a snippet shows the place with most of the words", () => {
     const long = `alpha ${"x ".repeat(300)} beta ${"x ".repeat(300)} alpha beta gamma ${"x ".repeat(300)}`;
     expect(snippetOf(long, ["alpha", "beta", "gamma"])).toContain("alpha beta gamma");
     expect(snippetOf("short text", ["text"])).toBe("short text");

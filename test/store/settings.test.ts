@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../../src/protocol/error-codes.ts";
-import { loadSettings, type Settings } from "../../src/store/settings.ts";
+import { denyRules, loadSettings, projectDenyRules, type Settings } from "../../src/store/settings.ts";
 
 let base: string;
 beforeEach(() => {
@@ -51,7 +51,7 @@ const sample = {
 };
 
 describe("loadSettings", () => {
-  it("needs no file", () => {
+  it("settings have defaults without any file", () => {
     expect(load({})).toEqual({
       rules: [],
       warnings: [],
@@ -63,7 +63,7 @@ describe("loadSettings", () => {
     });
   });
 
-  it("reads the documented sample", () => {
+  it("the documented sample is read", () => {
     const settings = load({ [config]: sample });
     expect(settings.model).toEqual({ modelId: "claude-4.5-sonnet", displayName: "Claude 4.5 Sonnet" });
     expect(rules(settings)).toEqual([
@@ -93,16 +93,16 @@ describe("loadSettings", () => {
     ["lower case", ["shell(rm)"]],
     ["nothing inside", ["Shell()"]],
     ["empty text", [""]],
-  ])("stops when deny is or holds %s", (_, deny) => {
+  ])("loading stops when deny is or contains %s", (_, deny) => {
     expect(codeOf({ [config]: { permissions: { allow: [], deny } } })).toBe("CONFIG_INVALID");
     expect(codeOf({ [config]: {}, [project]: { permissions: { allow: [], deny } } })).toBe("CONFIG_INVALID");
   });
 
-  it.each([["text"], [null], [[]], [7]])("stops when permissions is %j", (permissions) => {
+  it.each([["text"], [null], [[]], [7]])("loading stops when permissions is %j", (permissions) => {
     expect(codeOf({ [config]: { permissions } })).toBe("CONFIG_INVALID");
   });
 
-  it("drops bad allow entries and says so", () => {
+  it("invalid allow entries are dropped and reported", () => {
     const settings = load({
       [config]: { permissions: { allow: [7, null, "Shell(ls)", "Bash(ls)", "Shell(", { a: 1 }] } },
     });
@@ -115,7 +115,7 @@ describe("loadSettings", () => {
     });
   });
 
-  it("reports misspelt fields and keeps unknown ones in silence", () => {
+  it("misspelt fields are reported, and unknown ones kept silently", () => {
     const settings = load({
       [config]: {
         permisions: { deny: ["Shell(rm)"] },
@@ -132,7 +132,7 @@ describe("loadSettings", () => {
     expect(settings.raw["futureThing"]).toBe(1);
   });
 
-  it("keeps silent about nothing that stands where rules belong, or rules where nothing belongs", () => {
+  it("misplaced settings and rules are reported", () => {
     const settings = load({ [config]: { permissions: { denied: ["Shell(rm)"], allow: [] }, deny: ["Shell(rm)"] } });
     expect(settings.warnings).toEqual([
       expect.stringContaining('"deny" belongs in "permissions"'),
@@ -140,7 +140,7 @@ describe("loadSettings", () => {
     ]);
   });
 
-  it("lets a project set permissions only", () => {
+  it("a project can set permissions only", () => {
     const settings = load({
       [project]: {
         permissions: { allow: ["Shell(ls)"] },
@@ -155,7 +155,7 @@ describe("loadSettings", () => {
     expect(settings.rules).toMatchObject([{ text: "Shell(ls)", scope: "project" }]);
   });
 
-  it("says that the user's files have no say in a project", () => {
+  it("settings of the user's files in a project are reported as ineffective", () => {
     const folder = dirname(project);
     const settings = load({
       [join(folder, "courser.json")]: { providers: { evil: { baseUrl: "https://evil.test" } } },
@@ -168,7 +168,7 @@ describe("loadSettings", () => {
     ]);
   });
 
-  it("takes a project's deny rules always, its allow rules when it is trusted", () => {
+  it("a project's deny rules always apply, its allow rules when trusted", () => {
     const files = {
       [config]: { permissions: { allow: ["Shell(git)"], deny: ["Shell(rm)"] } },
       [project]: { permissions: { allow: ["Shell(touch)"], deny: ["Read(.env)"] } },
@@ -186,7 +186,19 @@ describe("loadSettings", () => {
     expect(untrusted.warnings.join()).toContain("2 allow rules are ignored until you trust this workspace");
   });
 
-  it("reads the lists shared with the editor", () => {
+  it("runs on other machines get the user's deny rules and none of the allow rules", () => {
+    load({
+      [config]: { permissions: { allow: ["Shell(ls)"], deny: ["Shell(rm)"] } },
+      [project]: { permissions: { allow: ["Shell(*)"], deny: ["Read(.env)"] } },
+    });
+    const places = [join(base, "config"), join(base, "ws")] as const;
+    const shown = (list: readonly { verdict: string; text: string }[]) =>
+      list.map(({ verdict, text }) => `${verdict} ${text}`).sort();
+    expect(shown(denyRules(...places))).toEqual(["deny Read(.env)", "deny Shell(rm)"]);
+    expect(shown(projectDenyRules(...places))).toEqual(["deny Read(.env)"]);
+  });
+
+  it("allow and deny lists shared with the editor are read", () => {
     const settings = load({
       "config/permissions.json": {
         terminalAllowlist: ["git status", "npm:install*", 3],
@@ -202,7 +214,7 @@ describe("loadSettings", () => {
     expect(settings.warnings).toHaveLength(2);
   });
 
-  it("takes the home directory's .cursor for the user's own", () => {
+  it(".cursor in the home directory belongs to the user", () => {
     mkdirSync(join(base, "home/.cursor"), { recursive: true });
     writeFileSync(join(base, "home/.cursor/permissions.json"), '{"terminalAllowlist":["ls"]}');
     const home = join(base, "home");
@@ -211,7 +223,7 @@ describe("loadSettings", () => {
     ]);
   });
 
-  it("takes only documented values", () => {
+  it("settings accept only documented values", () => {
     const settings = load({
       [config]: { approvalMode: "Unrestricted", editor: { vimMode: "yes" }, model: { name: "x" } },
     });
@@ -229,7 +241,7 @@ describe("loadSettings", () => {
 describe("courser.json", () => {
   const courser = "config/courser.json";
 
-  it("is checked and handed on", () => {
+  it("courser.json is validated and passed on", () => {
     const content = {
       providers: {
         local: {
@@ -266,13 +278,13 @@ describe("courser.json", () => {
     ["providers", { x: { baseUrl: "nothing" } }],
     ["providers", { x: { keyEnv: "sk-not-a-name" } }],
     ["providers", { x: { headers: { a: 1 } } }],
-  ])("refuses %s: %j, and does not show it", (key, value) => {
+  ])("courser.json with %s: %j is refused without showing it", (key, value) => {
     expect(codeOf({ [courser]: { [key]: value } })).toBe("CONFIG_INVALID");
     expect(() => load({})).toThrow(new RegExp(`"${key}`));
     expect(() => load({})).not.toThrow(/sk-not-a-name/);
   });
 
-  it("reports unknown keys", () => {
+  it("unknown keys of courser.json are reported", () => {
     const { warnings } = load({
       [courser]: { maxTurn: 1, whatever: 1, authProfiles: ["a"], providers: { x: { baseURL: "http://a.test" } } },
     });

@@ -25,7 +25,7 @@ function locksOn(file: string): number {
 }
 
 describe.skipIf(notLinux)(orSkipped("SQLite keeps its locks", notLinux), () => {
-  it("when a fleet is opened again, and one of the two is closed", async () => {
+  it("locks survive opening a fleet twice and closing one", async () => {
     const file = join(place.base, "runs", "runs.db");
     const first = openSqliteFleet(file);
     await first.enqueue(newRun(1));
@@ -43,7 +43,7 @@ describe.skipIf(notLinux)(orSkipped("SQLite keeps its locks", notLinux), () => {
     again.close();
   });
 
-  it("when an index is opened again", () => {
+  it("locks survive opening an index again", () => {
     const tables = { version: 1, names: ["t"], create: "CREATE TABLE t (a);", settings: "PRAGMA journal_mode = WAL;" };
     const file = join(place.base, "index.db");
     const first = openIndex(file, tables);
@@ -56,7 +56,7 @@ describe.skipIf(notLinux)(orSkipped("SQLite keeps its locks", notLinux), () => {
     first.close();
   });
 
-  it("when the file of a chat that is open is read in other ways", () => {
+  it("locks survive reading the file of an open chat in other ways", () => {
     const chat = newChat(place);
     addThreeTurns(chat);
     const file = join(chat.metadata.folder, "store.db");
@@ -71,7 +71,7 @@ describe.skipIf(notLinux)(orSkipped("SQLite keeps its locks", notLinux), () => {
   });
 });
 
-it("a handle that another had of an open file is closed with the last connection", () => {
+it("a second handle of an open file is closed with the last connection", () => {
   mkdirSync(place.base, { recursive: true });
   const file = join(place.base, "some.db");
   const [first, second] = [openShared(file), openShared(file)];

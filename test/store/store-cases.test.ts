@@ -48,7 +48,7 @@ const variants: [string, Record<string, unknown>, Record<string, unknown>][] = [
 
 const without = faults({});
 
-describe("cases: store", () => {
+describe("store cases", () => {
   for (const [name, input, wanted] of variants) {
     const reason = String(input["scenario"]).startsWith("inject") && typeof without === "string" ? without : undefined;
     const title = reason === undefined ? name : `${name} (skipped: ${reason})`;
@@ -57,7 +57,7 @@ describe("cases: store", () => {
     });
   }
 
-  it("a wrong expectation is noticed", async () => {
+  it("a wrong expectation of a store case is noticed", async () => {
     const input = { scenario: "roundtrip", content: "x" };
     for (const wanted of [{ roundtrip: "lost" }, { sings: true }, { error_code: "STORE_IO" }, { order_kept: true }])
       expect(await runStoreCase({ input, expect: wanted })).toMatchObject({ pass: false });

@@ -30,12 +30,8 @@ const scenarios: [RegExp, (input: Input, place: Workspace) => Promise<StoreSeen>
 export async function playOverCli(input: Input): Promise<StoreSeen | undefined> {
   const found = scenarios.find(([pattern]) => pattern.test(String(input["scenario"])));
   if (!found || !existsSync(cli)) return undefined;
-  const place = createWorkspace();
-  try {
-    return await found[1](input, place);
-  } finally {
-    place.remove();
-  }
+  using place = createWorkspace();
+  return await found[1](input, place);
 }
 
 async function killedCall(_input: Input, place: Workspace): Promise<StoreSeen> {
@@ -59,7 +55,8 @@ async function killedCall(_input: Input, place: Workspace): Promise<StoreSeen> {
     integrity: integrityOf(folder),
     lost: turns.length === 2 && ends.length === 1 ? 0 : 1,
     resumes: resumed.exit === 0 && turns.at(-1)?.status === "done",
-    interrupted: /cut off/.test(resumed.stderr) && ends[0]?.outcome?.kind === "error" ? [ends[0].callId] : [],
+    interrupted:
+      /cut off/.test(resumed.stderr + resumed.stdout) && ends[0]?.outcome?.kind === "error" ? [ends[0].callId] : [],
     rerun: readFileSync(join(place.path, "ran.txt"), "utf8") !== "x\n",
   };
 }
@@ -92,8 +89,8 @@ async function readOnlyFolder(input: Input, place: Workspace): Promise<StoreSeen
   try {
     const refused = await play(place, oneCall);
     const startedUnkept = existsSync(join(place.path, "ran.txt"));
-    const unkept = await play(place, oneCall, ["--no-persist"]);
-    const goesOn = unkept.exit === 0 && existsSync(join(place.path, "ran.txt"));
+    const ephemeral = await play(place, oneCall, ["--no-persist"]);
+    const goesOn = ephemeral.exit === 0 && existsSync(join(place.path, "ran.txt"));
     return { ...errorOf(refused), startedUnkept: startedUnkept || !goesOn };
   } finally {
     chmodSync(folder, 0o700);

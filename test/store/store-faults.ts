@@ -28,12 +28,8 @@ export async function diskFull(input: Input): Promise<StoreSeen | string> {
   const seen: StoreSeen[] = [];
   const inject = faults({ FAULT_BYTES: bytes });
   if (typeof inject !== "string") {
-    const place = createPlace();
-    try {
-      seen.push(await fill(place, events, event_bytes, inject, () => {}));
-    } finally {
-      place.remove();
-    }
+    using place = createPlace();
+    seen.push(await fill(place, events, event_bytes, inject, () => {}));
   }
   const place = createPlace();
   const disk = join(place.base, "disk");
@@ -84,22 +80,18 @@ export function faultSettings(input: Input): Record<string, string | number> {
 export async function injected(input: Input): Promise<StoreSeen | string> {
   const env = faults(faultSettings(input));
   if (typeof env === "string") return env;
-  const place = createPlace();
-  try {
-    const id = nextId();
-    const folder = chatFolder(place.configDir, place.workspace, id);
-    const child = await startChild({ kind: "write", chat: { ...place, id }, events: 400, bytes: 200 }, { env });
-    const { exit } = await child.ended;
-    const isThere = existsSync(join(folder, "store.db"));
-    return {
-      ...errorOf(child),
-      exit,
-      lost: isThere ? lostOf(folder, child) : keptNumbers(child).length,
-      ...(isThere && { integrity: integrityOf(folder), resumesAfterwards: resumes(folder) }),
-    };
-  } finally {
-    place.remove();
-  }
+  using place = createPlace();
+  const id = nextId();
+  const folder = chatFolder(place.configDir, place.workspace, id);
+  const child = await startChild({ kind: "write", chat: { ...place, id }, events: 400, bytes: 200 }, { env });
+  const { exit } = await child.ended;
+  const isThere = existsSync(join(folder, "store.db"));
+  return {
+    ...errorOf(child),
+    exit,
+    lost: isThere ? lostOf(folder, child) : keptNumbers(child).length,
+    ...(isThere && { integrity: integrityOf(folder), resumesAfterwards: resumes(folder) }),
+  };
 }
 
 /** As an ordinary user too where this is root, whom no mode binds. */

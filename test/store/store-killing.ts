@@ -1,5 +1,5 @@
 // Processes that are killed, or get in each other's way, while they work with a chat.
-import { existsSync, readdirSync, statSync, truncateSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { chatFolder, chatsDir, projectId } from "../../src/store/chats/layout.ts";
@@ -94,60 +94,56 @@ async function killWhileCreating(input: Input, options: Options): Promise<StoreS
 }
 
 export async function killDuringCall(input: Input): Promise<StoreSeen> {
-  const place = createPlace();
-  try {
-    const id = nextId();
-    const turns = Number(input["workload"]?.["turns"] ?? 3);
-    const child = await startChild({ kind: "turns", chat: { ...place, id }, turns });
-    await child.said(/^started$/);
-    child.process.kill("SIGKILL");
-    await child.ended;
-    const folder = chatFolder(place.configDir, place.workspace, id);
-    const before = readChat(folder, { events: true });
-    const integrity = integrityOf(folder);
-    const chat = openChat(folder);
-    const interrupted = chat.interrupted.map(({ callId }) => callId);
-    const told = chat.messages.at(-1)?.parts.at(-1);
-    chat.close();
-    const after = readChat(folder, { events: true });
-    const kept = after.events.slice(0, before.events.length);
-    const ends = after.events.slice(before.events.length).map(({ event }) => event);
-    const starts = ends.filter((event) => event.type === "tool_start");
-    const isMarked =
-      told?.type === "tool_result" &&
-      told.isError &&
-      ends.some((event) => event.type === "tool_end" && event.outcome?.kind === "error") &&
-      after.turns.at(-1)?.status === "interrupted";
-    return {
-      integrity,
-      lost: isDeepStrictEqual(kept, before.events) && before.turns.length === turns ? 0 : 1,
-      resumes: resumes(folder),
-      interrupted: isMarked ? interrupted : [],
-      rerun: starts.length > 0,
-    };
-  } finally {
-    place.remove();
-  }
+  using place = createPlace();
+  const id = nextId();
+  const turns = Number(input["workload"]?.["turns"] ?? 3);
+  const child = await startChild({ kind: "turns", chat: { ...place, id }, turns });
+  await child.said(/^started$/);
+  child.process.kill("SIGKILL");
+  await child.ended;
+  const folder = chatFolder(place.configDir, place.workspace, id);
+  const before = readChat(folder, { events: true });
+  const integrity = integrityOf(folder);
+  const chat = openChat(folder);
+  const interrupted = chat.interrupted.map(({ callId }) => callId);
+  const told = chat.messages.at(-1)?.parts.at(-1);
+  chat.close();
+  const after = readChat(folder, { events: true });
+  const kept = after.events.slice(0, before.events.length);
+  const ends = after.events.slice(before.events.length).map(({ event }) => event);
+  const starts = ends.filter((event) => event.type === "tool_start");
+  const isMarked =
+    told?.type === "tool_result" &&
+    told.isError &&
+    ends.some((event) => event.type === "tool_end" && event.outcome?.kind === "error") &&
+    after.turns.at(-1)?.status === "interrupted";
+  return {
+    integrity,
+    lost: isDeepStrictEqual(kept, before.events) && before.turns.length === turns ? 0 : 1,
+    resumes: resumes(folder),
+    interrupted: isMarked ? interrupted : [],
+    rerun: starts.length > 0,
+  };
 }
 
 export async function tornLog(input: Input): Promise<StoreSeen> {
-  const place = createPlace();
-  try {
-    const id = nextId();
-    const child = await startChild({ kind: "write", chat: { ...place, id }, events: 5000, bytes: 300 });
-    await child.said(/^kept 400$/);
-    child.process.kill("SIGKILL");
-    await child.ended;
-    const folder = chatFolder(place.configDir, place.workspace, id);
-    const log = join(folder, "store.db-wal");
-    const size = statSync(log).size;
-    truncateSync(log, lengthIn(String(input["truncate_to"] ?? "half"), size));
-    const numbers = numbersIn(folder);
-    const isPrefix = numbers.length < 400 && numbers.every((number, index) => number === index + 1);
-    return { isPrefix, integrity: integrityOf(folder), resumes: resumes(folder) };
-  } finally {
-    place.remove();
-  }
+  using place = createPlace();
+  const id = nextId();
+  const child = await startChild({ kind: "write", chat: { ...place, id }, events: 5000, bytes: 300 });
+  await child.said(/^kept 400$/);
+  child.process.kill("SIGKILL");
+  await child.ended;
+  const folder = chatFolder(place.configDir, place.workspace, id);
+  // The program writes on until the signal reaches it.
+  const copy = `${folder}-whole`;
+  cpSync(folder, copy, { recursive: true });
+  const whole = numbersIn(copy);
+  const log = join(folder, "store.db-wal");
+  const size = statSync(log).size;
+  truncateSync(log, lengthIn(String(input["truncate_to"] ?? "half"), size));
+  const numbers = numbersIn(folder);
+  const isPrefix = numbers.length < whole.length && numbers.every((number, index) => number === index + 1);
+  return { isPrefix, integrity: integrityOf(folder), resumes: resumes(folder) };
 }
 
 /** A part of the whole, in words or as a number below one, or bytes. */
@@ -160,104 +156,88 @@ function lengthIn(text: string, size: number): number {
 }
 
 export async function locked(input: Input): Promise<StoreSeen> {
-  const place = createPlace();
+  using place = createPlace();
+  const chat = newChat(place);
+  addThreeTurns(chat);
+  chat.close();
+  const { folder } = chat.metadata;
+  const ms = Number(input["hold_ms"] ?? 2000);
+  const begin = String(input["kind"] ?? "BEGIN EXCLUSIVE");
+  const child = await startChild({ kind: "lock", file: join(folder, "store.db"), begin, ms });
+  await child.said(/^held$/);
+  const started = performance.now();
+  let seen: StoreSeen = {};
   try {
-    const chat = newChat(place);
-    addThreeTurns(chat);
-    chat.close();
-    const { folder } = chat.metadata;
-    const ms = Number(input["hold_ms"] ?? 2000);
-    const begin = String(input["kind"] ?? "BEGIN EXCLUSIVE");
-    const child = await startChild({ kind: "lock", file: join(folder, "store.db"), begin, ms });
-    await child.said(/^held$/);
-    const started = performance.now();
-    let seen: StoreSeen = {};
-    try {
-      const again = openChat(folder);
-      addTurn(again, "after the lock", assistant(text("yes")));
-      again.close();
-    } catch (error) {
-      seen = thrown(error);
-    }
-    const took = performance.now() - started;
-    await child.ended;
-    const count = readChat(folder).messages.length;
-    return {
-      ...seen,
-      ms: took,
-      waited: took > Math.min(ms, 4000) * 0.8,
-      integrity: integrityOf(folder),
-      lost: count === (seen.errorCode ? 8 : 10) ? 0 : 1,
-    };
-  } finally {
-    place.remove();
+    const again = openChat(folder);
+    addTurn(again, "after the lock", assistant(text("yes")));
+    again.close();
+  } catch (error) {
+    seen = thrown(error);
   }
+  const took = performance.now() - started;
+  await child.ended;
+  const count = readChat(folder).messages.length;
+  return {
+    ...seen,
+    ms: took,
+    waited: took > Math.min(ms, 4000) * 0.8,
+    integrity: integrityOf(folder),
+    lost: count === (seen.errorCode ? 8 : 10) ? 0 : 1,
+  };
 }
 
 export async function twoWriters(): Promise<StoreSeen> {
-  const place = createPlace();
-  try {
-    const chat = newChat(place);
-    addThreeTurns(chat);
-    chat.close();
-    const { folder } = chat.metadata;
-    const first = await startChild({ kind: "hold", folder, ms: 60_000 });
-    await first.said(/^held$/);
-    const started = performance.now();
-    const second = await startChild({ kind: "hold", folder, ms: 0 });
-    await second.ended;
-    const ms = performance.now() - started;
-    const { errorCode, message = "" } = errorOf(second);
-    // What is said must name the holder and a way on.
-    const isClear = new RegExp(`^database is locked: .* process ${first.process.pid} since .*--fork`).test(message);
-    first.process.kill("SIGKILL");
-    await first.ended;
-    return {
-      errorCode: isClear ? errorCode : message,
-      message,
-      ms,
-      integrity: integrityOf(folder),
-      resumes: resumes(folder),
-    };
-  } finally {
-    place.remove();
-  }
+  using place = createPlace();
+  const chat = newChat(place);
+  addThreeTurns(chat);
+  chat.close();
+  const { folder } = chat.metadata;
+  const first = await startChild({ kind: "hold", folder, ms: 60_000 });
+  await first.said(/^held$/);
+  const started = performance.now();
+  const second = await startChild({ kind: "hold", folder, ms: 0 });
+  await second.ended;
+  const ms = performance.now() - started;
+  const { errorCode, message = "" } = errorOf(second);
+  // What is said must name the holder and a way on.
+  const isClear = new RegExp(`^database is locked: .* process ${first.process.pid} since .*--fork`).test(message);
+  first.process.kill("SIGKILL");
+  await first.ended;
+  return {
+    errorCode: isClear ? errorCode : message,
+    message,
+    ms,
+    integrity: integrityOf(folder),
+    resumes: resumes(folder),
+  };
 }
 
 export async function modes(input: Input): Promise<StoreSeen> {
-  const place = createPlace();
-  try {
-    const id = nextId();
-    const job = { kind: "write", chat: { ...place, id }, events: 100_000, bytes: 10 } as const;
-    const child = await startChild(job, { umask: String(input["umask"] ?? "000") });
-    await child.said(/^kept 150$/);
-    child.process.kill("SIGKILL");
-    await child.ended;
-    return { modes: filesBelow(place.configDir) };
-  } finally {
-    place.remove();
-  }
+  using place = createPlace();
+  const id = nextId();
+  const job = { kind: "write", chat: { ...place, id }, events: 100_000, bytes: 10 } as const;
+  const child = await startChild(job, { umask: String(input["umask"] ?? "000") });
+  await child.said(/^kept 150$/);
+  child.process.kill("SIGKILL");
+  await child.ended;
+  return { modes: filesBelow(place.configDir) };
 }
 
 export async function clockJump(input: Input): Promise<StoreSeen | string> {
   const env = faults({});
   if (typeof env === "string") return env;
-  const place = createPlace();
-  try {
-    const id = nextId();
-    const clock = Number(input["by_s"] ?? -86_400);
-    const child = await startChild({ kind: "write", chat: { ...place, id }, events: 240, bytes: 10, clock }, { env });
-    await child.said(/^closed$/);
-    await child.ended;
-    const folder = chatFolder(place.configDir, place.workspace, id);
-    const { events, messages } = readChat(folder, { events: true });
-    const jumped = events.some(({ at }, index) => Math.abs(at - (events[index - 1]?.at ?? at)) > Math.abs(clock) * 500);
-    const numbers = numbersIn(folder);
-    const prompts = messages.flatMap(({ message }) => (message.role === "user" ? message.parts : []));
-    const asked = prompts.map((part) => part.type === "text" && part.text);
-    const isOrdered = numbers.length === 240 && numbers.every((number, index) => number === index + 1);
-    return { isOrdered: jumped && isOrdered && isDeepStrictEqual(asked, ["prompt 1", "prompt 101", "prompt 201"]) };
-  } finally {
-    place.remove();
-  }
+  using place = createPlace();
+  const id = nextId();
+  const clock = Number(input["by_s"] ?? -86_400);
+  const child = await startChild({ kind: "write", chat: { ...place, id }, events: 240, bytes: 10, clock }, { env });
+  await child.said(/^closed$/);
+  await child.ended;
+  const folder = chatFolder(place.configDir, place.workspace, id);
+  const { events, messages } = readChat(folder, { events: true });
+  const jumped = events.some(({ at }, index) => Math.abs(at - (events[index - 1]?.at ?? at)) > Math.abs(clock) * 500);
+  const numbers = numbersIn(folder);
+  const prompts = messages.flatMap(({ message }) => (message.role === "user" ? message.parts : []));
+  const asked = prompts.map((part) => part.type === "text" && part.text);
+  const isOrdered = numbers.length === 240 && numbers.every((number, index) => number === index + 1);
+  return { isOrdered: jumped && isOrdered && isDeepStrictEqual(asked, ["prompt 1", "prompt 101", "prompt 201"]) };
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { deleteChat } from "../../src/store/chats/delete-chat.ts";
 import { findChat, forkChat, listChats, nthChat } from "../../src/store/chats/find-chat.ts";
 import { chatFolder, metadataFile, transcriptFile } from "../../src/store/chats/layout.ts";
@@ -14,10 +14,12 @@ const parent = "11111111-1111-4111-8111-111111111111";
 const child = "22222222-2222-4222-8222-222222222222";
 let configDir: string;
 const workspace = "/project/space";
-beforeAll(() => {
+beforeEach(() => {
   configDir = realpathSync(mkdtempSync(join(tmpdir(), "subagent-chats-")));
+  make(parent);
+  make(child, { parent });
 });
-afterAll(() => rmSync(configDir, { recursive: true, force: true }));
+afterEach(() => rmSync(configDir, { recursive: true, force: true }));
 
 function make(id: string, more: { parent?: string } = {}): void {
   const chat = createChat({ configDir, workspace }, { id, mode: "default", title: id.slice(0, 4), ...more });
@@ -27,9 +29,7 @@ function make(id: string, more: { parent?: string } = {}): void {
   chat.close();
 }
 
-it("are not part of lists and numbers, and are known by their id", () => {
-  make(parent);
-  make(child, { parent });
+it("subagents' chats are not listed or counted, and are found by id", () => {
   expect(listChats(configDir).map(({ id }) => id)).toEqual([parent]);
   expect(listChats(configDir, { workspace, parent }).map(({ id }) => id)).toEqual([child]);
   expect(nthChat(configDir, workspace, 1)).toBe(chatFolder(configDir, workspace, parent));
@@ -44,14 +44,14 @@ it("are not part of lists and numbers, and are known by their id", () => {
   expect(readFileSync(transcriptFile(configDir, workspace, child, parent), "utf8")).toContain("hello");
 });
 
-it("a copy is a chat like others", () => {
+it("a forked subagent chat is an ordinary chat", () => {
   const { id, parent: none } = forkChat(configDir, findChat(configDir, child, workspace));
   expect(none).toBeUndefined();
   expect(listChats(configDir).map((chat) => chat.id)).toContain(id);
   deleteChat(configDir, findChat(configDir, id, workspace));
 });
 
-it("others' subagents are left out too", () => {
+it("subagents of other CLIs are left out too", () => {
   const folder = chatFolder(configDir, workspace, "33333333-3333-4333-8333-333333333333");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "store.db"), "");
@@ -60,7 +60,7 @@ it("others' subagents are left out too", () => {
   expect(nthChat(configDir, workspace, 1)).toBe(chatFolder(configDir, workspace, parent));
 });
 
-it("go with their transcript and their output", () => {
+it("subagents' chats are removed with their transcript and output", () => {
   const output = openSubagentOutput(configDir, child);
   output.write("at work\n");
   output.close();

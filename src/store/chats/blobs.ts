@@ -24,7 +24,6 @@ export type BlobMessage = {
 export type BlobPosition = {
   message: number;
   firstSequence: number;
-  /** Returns the tool of a call by the call's id. */
   toolName(callId: string): string;
 };
 
@@ -151,7 +150,7 @@ export function decodeMessage(blobs: readonly BlobMessage[]): Message | undefine
       const part = decodePart(content[index]!);
       if (!part) continue;
       const isWrapped = part.type === "text" && (wrapped === "reminder" || (wrapped === "query" && index === 0));
-      if (isWrapped) part.text = unwrapped(part.text, wrappings[wrapped]);
+      if (isWrapped) part.text = unwrapText(part.text, wrappings[wrapped]);
       parts.push(part);
     }
   }
@@ -159,7 +158,7 @@ export function decodeMessage(blobs: readonly BlobMessage[]): Message | undefine
   return mark.provider === undefined ? { role, parts } : { role, parts, provider: mark.provider };
 }
 
-function unwrapped(text: string, [open, close]: readonly [string, string]): string {
+function unwrapText(text: string, [open, close]: readonly [string, string]): string {
   return text.startsWith(open) && text.endsWith(close) ? text.slice(open.length, -close.length) : text;
 }
 

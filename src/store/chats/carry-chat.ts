@@ -49,7 +49,7 @@ export function takeStore(file: string, paths: ChatPaths, id: string): TakenChat
       writeMetadata(withStore(folder, (store) => metadataOf(store, folder, readMeta(store))));
       return { isKept: false, ...(placed.aside !== undefined && { aside: placed.aside }) };
     } finally {
-      lock.freeFolder();
+      lock.releaseAndRemoveFolder();
     }
   } catch (error) {
     throw storeError(error, folder);

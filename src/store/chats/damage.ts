@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
-import { isImpossible, readDatabaseFile, storeError } from "../sqlite.ts";
+import { isImpossibleFailure, readDatabaseFile, storeError } from "../sqlite.ts";
 import type { ChatProblem } from "./chat.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 
@@ -20,19 +20,19 @@ export function checkStore(folder: string): void {
       "SESSION_NOT_FOUND",
       `Session not found: no chat in ${folder}. List them with: ${programName()} ls --all`,
     );
-  if (stat.size === 0) throw damaged(folder, "the file is empty");
+  if (stat.size === 0) throw damagedChatError(folder, "the file is empty");
 }
 
 /** Converts an error from opening a store, as `storeError` does, but reports damage as such. */
 export function failureOf(error: unknown, folder: string): UserError {
   if (error instanceof UserError) return error;
   const { errstr, message } = error as { errstr?: string; message: string };
-  if (isImpossible(error)) return damaged(folder, errstr ?? message);
+  if (isImpossibleFailure(error)) return damagedChatError(folder, errstr ?? message);
   const failure = storeError(error, storeFile(folder));
-  return failure.code === "STORE_CORRUPT" ? damaged(folder, errstr ?? message) : failure;
+  return failure.code === "STORE_CORRUPT" ? damagedChatError(folder, errstr ?? message) : failure;
 }
 
-function damaged(folder: string, why: string): UserError {
+function damagedChatError(folder: string, why: string): UserError {
   const { id } = chatIdentity(folder);
   return new UserError(
     "STORE_CORRUPT",
@@ -73,21 +73,21 @@ function nameAside(file: string, why: "corrupt" | "replaced"): string {
 /** Explains why a chat with missing or altered parts cannot continue, and what the user can do. */
 export function notWhole(folder: string, problems: readonly ChatProblem[], wholeTurns: number): UserError {
   const { id } = chatIdentity(folder);
-  const said = problems.map((problem) => problem.message).join(" ");
+  const problemText = problems.map((problem) => problem.message).join(" ");
   const turns = wholeTurns === 1 ? "first turn, which is complete," : `first ${wholeTurns} turns, which are complete,`;
   const way =
     wholeTurns === 0 ? "Start a new chat." : `Continue from its ${turns} in a new chat: --resume ${id} --fork.`;
   return new UserError(
     problems[0]!.code,
-    `The chat ${id} is incomplete, and nothing of it was sent to a model. ${said} ${way} See what is left: ${programName()} sessions show ${id}.`,
+    `The chat ${id} is incomplete, and nothing of it was sent to a model. ${problemText} ${way} See what is left: ${programName()} sessions show ${id}.`,
   );
 }
 
 /** Records the problems found on opening, for lists, which open no stores. */
 export function markDamaged(folder: string, problems: readonly ChatProblem[]): void {
   try {
-    const said = problems.map(({ message }) => `${message}\n`).join("");
-    writeFileSync(`${storeFile(folder)}.damaged`, said, { mode: 0o600 });
+    const problemLines = problems.map(({ message }) => `${message}\n`).join("");
+    writeFileSync(`${storeFile(folder)}.damaged`, problemLines, { mode: 0o600 });
   } catch {
     // A missing mark in a list is no reason to refuse the chat.
   }

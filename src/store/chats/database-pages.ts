@@ -18,13 +18,13 @@ export function pagesOf(file: Buffer, log: Buffer | undefined): DatabasePages {
   for (let number = 1; (number - 1) * size < file.length; number++)
     pages.set(number, file.subarray((number - 1) * size, number * size));
   for (const number of freePages(pages, file)) pages.delete(number);
-  if (log) overlay(pages, log, size);
+  if (log) applyLogFrames(pages, log, size);
   return { pages, usable: size - reserved };
 }
 
 function pageSizeOf(file: Buffer): number {
-  const said = file.length > 18 ? file.readUInt16BE(16) : 0;
-  const size = said === 1 ? 65_536 : said;
+  const statedSize = file.length > 18 ? file.readUInt16BE(16) : 0;
+  const size = statedSize === 1 ? 65_536 : statedSize;
   if (size >= 512 && (size & (size - 1)) === 0) return size;
   const [small, large] = usualPageSizes;
   return leavesAt(file, small) > 2 * leavesAt(file, large) ? small : large;
@@ -56,7 +56,7 @@ const logHeader = 32;
 const frameHeader = 24;
 
 /** Applies frames up to the last commit; frames of an older round have different salts. */
-function overlay(pages: Map<number, Buffer>, log: Buffer, size: number): void {
+function applyLogFrames(pages: Map<number, Buffer>, log: Buffer, size: number): void {
   if (log.length < logHeader) return;
   const salts = log.subarray(16, 24);
   let waiting: [number, Buffer][] = [];

@@ -28,7 +28,7 @@ export function deleteChat(configDir: string, folder: string): void {
   } catch (error) {
     throw storeError(error, folder);
   } finally {
-    lock.freeFolder();
+    lock.releaseAndRemoveFolder();
   }
   forgetChat(configDir, `${basename(project)}/${id}`);
   finishOthers(project);
@@ -48,7 +48,7 @@ function finishOthers(project: string): void {
     try {
       const lock = takeWriterLock(folder, { waitMs: 0 });
       if (!existsSync(storeFile(folder))) removeFiles(folder);
-      lock.freeFolder();
+      lock.releaseAndRemoveFolder();
     } catch {
       // Another process is completing it.
     }

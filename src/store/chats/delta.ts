@@ -9,12 +9,39 @@ export type Delta = (string | number)[];
 /** The number of characters that must match before a copy is considered. A copy itself takes about ten. */
 const window = 12;
 const shortestCopy = 20;
+/** How many characters of a match are compared at once. */
+const stride = 32;
 const multiplier = 0x2f0b4c47;
 /** The factor of the character that leaves the rolling hash's window. */
-const leaving = power(multiplier, window);
+const leaving = powerOfInt32(multiplier, window);
 
 export function encodeDelta(text: string, known: string): Delta {
   const all = known + text;
+  return all.length <= short ? encodeShort(all, known.length) : encodeLong(all, known);
+}
+
+/** Up to this length, searching the whole text is faster than a table of its windows: it runs natively. */
+const short = 8192;
+
+function encodeShort(all: string, border: number): Delta {
+  const delta: Delta = [];
+  let written = border;
+  // Whatever is long enough for a copy contains one of the windows that are looked at.
+  for (let at = border; at + window <= all.length; ) {
+    const place = all.indexOf(all.slice(at, at + window));
+    const copy = place + window <= at ? copyAt(all, place, { at, written, border }) : undefined;
+    if (copy) {
+      if (copy.at > written) delta.push(all.slice(written, copy.at));
+      delta.push(copy.from, copy.length);
+      written = copy.at + copy.length;
+    }
+    at = copy ? written : at + shortestCopy - window;
+  }
+  if (written < all.length) delta.push(all.slice(written));
+  return delta;
+}
+
+function encodeLong(all: string, known: string): Delta {
   const places = new Places(all);
   for (let at = 0; at + window <= known.length; at += window) places.add(at, places.hashAt(at));
   const delta: Delta = [];
@@ -95,19 +122,19 @@ class Places {
   }
 
   add(at: number, hash: number): void {
-    this.#table[this.#slot(hash)] = at + 1;
+    this.#table[this.#slotOf(hash)] = at + 1;
   }
 
   /** Returns a position before `at` with the same window. */
   find(hash: number, at: number): number | undefined {
-    const place = this.#table[this.#slot(hash)]! - 1;
+    const place = this.#table[this.#slotOf(hash)]! - 1;
     if (place < 0 || place + window > at) return undefined;
     for (let index = 0; index < window; index++)
       if (this.#text.charCodeAt(place + index) !== this.#text.charCodeAt(at + index)) return undefined;
     return place;
   }
 
-  #slot(hash: number): number {
+  #slotOf(hash: number): number {
     return (Math.imul(hash, 0x9e3779b1) >>> 7) & (this.#table.length - 1);
   }
 }
@@ -126,6 +153,8 @@ function copyAt(
   // The source must already have been written.
   const end = place < border ? border : at - before;
   let after = Math.min(window, end - place);
+  const most = Math.min(all.length - at, end - place) - stride;
+  while (after <= most && all.startsWith(all.slice(place + after, place + after + stride), at + after)) after += stride;
   while (at + after < all.length && place + after < end && all.charCodeAt(at + after) === all.charCodeAt(place + after))
     after++;
   // Do not split a surrogate pair: SQLite could not store the halves.
@@ -143,7 +172,7 @@ function isCount(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0;
 }
 
-function power(base: number, exponent: number): number {
+function powerOfInt32(base: number, exponent: number): number {
   let result = 1;
   for (let index = 0; index < exponent; index++) result = Math.imul(result, base);
   return result;

@@ -6,8 +6,10 @@ import type { StoreConnection } from "./connection.ts";
 import { decodeDelta, encodeDelta } from "./delta.ts";
 
 /** Shorter bodies gain too little, longer ones take too long: both are stored unchanged. */
-const shortest = 400;
+const shortest = 150;
 const longest = 4 * 1024 * 1024;
+/** Up to this length, the nearest base is enough. */
+const short = 400;
 /** A base may itself be a difference. This limits how many must be read to decode one event. */
 const deepest = 48;
 /** The least number of characters that referring to a blob must save. */
@@ -26,7 +28,8 @@ type WrittenEvent = EventRow & { event: AgentEvent; text: string; stored: string
 
 /** Encodes the events of one writer, using what it wrote last as bases. */
 export class EventEncoder {
-  /** The last end of a call, by tool. */
+  /** The last start and the last end of a call, by tool. */
+  readonly #begun = new Map<string, Base>();
   readonly #ends = new Map<string, Base>();
   /** The starts of running calls, by call id. */
   readonly #starts = new Map<string, Base>();
@@ -38,13 +41,14 @@ export class EventEncoder {
   encode(event: AgentEvent, { sequence, turn, at }: EventRow): string {
     const text = JSON.stringify(event);
     if (text.length > longest) return text;
-    const bases = this.#basesOf(event).filter(({ depth }) => depth < deepest);
+    const usableBases = this.#basesOf(event).filter(({ depth }) => depth < deepest);
+    const bases = text.length < short ? usableBases.slice(0, 1) : usableBases;
     const written: WrittenEvent = { event, sequence, turn, at, text, stored: text, bases };
     if (text.length >= shortest) {
       shorten(written, []);
-      if (written.stored.length > shortest) shorten(written, this.#blobs);
+      if (written.stored.length > short) shorten(written, this.#blobs);
     }
-    if (written.stored.length > shortest) this.#unanswered.push(written);
+    if (written.stored.length > short) this.#unanswered.push(written);
     const depth = written.stored === text ? 0 : 1 + Math.max(0, ...bases.map((base) => base.depth));
     this.#remember(event, { name: sequence, text, depth });
     return written.stored;
@@ -60,6 +64,7 @@ export class EventEncoder {
   }
 
   forget(): void {
+    this.#begun.clear();
     this.#ends.clear();
     this.#starts.clear();
     this.#unanswered = [];
@@ -68,11 +73,15 @@ export class EventEncoder {
 
   #basesOf(event: AgentEvent): Base[] {
     if (event.type !== "tool_start" && event.type !== "tool_end") return [];
-    return [this.#starts.get(event.callId), this.#ends.get(event.tool)].filter((base) => base !== undefined);
+    const nearest = event.type === "tool_start" ? this.#begun.get(event.tool) : this.#starts.get(event.callId);
+    return [nearest, this.#ends.get(event.tool)].filter((base) => base !== undefined);
   }
 
   #remember(event: AgentEvent, base: Base): void {
-    if (event.type === "tool_start") this.#starts.set(event.callId, base);
+    if (event.type === "tool_start") {
+      this.#begun.set(event.tool, base);
+      this.#starts.set(event.callId, base);
+    }
     if (event.type !== "tool_end") return;
     this.#starts.delete(event.callId);
     this.#ends.set(event.tool, base);
@@ -83,14 +92,14 @@ export class EventEncoder {
 function shorten(written: WrittenEvent, blobs: readonly AddedBlob[]): boolean {
   const { event, text } = written;
   const callId = "callId" in event ? JSON.stringify(event.callId) : "";
-  const said = blobs
+  const texts = blobs
     .filter((blob) => blob.text.includes(callId))
     .map(({ id, text }) => ({ name: id.slice(0, idLength), text }));
-  if (blobs.length > 0 && said.length === 0) return false;
-  const bases = [...written.bases, ...said];
+  if (blobs.length > 0 && texts.length === 0) return false;
+  const bases = [...written.bases, ...texts];
   const delta = encodeDelta(text, bases.map((base) => base.text).join(""));
   const stored = JSON.stringify([bases.map(({ name }) => name), ...delta]);
-  if (stored.length + (said.length > 0 ? worthwhile : 0) >= written.stored.length) return false;
+  if (stored.length + (texts.length > 0 ? worthwhile : 0) >= written.stored.length) return false;
   written.stored = stored;
   return true;
 }
@@ -113,20 +122,20 @@ export class EventDecoder {
   decode(sequence: number, body: unknown, depth = 0): string | undefined {
     if (typeof body !== "string") return undefined;
     const text = body.startsWith("[") ? this.#apply(sequence, tryParse(body), depth) : body;
-    if (text !== undefined && text.length <= longest) this.#keep(sequence, text);
+    if (text !== undefined && text.length <= longest) this.#storeBody(sequence, text);
     return text;
   }
 
   #apply(sequence: number, difference: unknown, depth: number): string | undefined {
     if (!Array.isArray(difference) || !Array.isArray(difference[0]) || depth > deepest) return undefined;
     const [names, ...delta] = difference as [unknown[], ...unknown[]];
-    let known = "";
+    let baseText = "";
     for (const name of names) {
       const text = typeof name === "string" ? this.#blob(name) : this.#event(name, sequence, depth + 1);
       if (text === undefined) return undefined;
-      known += text;
+      baseText += text;
     }
-    return decodeDelta(delta, known, longest);
+    return decodeDelta(delta, baseText, longest);
   }
 
   /** Accepts only an earlier event, so that no event refers back to itself. */
@@ -141,11 +150,11 @@ export class EventDecoder {
       this.#store.rows("SELECT CAST(data AS TEXT) FROM blobs WHERE id BETWEEN ? AND ?", id, `${id}g`)[0]?.[0];
     const text = this.#read.get(id) ?? read();
     if (typeof text !== "string") return undefined;
-    this.#keep(id, text);
+    this.#storeBody(id, text);
     return text;
   }
 
-  #keep(name: number | string, text: string): void {
+  #storeBody(name: number | string, text: string): void {
     if (this.#read.delete(name)) this.#length -= text.length;
     this.#read.set(name, text);
     this.#length += text.length;

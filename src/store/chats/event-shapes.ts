@@ -3,6 +3,7 @@ import { isObject, tryParse } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { ChatProblem } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
+import { EventDecoder } from "./event-bodies.ts";
 
 /** The required string fields of each type. */
 const texts: Record<AgentEvent["type"], readonly string[]> = {
@@ -31,10 +32,7 @@ export function eventIn(body: unknown): AgentEvent | undefined {
   return wanted.every((field) => typeof event[field] === "string") ? (event as AgentEvent) : undefined;
 }
 
-/**
- * The same check in SQL, which takes a few milliseconds for a long chat. Bodies stored as differences are only checked to be
- * valid JSON.
- */
+/** The same check in SQL, which takes a few milliseconds for a long chat. Bodies stored as differences must be decoded. */
 const isBroken = [
   `json_extract(body, '$.type') NOT IN (${Object.keys(texts).map((kind) => `'${kind}'`)})`,
   ...Object.entries(texts).flatMap(([kind, fields]) =>
@@ -53,7 +51,22 @@ export function eventProblems(store: StoreConnection): ChatProblem[] {
   const rows = store.rows(
     `SELECT sequence FROM courser_events WHERE NOT json_valid(body) OR (body NOT LIKE '[%' AND (${isBroken})) ORDER BY sequence`,
   );
-  return unreadable(rows.map(([sequence]) => Number(sequence)));
+  const decoder = new EventDecoder(store);
+  const differences = store.rows("SELECT sequence, body FROM courser_events WHERE body LIKE '[%' ORDER BY sequence");
+  const undecoded = differences.filter(([sequence, body]) => !eventIn(decoder.decode(Number(sequence), body)));
+  const sequences = [...rows, ...undecoded].map(([sequence]) => Number(sequence));
+  return [...unreadable([...new Set(sequences)].sort((one, other) => one - other)), ...missingEvents(store)];
+}
+
+/** Without rewinds, events are numbered without gaps; and what shortens the model's conversation names what it was made from. */
+export function missingEvents(store: StoreConnection): ChatProblem[] {
+  const [[numbers, views] = []] = store.rows(
+    `SELECT (SELECT max(sequence) - count(*) FROM courser_events
+        WHERE NOT EXISTS (SELECT 1 FROM courser_state WHERE key = '.rewinds')),
+      EXISTS (SELECT 1 FROM courser_views WHERE length(hash) < 16 OR typeof(hash) <> 'text')`,
+  );
+  if (!numbers && !views) return [];
+  return [{ code: "STORE_CORRUPT", message: "Some events of this chat are missing, so parts of it are not shown." }];
 }
 
 export function unreadable(sequences: readonly number[]): ChatProblem[] {

@@ -44,10 +44,10 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
   if (found.length === 1) return found[0]!;
   // A copied configuration can hold a chat twice.
   if (found.length > 1 && isChatId(id)) return found.map(ageAtAGlance).sort(newestFirst)[0]!.folder;
-  if (found.length > 1) throw ambiguous(id, found);
+  if (found.length > 1) throw ambiguousPrefixError(id, found);
   // Those of this workspace come first, since the id is most likely one of them.
   const closed = [...places(workspace), ...places()].flatMap((folder) => closedFolder(folder) ?? [])[0];
-  if (closed !== undefined) throw unreadable(id, closed);
+  if (closed !== undefined) throw unreadableFolderError(id, closed);
   if (unread.length > 0) throw new UserError("FILE_UNREADABLE", `No readable chat starts with ${id}. ${unread[0]}`);
   throw new UserError(
     "SESSION_NOT_FOUND",
@@ -74,7 +74,7 @@ export function nthChat(configDir: string, workspace: string, number: number, pr
   const chat = chats[number - 1];
   if (chat) return chat.folder;
   const closed = chats.length > 0 ? undefined : folders(configDir).find((folder) => closedFolder(folder) !== undefined);
-  if (closed !== undefined) throw unreadable(basename(closed), closed);
+  if (closed !== undefined) throw unreadableFolderError(basename(closed), closed);
   const count = chats.length === 1 ? "is one chat" : `are ${chats.length} chats`;
   throw new UserError(
     "SESSION_NOT_FOUND",
@@ -85,7 +85,7 @@ export function nthChat(configDir: string, workspace: string, number: number, pr
 }
 
 /** `closed` is the unreadable folder: the chat's own, or a parent folder that may hold it. */
-function unreadable(id: string, closed: string): UserError {
+function unreadableFolderError(id: string, closed: string): UserError {
   const what = basename(closed).startsWith(id)
     ? `The chat ${basename(closed)} exists but cannot be read: permission denied for ${closed}.`
     : `The chat ${id} was not found, but it may be in ${closed}, which cannot be read: permission denied.`;
@@ -124,7 +124,7 @@ export function noChatId(wanted: string, program: string): UserError {
   const way =
     wanted.trim() === ""
       ? `Leave --resume out for a new chat; the latest one: ${program} --continue "…"`
-      : `To resume the latest chat: ${program} --continue ${shown(wanted)}`;
+      : `To resume the latest chat: ${program} --continue ${shortenArgument(wanted)}`;
   return new UserError(
     "SESSION_NOT_FOUND",
     `Session not found: ${whyNoId(wanted)}. ${way}. To list the chats: ${program} ls --all`,
@@ -134,17 +134,17 @@ export function noChatId(wanted: string, program: string): UserError {
 function whyNoId(wanted: string): string {
   if (wanted.trim() === "") return "the id is empty";
   const isShort = /^[0-9a-f]{1,3}$/i.test(wanted.trim());
-  return `${shown(wanted)} is ${isShort ? "too short for a chat id: give at least its first 4 digits" : "not a chat id"}`;
+  return `${shortenArgument(wanted)} is ${isShort ? "too short for a chat id: give at least its first 4 digits" : "not a chat id"}`;
 }
 
-function shown(wanted: string): string {
+function shortenArgument(wanted: string): string {
   return JSON.stringify(shortened(wanted, 200));
 }
 
 /** The most candidates that fit on a screen. */
 const maxCandidates = 10;
 
-function ambiguous(beginning: string, folders: readonly string[]): UserError {
+function ambiguousPrefixError(beginning: string, folders: readonly string[]): UserError {
   const chats = folders.slice(0, maxCandidates).map((folder) => metadataAtAGlance(folder));
   const lines = chats.sort(newestFirst).map((chat) => `  ${chat.id}  ${firstLine(shownTitle(chat))}`);
   const rest = folders.length > maxCandidates ? [`  … and ${folders.length - maxCandidates} more`] : [];

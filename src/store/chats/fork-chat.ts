@@ -61,8 +61,8 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
       throw error;
     }
     if (last < wanted) {
-      const said = record.problems.map((problem) => problem.message).join(" ");
-      onLoss?.(`The chat ${record.metadata.id} is incomplete; ${last} of ${wanted} turns were copied. ${said}`);
+      const problemText = record.problems.map((problem) => problem.message).join(" ");
+      onLoss?.(`The chat ${record.metadata.id} is incomplete; ${last} of ${wanted} turns were copied. ${problemText}`);
     }
     return chat.metadata;
   } catch (error) {
@@ -82,7 +82,7 @@ function openCopy(folder: string, metadata: ChatMetadata): ChatWriter {
     writeMetadata(metadata);
     return openChat(metadata.folder, {}, { lock });
   } catch (error) {
-    lock.freeFolder();
+    lock.releaseAndRemoveFolder();
     throw error;
   }
 }
@@ -104,7 +104,7 @@ function makeOwn(file: string, metadata: ChatMetadata): void {
   });
 }
 
-/** Creates a new chat for the messages of a damaged one, so that the damage is not copied. */
+/** Creates an empty chat, into which the messages of a damaged one are then copied without the damage. */
 function replay(configDir: string, metadata: ChatMetadata): ChatWriter {
   if (metadata.workspace === undefined)
     throw new UserError(

@@ -49,7 +49,9 @@ export function readMeta(store: StoreConnection): StoreMeta {
 }
 
 export function hasOwnTables(store: StoreConnection): boolean {
-  const found = store.statement("SELECT 1 FROM chat.sqlite_master WHERE name = 'courser_messages'").get();
+  const found = store
+    .statement("SELECT 1 FROM chat.sqlite_master WHERE name IN ('courser_messages', 'courser_events')")
+    .get();
   return found !== undefined;
 }
 
@@ -97,7 +99,7 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
   if (problem) problems.push(problem);
   // Courser's rows may be ahead of the root, but must start with it.
   const isInOrder = problem !== undefined || ids.every((id, index) => ours[index]?.blob === id);
-  if (isOurs && !isInOrder) problems.push(disorder(root));
+  if (isOurs && !isInOrder) problems.push(disorderProblem(root));
   const alteredOthers = [...altered].filter((id) => id !== root);
   if (alteredOthers.length > 0) problems.push(alteredBlobs(alteredOthers));
   const rows = isOurs && isInOrder ? ours : rowsOf(ids, ours);
@@ -246,17 +248,17 @@ export function assemble(
 function alteredBlobs(blobs: string[]): ChatProblem {
   return {
     code: "STORE_BLOB_HASH",
-    message: `${count(blobs, "blob")} of this chat ${blobs.length === 1 ? "was" : "were"} altered, the content no longer fits the id: ${listed(blobs)}.`,
+    message: `${count(blobs, "blob")} of this chat ${blobs.length === 1 ? "was" : "were"} altered, the content no longer fits the id: ${listIds(blobs)}.`,
     blobs,
   };
 }
 
 function missingBlobs(blobs: string[], what: string): ChatProblem {
-  const message = `${count(blobs, "blob")} with ${what} ${blobs.length === 1 ? "is" : "are"} missing: ${listed(blobs)}.`;
+  const message = `${count(blobs, "blob")} with ${what} ${blobs.length === 1 ? "is" : "are"} missing: ${listIds(blobs)}.`;
   return { code: "STORE_MISSING_BLOB", message, blobs };
 }
 
-function disorder(root: string | undefined): ChatProblem {
+function disorderProblem(root: string | undefined): ChatProblem {
   return { code: "STORE_CORRUPT", message: `The order of the conversation no longer fits the root ${root}.` };
 }
 
@@ -264,6 +266,6 @@ function count(list: readonly unknown[], noun: string): string {
   return list.length === 1 ? `1 ${noun}` : `${list.length} ${noun}s`;
 }
 
-function listed(ids: readonly string[]): string {
+function listIds(ids: readonly string[]): string {
   return ids.length > 5 ? `${ids.slice(0, 5).join(", ")}, …` : ids.join(", ");
 }

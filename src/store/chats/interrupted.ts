@@ -71,8 +71,8 @@ export function owedEvents(cut: InterruptedTurn): AgentEvent[] {
   });
   const durationMs = Math.max(0, cut.lastAt - cut.startedAt);
   const message = "The run was cut off before it ended.";
-  const said: AgentEvent[] = cut.segment === "" ? [] : [{ type: "text_end", text: cut.segment, cut: true }];
-  return [...said, ...ends, { type: "fail", message, code: "INTERRUPTED", durationMs, apiDurationMs: 0 }];
+  const textEvents: AgentEvent[] = cut.segment === "" ? [] : [{ type: "text_end", text: cut.segment, cut: true }];
+  return [...textEvents, ...ends, { type: "fail", message, code: "INTERRUPTED", durationMs, apiDurationMs: 0 }];
 }
 
 /** Builds results for calls of the last reply that have none, since models reject a conversation without them. */
@@ -107,8 +107,8 @@ function explain(id: string, cut: InterruptedTurn | undefined): string {
   const end = cut?.ended.find((event) => event.callId === id);
   if (end?.outcome) {
     const outcome = JSON.stringify(end.outcome.value) ?? "";
-    const shown = outcome.length > maxOutcome ? `${outcome.slice(0, maxOutcome)} …` : outcome;
-    return `The run was cut off right after this call, which had ended with "${end.outcome.kind}": ${shown}`;
+    const shortOutcome = outcome.length > maxOutcome ? `${outcome.slice(0, maxOutcome)} …` : outcome;
+    return `The run was cut off right after this call, which had ended with "${end.outcome.kind}": ${shortOutcome}`;
   }
   const wasStarted = !cut || cut.running.some((event) => event.callId === id);
   return wasStarted ? interruption : "The run was cut off before this call was started. It was not run.";

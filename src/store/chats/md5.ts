@@ -14,7 +14,7 @@ export function md5(text: string): string {
   return Buffer.from(state.buffer).toString("hex");
 }
 
-/** In one function: called once per run, it never gets optimised, and calls would cost more than the steps themselves. */
+/** This is one function because it runs once and is never optimised: calls would cost more than the steps themselves. */
 function compress(state: Int32Array, words: Int32Array, start: number): void {
   let a = state[0]!;
   let b = state[1]!;

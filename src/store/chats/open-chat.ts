@@ -80,7 +80,7 @@ export function createChat(paths: ChatPaths, { id, mode, model, title, createdAt
         lastEvent: 0,
       });
     } catch (error) {
-      lock.freeFolder();
+      lock.releaseAndRemoveFolder();
       throw error;
     }
   } catch (error) {
@@ -116,7 +116,7 @@ export function openChat(
     lock ??= takeWriterLock(folder, waitMs === undefined ? {} : { waitMs });
     checkStore(folder); // it may have been deleted meanwhile
     store = openForWriting(folder);
-    const found = lookInto(store, folder);
+    const found = inspectStore(store, folder);
     // Everything is read before anything is written, so a damaged store stays unchanged.
     if (!found.isUsual) checkSoundness(store);
     const { history, meta, cut, results, problems } = found;
@@ -140,7 +140,7 @@ export function openChat(
  * Reads what is needed to continue a chat. `isUsual`: the last run ended normally. `history` is read for all other chats, and for
  * chats that another program wrote last.
  */
-function lookInto(store: StoreConnection, folder: string) {
+function inspectStore(store: StoreConnection, folder: string) {
   const meta = readMeta(store);
   const hasTables = hasOwnTables(store);
   const view = hasTables ? readView(store) : noView;
@@ -173,7 +173,10 @@ function lookInto(store: StoreConnection, folder: string) {
 
 function readWhole(store: StoreConnection, folder: string, meta: StoreMeta) {
   const history = readHistory(store, meta);
-  if (history.problems.length > 0) throw notWhole(folder, history.problems, history.wholeTurns);
+  if (history.problems.length > 0) {
+    markDamaged(folder, history.problems);
+    throw notWhole(folder, history.problems, history.wholeTurns);
+  }
   const { rows } = history;
   const { turn = 0, sequence: lastSequence = 0 } = rows.at(-1) ?? {};
   return { ...history, root: rootOf(rows.map((row) => row.blob)), turn, lastSequence };

@@ -122,9 +122,9 @@ function contentOf(store: StoreConnection, table: Point["rows"][number]["table"]
   return table === "events" ? new EventDecoder(store).decode(sequence, content) : content;
 }
 
-function holds(store: StoreConnection, { rewinds, rows }: Point): boolean {
-  const own = pointOf(store).rewinds;
-  if (own !== rewinds) return own > rewinds;
+function reachesPoint(store: StoreConnection, { rewinds, rows }: Point): boolean {
+  const ownRewinds = pointOf(store).rewinds;
+  if (ownRewinds !== rewinds) return ownRewinds > rewinds;
   return rows.every(({ table, sequence, content }) => {
     return contentOf(store, table, sequence) === content;
   });
@@ -137,8 +137,8 @@ function compareTo(brought: StoreConnection, folder: string): Found {
   try {
     return withStore(folder, (store) => {
       if (!hasOwnTables(store)) return "other";
-      if (holds(store, pointOf(brought))) return "later";
-      return holds(brought, pointOf(store)) ? "earlier" : "other";
+      if (reachesPoint(store, pointOf(brought))) return "later";
+      return reachesPoint(brought, pointOf(store)) ? "earlier" : "other";
     });
   } catch (error) {
     if (error instanceof UserError && error.code === "STORE_CORRUPT") return "damaged";

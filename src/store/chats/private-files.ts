@@ -3,9 +3,9 @@ import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, writeFileSync } 
 import { dirname } from "node:path";
 
 export function makeFolder(folder: string): void {
-  const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (made === undefined) return;
-  for (let path = folder; path.length >= made.length; path = dirname(path)) chmodSync(path, 0o700);
+  const createdFolder = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (createdFolder === undefined) return;
+  for (let path = folder; path.length >= createdFolder.length; path = dirname(path)) chmodSync(path, 0o700);
 }
 
 /** `wx` requires that the file does not exist. `a` appends. */

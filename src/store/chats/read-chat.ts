@@ -15,7 +15,7 @@ import type {
 import type { StoreConnection } from "./connection.ts";
 import { checkStore, notWhole } from "./damage.ts";
 import { EventDecoder } from "./event-bodies.ts";
-import { eventIn, metaProblems, unreadable } from "./event-shapes.ts";
+import { eventIn, metaProblems, missingEvents, unreadable } from "./event-shapes.ts";
 import { eventsFrom, hasOwnTables, modelView, noView, ownState, readHistory, readMeta, readView } from "./history.ts";
 import { findInterruptedTurn, owedResults, withEveryResult } from "./interrupted.ts";
 import { storeFile } from "./layout.ts";
@@ -50,13 +50,19 @@ export function readWhatIsLeft(folder: string, options: ReadOptions = {}): ChatR
 function recordIn(store: StoreConnection, folder: string, options: ReadOptions): ChatRecord {
   const meta = readMeta(store);
   const history = readHistory(store, meta);
-  const { events, problems } = hasOwnTables(store) ? readEvents(store, options.events === true) : nothing;
+  const isOurs = hasOwnTables(store);
+  const { events, problems } = isOurs ? readEvents(store, options.events === true) : nothing;
   return {
     metadata: metadataOf(store, folder, meta, changedAt(folder)),
     messages: history.messages,
     events: options.events ? events : [],
     turns: turnsOf(events, history.messages),
-    problems: [...history.problems, ...metaProblems(meta, hasOwnTables(store)), ...problems],
+    problems: [
+      ...history.problems,
+      ...metaProblems(meta, isOurs),
+      ...problems,
+      ...(isOurs ? missingEvents(store) : []),
+    ],
     wholeTurns: history.wholeTurns,
   };
 }
@@ -163,7 +169,7 @@ export function changedAt(folder: string): number {
 }
 
 /** Opens a chat for reading, with a part of the writer's interface. */
-export function openToLook(folder: string): Pick<ChatWriter, "metadata" | "state" | "turn"> {
+export function openReadOnly(folder: string): Pick<ChatWriter, "metadata" | "state" | "turn"> {
   const { metadata, turns } = readChat(folder);
   return {
     metadata,

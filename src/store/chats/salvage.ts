@@ -13,14 +13,14 @@ export function salvage<T>(file: string, read: (store: StoreConnection) => T): T
   const store = newStore();
   try {
     addAllTables(store);
-    return fill(store, pages) > 0 ? read(store) : undefined;
+    return insertRows(store, pages) > 0 ? read(store) : undefined;
   } finally {
     store.close();
   }
 }
 
 /** Inserts the rows, and returns the number of blobs and events among them. */
-function fill(store: StoreConnection, pages: DatabasePages): number {
+function insertRows(store: StoreConnection, pages: DatabasePages): number {
   store.exec("BEGIN");
   let found = 0;
   let hasMeta = false;

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
-import { type IndexTables, inMemory, openIndex, removeDatabase, transact } from "../index-database.ts";
+import { type IndexTables, inMemory, openIndex, removeDatabase, runInTransaction } from "../index-database.ts";
 import { type Database, storeError } from "../sqlite.ts";
 import type { ChatMetadata } from "./chat.ts";
 import { idsIn, isChat, metadataAtAGlance, projects } from "./list-chats.ts";
@@ -33,7 +33,7 @@ export function forgetChat(configDir: string, chatPath: string): void {
   try {
     const database = openIndex(file, tables);
     try {
-      transact(database, () => remove(database, [chatPath]));
+      runInTransaction(database, () => remove(database, [chatPath]));
     } finally {
       database.close();
     }
@@ -51,7 +51,7 @@ export function indexFile(configDir: string): string {
 export function withIndex<T>(configDir: string, watch: IndexWatch, work: (database: Database) => T): T {
   const file = indexFile(configDir);
   const use = (path: string): T => {
-    const database = upToDate(path, configDir, watch);
+    const database = openRefreshedIndex(path, configDir, watch);
     try {
       return work(database);
     } finally {
@@ -67,7 +67,7 @@ export function withIndex<T>(configDir: string, watch: IndexWatch, work: (databa
   }
 }
 
-function upToDate(path: string, configDir: string, watch: IndexWatch): Database {
+function openRefreshedIndex(path: string, configDir: string, watch: IndexWatch): Database {
   let database: Database | undefined;
   try {
     database = openIndex(path, tables);
@@ -79,7 +79,7 @@ function upToDate(path: string, configDir: string, watch: IndexWatch): Database 
     if (path === inMemory || !notKept.includes(failure.code)) throw error;
     const why = failure.cause instanceof Error ? failure.cause.message : failure.message;
     watch.onNotice?.(`The index ${path} cannot be kept (${why}), so every chat is read for this search.`);
-    return upToDate(inMemory, configDir, watch);
+    return openRefreshedIndex(inMemory, configDir, watch);
   }
 }
 
@@ -88,7 +88,7 @@ const notKept: ErrorCode[] = ["STORE_READONLY", "STORE_FULL", "STORE_IO", "STORE
 type StaleChat = { chatPath: string; folder: string; stamp: string };
 
 function refresh(database: Database, configDir: string, watch: IndexWatch): void {
-  const known = knownStamps(database);
+  const indexedStamps = knownStamps(database);
   const stale: StaleChat[] = [];
   for (const project of projects(configDir)) {
     const name = basename(project);
@@ -97,13 +97,13 @@ function refresh(database: Database, configDir: string, watch: IndexWatch): void
       const chatPath = `${name}/${id}`;
       const folder = `${project}${sep}${id}`;
       const stat = statSync(folder, ifThere);
-      if (!stat?.isDirectory() || known.delete(`${chatPath} ${stat.mtimeMs}`)) continue;
+      if (!stat?.isDirectory() || indexedStamps.delete(`${chatPath} ${stat.mtimeMs}`)) continue;
       const stamp = stampOf(folder, stat.mtimeMs);
-      if (!known.delete(`${chatPath} ${stamp}`)) stale.push({ chatPath, folder, stamp });
+      if (!indexedStamps.delete(`${chatPath} ${stamp}`)) stale.push({ chatPath, folder, stamp });
     }
   }
   // This also removes the chats that are read again.
-  if (known.size > 0) transact(database, () => remove(database, Array.from(known, chatPathIn)));
+  if (indexedStamps.size > 0) runInTransaction(database, () => remove(database, Array.from(indexedStamps, chatPathIn)));
   index(database, stale, watch);
 }
 
@@ -151,7 +151,7 @@ function index(database: Database, stale: readonly StaleChat[], { onProgress }: 
     characters += read.at(-1)?.text.body.length ?? 0;
     if (read.length < maxChats && characters < maxCharacters && done < stale.length - 1) continue;
     const chatPaths = stale.slice(first, done + 1).map(({ chatPath }) => chatPath);
-    transact(database, () => {
+    runInTransaction(database, () => {
       remove(database, chatPaths);
       insert(database, read);
     });

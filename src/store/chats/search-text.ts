@@ -20,21 +20,21 @@ const longestBody = 4_000_000;
 
 export function searchTextOf(folder: string): { metadata: ChatMetadata; text: SearchText } {
   const { metadata, messages } = readChat(folder);
-  const said: string[] = [];
+  const texts: string[] = [];
   const results: string[] = [];
-  for (const { message } of messages) collect(message, said, results);
-  const body = plain([...said, ...results].join("\n").slice(0, longestBody));
-  return { metadata, text: { title: plain(metadata.title), body, parts: partsOf(body) } };
+  for (const { message } of messages) collect(message, texts, results);
+  const body = withoutControlCharacters([...texts, ...results].join("\n").slice(0, longestBody));
+  return { metadata, text: { title: withoutControlCharacters(metadata.title), body, parts: partsOf(body) } };
 }
 
-function collect(message: Message, said: string[], results: string[]): void {
+function collect(message: Message, spokenTexts: string[], results: string[]): void {
   for (const part of message.parts) {
     switch (part.type) {
       case "text":
-        said.push(part.text);
+        spokenTexts.push(part.text);
         break;
       case "tool_call":
-        said.push(`${part.name} ${textsIn(part.args).join(" ")}`);
+        spokenTexts.push(`${part.name} ${textsIn(part.args).join(" ")}`);
         break;
       case "tool_result":
         results.push(part.text.slice(0, longestResult));
@@ -54,7 +54,7 @@ function textsIn(value: unknown): string[] {
 }
 
 /** Removes control characters: they mark matches, and a NUL would end the text. */
-function plain(text: string): string {
+function withoutControlCharacters(text: string): string {
   return text.replace(/[\x00-\x08\x0b-\x1f\x7f]+/g, " ");
 }
 

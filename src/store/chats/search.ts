@@ -21,7 +21,7 @@ export function searchChats(configDir: string, text: string, { limit = 50, ...wa
   if (text.trim() === "") return [];
   return withIndex(configDir, watch, (database) => {
     const words = terms.filter(isWord);
-    const rows = words.length > 0 ? byWords(database, words, limit) : byLetters(database, text.trim(), limit);
+    const rows = words.length > 0 ? searchByWords(database, words, limit) : byLetters(database, text.trim(), limit);
     const wanted = words.length > 0 ? words.map((word) => word.text) : [text.trim()];
     return rows.map(({ place, facts, body }) => ({
       metadata: {
@@ -41,7 +41,7 @@ function queryOf(terms: readonly SearchTerm[]): string {
 /** The weights of a word in the title, in the text, and as the suffix of a name. */
 const weights = "bm25(8.0, 1.0, 0.5)";
 
-function byWords(database: Database, terms: readonly SearchTerm[], limit: number): SqlRow[] {
+function searchByWords(database: Database, terms: readonly SearchTerm[], limit: number): SqlRow[] {
   return database
     .prepare(
       `SELECT place, facts, body FROM (

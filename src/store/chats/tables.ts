@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS courser_events (sequence INTEGER PRIMARY KEY, turn IN
 CREATE TABLE IF NOT EXISTS courser_state (key TEXT, turn INTEGER, value TEXT, PRIMARY KEY (key, turn)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS courser_views (sequence INTEGER PRIMARY KEY, turn INTEGER, after INTEGER, hash TEXT, body TEXT);`;
 
-/** In bytes. Most rows are small; larger ones waste half a page on average, and an empty table takes a whole page. */
+/** The page size in bytes. Most rows are small; larger ones waste half a page on average, and an empty table takes a whole page. */
 const pageSize = 1024;
 /** The number of pages after which the log is checkpointed into the store. */
 export const longestLog = 2000;

@@ -44,7 +44,7 @@ export function writeMetadata(metadata: ChatMetadata): void {
     },
   });
   const file = metadataFile(metadata.folder);
-  withoutFailing(file, () => replace(file, text));
+  ignoreErrors(file, () => replace(file, text));
 }
 
 /** Created once: given the encoding as a string, Node creates such an object for every file. */
@@ -93,7 +93,7 @@ export function openTranscript(configDir: string, { workspace, id, parent }: Cha
   let handle: number | undefined;
   let isUsable = true;
   const guarded = (work: () => void) => {
-    if (isUsable && !withoutFailing(file, work)) isUsable = false;
+    if (isUsable && !ignoreErrors(file, work)) isUsable = false;
   };
   const makePlace = () => {
     makeFolder(dirname(file));
@@ -177,7 +177,7 @@ function replace(file: string, text: string): void {
   }
 }
 
-function withoutFailing(file: string, work: () => void): boolean {
+function ignoreErrors(file: string, work: () => void): boolean {
   try {
     work();
     return true;

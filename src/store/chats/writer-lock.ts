@@ -11,10 +11,10 @@ import { makeFolder } from "./private-files.ts";
 export interface WriterLock {
   free(): void;
   /** Also removes the folder if it holds nothing else. */
-  freeFolder(): void;
+  releaseAndRemoveFolder(): void;
 }
 
-/** Resolves when no other process writes to the chat, without blocking. Do not use it if this process may be the writer. */
+/** Resolves when no other process writes to the chat; throws STORE_LOCKED after `maxMs`. Do not use it if this process may be the writer. */
 export async function untilWritable(folder: string, maxMs = longestWaitMs): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += 100) {
     try {
@@ -64,7 +64,7 @@ function inodeOf(file: string): number | undefined {
 function heldLock(folder: string, database: Database): WriterLock {
   return {
     free: () => database.close(),
-    freeFolder() {
+    releaseAndRemoveFolder() {
       const remove = () => {
         try {
           if (readdirSync(folder).some((name) => name !== lockName)) return;

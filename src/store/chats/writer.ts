@@ -58,6 +58,7 @@ export class Writer implements ChatWriter {
   /** After a failure nothing more is accepted, since it would follow a gap. */
   #failure: UserError | undefined;
   #isClosed = false;
+  #isPlaced = false;
   /** A commit was synced to disk, and with it everything before. */
   #isSettled = false;
   #shownMetadata = "";
@@ -100,9 +101,7 @@ export class Writer implements ChatWriter {
       const blobs = messages.flatMap((message) => this.#insertMessage(message, at));
       for (const { sequence, turn, at, event, stored } of this.#events.retell(blobs, this.#chat.turn)) {
         this.#chat.store.statement("DELETE FROM courser_events WHERE sequence = ?").run(sequence);
-        this.#chat.store
-          .statement("INSERT INTO courser_events (sequence, turn, at, kind, body) VALUES (?, ?, ?, ?, ?)")
-          .run(sequence, turn, at, event.type, stored);
+        this.#insertEvent(sequence, turn, at, event, stored);
       }
     });
     this.#chat.metadata.hasConversation = true;
@@ -128,7 +127,14 @@ export class Writer implements ChatWriter {
     const endsSegment = this.#segment.ends(event);
     const at = event.at ?? Date.now();
     const isEnd = event.type === "done" || event.type === "fail";
-    if (event.type === "user") this.#beginTurn("event", event.text);
+    if (event.type === "user") {
+      this.#beginTurn("event", event.text);
+      setImmediate(() => {
+        try {
+          this.#place();
+        } catch {} // the first durable commit tries again, and reports it
+      });
+    }
     const turn = this.#running ? this.#chat.turn : this.#chat.turn + 1;
     this.#commit(
       () => {
@@ -276,12 +282,13 @@ export class Writer implements ChatWriter {
     this.#chat.turn++;
     this.#running = by;
     this.#chat.metadata.prompt ??= firstLine(prompt);
+    this.#chat.metadata.hasConversation = true;
   }
 
-  #insertEvent(sequence: number, turn: number, at: number, event: AgentEvent): void {
+  #insertEvent(sequence: number, turn: number, at: number, event: AgentEvent, stored?: string): void {
     this.#chat.store
       .statement("INSERT INTO courser_events (sequence, turn, at, kind, body) VALUES (?, ?, ?, ?, ?)")
-      .run(sequence, turn, at, event.type, this.#events.encode(event, { sequence, turn, at }));
+      .run(sequence, turn, at, event.type, stored ?? this.#events.encode(event, { sequence, turn, at }));
   }
 
   /** Keeps the newest root and the one before it, in case the newest is lost. */
@@ -343,22 +350,27 @@ export class Writer implements ChatWriter {
       try {
         store.rollBack();
       } catch {
-        // Report the first error.
+        // The first error is the one that is reported.
       }
-      this.#failure = unexpected(metadata.id, error);
+      this.#failure = unexpectedWriteError(metadata.id, error);
       this.#failure = storeError(error, storeFile(metadata.folder)); // throws errors that are not from a store
       throw this.#failure;
     }
   }
 
-  /** The first durable commit syncs the file itself; from then on the log is checkpointed as usual. */
+  /** Syncs a new store's file and folders: while the model answers, when nothing waits for it, or with the first durable commit. */
+  #place(): void {
+    const { handle, metadata } = this.#chat;
+    if (this.#isPlaced || this.#isClosed || handle === undefined) return;
+    fsyncSync(handle);
+    syncFoldersUpTo(metadata.folder, chatIdentity(metadata.folder).configDir);
+    this.#isPlaced = true;
+  }
+
+  /** The first durable commit also needs the file itself; from then on the log is checkpointed as usual. */
   #prepareToLast(): void {
     if (!this.#isSettled) {
-      if (this.#chat.handle !== undefined) {
-        fsyncSync(this.#chat.handle);
-        const { configDir } = chatIdentity(this.#chat.metadata.folder);
-        syncFoldersUpTo(this.#chat.metadata.folder, configDir);
-      }
+      this.#place();
       this.#chat.store.exec(`PRAGMA wal_autocheckpoint = ${longestLog}`);
       this.#isSettled = true;
     }
@@ -366,9 +378,9 @@ export class Writer implements ChatWriter {
   }
 }
 
-function unexpected(id: string, error: unknown): UserError {
-  const said = error instanceof Error ? error.message : String(error);
-  const why = `The chat ${id} takes nothing more after an unexpected error (${said}).`;
+function unexpectedWriteError(id: string, error: unknown): UserError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const why = `The chat ${id} takes nothing more after an unexpected error (${reason}).`;
   return new UserError("STORE_FAILED", `${why} What was shown before is kept; continue with --resume.`);
 }
 

@@ -2,7 +2,7 @@
 // deleted at any time: missing parts are rebuilt.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type IndexTables, inMemory, openIndex, removeDatabase, transact } from "../index-database.ts";
+import { type IndexTables, inMemory, openIndex, removeDatabase, runInTransaction } from "../index-database.ts";
 import { projectDir } from "../project.ts";
 import { type Database, type SqlRow, type Statement, storeError } from "../sqlite.ts";
 
@@ -22,6 +22,8 @@ export type Posting = [file: number, score: number];
 
 /** A part of a file, and the key of its vector. */
 export type KeyedChunk = { startLine: number; endLine: number; from: number; to: number; key: string };
+
+type ChunkRow = Omit<KeyedChunk, "key"> & { path: string; bytes: Uint8Array };
 
 const tables: IndexTables = {
   // Increased also when the extraction of terms changes.
@@ -56,15 +58,8 @@ export class CodeIndex {
   }
 
   files(): IndexedFile[] {
-    const rows = this.#prepare("SELECT id, path, size, mtime, ctime, hash FROM files").all();
-    return rows.map((row) => ({
-      id: Number(row["id"]),
-      path: String(row["path"]),
-      size: Number(row["size"]),
-      mtimeMs: Number(row["mtime"]),
-      ctimeMs: Number(row["ctime"]),
-      hash: String(row["hash"]),
-    }));
+    const statement = this.#prepare("SELECT id, path, size, mtime AS mtimeMs, ctime AS ctimeMs, hash FROM files");
+    return statement.all() as unknown as IndexedFile[];
   }
 
   /** Replaces the entry of the path, even one that another program has added meanwhile. */
@@ -122,8 +117,8 @@ export class CodeIndex {
 
   /** Returns the files whose chunks have no vectors of this embedder. */
   withoutVectors(embedder: string): { id: number; path: string }[] {
-    const rows = this.#prepare("SELECT id, path FROM files WHERE embedder IS NOT ? ORDER BY path").all(embedder);
-    return rows.map((row) => ({ id: Number(row["id"]), path: String(row["path"]) }));
+    const statement = this.#prepare("SELECT id, path FROM files WHERE embedder IS NOT ? ORDER BY path");
+    return statement.all(embedder) as unknown as { id: number; path: string }[];
   }
 
   hasVector(key: string): boolean {
@@ -135,7 +130,6 @@ export class CodeIndex {
     this.#prepare("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)").run(key, bytes);
   }
 
-  /** Replaces the chunks of a file. */
   putChunks(file: number, embedder: string, chunks: readonly KeyedChunk[]): void {
     this.#prepare("DELETE FROM chunks WHERE file = ?").run(file);
     const insert = this.#prepare("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)");
@@ -148,20 +142,11 @@ export class CodeIndex {
   }
 
   *chunkVectors(): Iterable<Omit<KeyedChunk, "key"> & { path: string; vector: Float32Array }> {
-    const rows = this.#prepare(
-      "SELECT path, start_line, end_line, from_byte, to_byte, vector FROM chunks JOIN files ON files.id = file JOIN vectors USING (key)",
-    ).iterate();
-    for (const row of rows) {
-      const bytes = row["vector"] as Uint8Array;
-      yield {
-        path: String(row["path"]),
-        startLine: Number(row["start_line"]),
-        endLine: Number(row["end_line"]),
-        from: Number(row["from_byte"]),
-        to: Number(row["to_byte"]),
-        vector: new Float32Array(bytes.slice().buffer),
-      };
-    }
+    const rows = this.#prepare(`
+      SELECT path, start_line AS startLine, end_line AS endLine, from_byte AS "from", to_byte AS "to", vector AS bytes
+      FROM chunks JOIN files ON files.id = file JOIN vectors USING (key)`).iterate();
+    for (const { bytes, ...chunk } of rows as Iterable<ChunkRow>)
+      yield { ...chunk, vector: new Float32Array(bytes.slice().buffer) };
   }
 
   /** Removes vectors of text that no file contains any more. */
@@ -169,9 +154,8 @@ export class CodeIndex {
     this.#prepare("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM chunks)").run();
   }
 
-  /** Runs `work` in a transaction. */
   transact<T>(work: () => T): T {
-    return transact(this.#database, work);
+    return runInTransaction(this.#database, work);
   }
 
   close(): void {
@@ -179,9 +163,9 @@ export class CodeIndex {
   }
 
   #prepare(sql: string): Statement {
-    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
+    const existing = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, existing);
+    return existing;
   }
 }
 

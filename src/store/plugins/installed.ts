@@ -25,8 +25,8 @@ export function installedFolder(configDir: string, name: string): string {
  * Loads the plugins given for this run, the user's own in `plugins/local`, and the installed ones. The first of two with the same
  * name wins.
  */
-export function loadPlugins(configDir: string, given: readonly string[] = []): Plugins {
-  const found: Plugins = { plugins: given.map((folder) => readPlugin(folder, "flag")), warnings: [] };
+export function loadPlugins(configDir: string, pluginFolders: readonly string[] = []): Plugins {
+  const found: Plugins = { plugins: pluginFolders.map((folder) => readPlugin(folder, "flag")), warnings: [] };
   const local = join(pluginsDir(configDir), "local");
   const folders = foldersIn(local).map((name) => join(local, name));
   for (const [name, record] of Object.entries(pluginRecords(configDir))) {

@@ -33,12 +33,12 @@ const folders = { commands: "commands", skills: "skills", agents: "agents", rule
 const files = { hooks: ["hooks/hooks.json"], mcpServers: ["mcp.json", ".mcp.json"] } as const;
 
 /** Throws a UserError for a folder that is not a plugin, or a manifest that cannot be parsed. */
-export function readPlugin(given: string, scope: Plugin["scope"]): Plugin {
-  const root = realOf(resolve(given));
+export function readPlugin(folder: string, scope: Plugin["scope"]): Plugin {
+  const root = realOf(resolve(folder));
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(
       "FILE_UNREADABLE",
-      `The plugin ${given} is not a directory. Pass the directory that contains its plugin.json.`,
+      `The plugin ${folder} is not a directory. Pass the directory that contains its plugin.json.`,
     );
   refuseLinksOut(root);
   const file = manifests.map((each) => join(root, each)).find((each) => existsSync(each));
@@ -117,35 +117,34 @@ function nameOf({ root, file, manifest }: Source): string {
 
 /** A field of the manifest replaces the default folder. */
 function pathsOf(source: Source, field: keyof typeof folders): string[] {
-  const given = source.manifest[field];
-  if (given === undefined) return [join(source.root, folders[field])].filter((each) => existsSync(each));
-  return textsOf(source, field, given).map((path) => insidePath(source, field, path));
+  const fieldValue = source.manifest[field];
+  if (fieldValue === undefined) return [join(source.root, folders[field])].filter((each) => existsSync(each));
+  return textsOf(source, field, fieldValue).map((path) => insidePath(source, field, path));
 }
 
 function contentsOf(source: Source, field: keyof typeof files): PluginFile[] {
-  const given = source.manifest[field];
-  if (isObject(given)) {
-    const content = field in given ? given : { [field]: given };
+  const fieldValue = source.manifest[field];
+  if (isObject(fieldValue)) {
+    const content = field in fieldValue ? fieldValue : { [field]: fieldValue };
     return [{ file: source.file, content }];
   }
   const usual = files[field].map((name) => join(source.root, name)).filter((each) => existsSync(each));
   const paths =
-    given === undefined
+    fieldValue === undefined
       ? usual.slice(0, 1)
-      : textsOf(source, field, given).map((path) => insidePath(source, field, path));
+      : textsOf(source, field, fieldValue).map((path) => insidePath(source, field, path));
   return paths.flatMap((file) => {
     const content = readJson(file);
     return content === undefined ? [] : [{ file, content }];
   });
 }
 
-function textsOf({ file }: Source, field: string, given: unknown): string[] {
-  const list = Array.isArray(given) ? given : [given];
+function textsOf({ file }: Source, field: string, fieldValue: unknown): string[] {
+  const list = Array.isArray(fieldValue) ? fieldValue : [fieldValue];
   if (list.every((each) => typeof each === "string")) return list;
   throw new UserError("CONFIG_INVALID", `${file}: "${field}" must be a path, or a list of paths.`);
 }
 
-/** Refuses paths outside the plugin. */
 function insidePath({ root, file }: Source, field: string, path: string): string {
   const full = resolve(root, path);
   const real = existsSync(full) ? realOf(full) : undefined;
