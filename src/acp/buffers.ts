@@ -2,6 +2,7 @@
 import type { OpenBuffers } from "../agent/seams.ts";
 import { failure } from "../agent/tools/tool.ts";
 import { isObject } from "../json/object.ts";
+import { abortAfter } from "../protocol/abort-after.ts";
 import type { AcpClient } from "./client.ts";
 import { type RpcFailure, rpcCodes } from "./rpc.ts";
 
@@ -17,12 +18,12 @@ export function clientBuffers(
   const { readsFiles, writesFiles } = client.can;
   if (!readsFiles) return undefined;
   /** Paths that were read from the client. They must be written through it too, because its buffer may hold unsaved text. */
-  const given = new Set<string>();
-  const waiting = () => AbortSignal.any([signal(), AbortSignal.timeout(patienceMs)]);
+  const returnedBuffers = new Set<string>();
+  const waiting = () => AbortSignal.any([signal(), abortAfter(patienceMs)]);
   return {
     async read(path) {
       const reply = await client.request("fs/read_text_file", { sessionId, path }, waiting());
-      given.delete(path);
+      returnedBuffers.delete(path);
       if ("error" in reply) {
         if (isRefusal(reply.error))
           throw failure(`The editor refused to read ${path}: ${failureText(reply.error)}`, { path });
@@ -30,14 +31,15 @@ export function clientBuffers(
       }
       const content = isObject(reply.result) ? reply.result["content"] : undefined;
       if (typeof content !== "string") return undefined;
-      given.add(path);
+      returnedBuffers.add(path);
       return content;
     },
     async write(path, text) {
       if (!writesFiles) return false;
       const reply = await client.request("fs/write_text_file", { sessionId, path, content: text }, waiting());
       if (!("error" in reply)) return true;
-      if (!given.has(path) && !isRefusal(reply.error) && reply.error.code !== rpcCodes.cancelled) return false;
+      if (!returnedBuffers.has(path) && !isRefusal(reply.error) && reply.error.code !== rpcCodes.cancelled)
+        return false;
       throw failure(`The editor did not write ${path}: ${failureText(reply.error)}`, { path });
     },
   };

@@ -2,7 +2,7 @@
 import type { Answer, ChoicesQuestion, Human, PlanQuestion, Question } from "../protocol/run.ts";
 import { type AcpClient, resultOf } from "./client.ts";
 import { type RpcReply, rpcCodes } from "./rpc.ts";
-import { cursorAnswer, cursorQuestion, elicitationOf, elicited, outcomeIn } from "./v1/choices.ts";
+import { answerFromElicitation, cursorAnswer, cursorQuestion, elicitationOf, outcomeObject } from "./v1/choices.ts";
 import { cursorPlan } from "./v1/cursor.ts";
 import type { CursorMethod } from "./v1/initialize.ts";
 import { answerIn, type Choosable, permissionForm } from "./v1/permission.ts";
@@ -55,8 +55,8 @@ function askOne(question: Question, asking: Asking): Promise<Answer> {
 async function askPermission(question: Choosable, { client, session, signal }: Asking): Promise<Answer> {
   const call = callOf(question, session);
   const { toolCall, options } = permissionForm(question, call, session.workspace);
-  const shown = options.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
-  const params = { sessionId: session.id, toolCall, options: shown };
+  const optionFields = options.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
+  const params = { sessionId: session.id, toolCall, options: optionFields };
   const reply = await client.request("session/request_permission", params, signal);
   if ("error" in reply) return { type: "no", reason: `The client could not ask: ${reply.error.message}` };
   return answerIn(reply.result, options);
@@ -66,7 +66,7 @@ async function askPlan(question: Extract<Question, { type: "plan" }>, asking: As
   const call = callOf(question, asking.session);
   const reply = await askCursor("create_plan", cursorPlan(question, call), asking);
   if (!reply) return askPermission(question, asking);
-  const { outcome, reason } = outcomeIn(resultOf(reply));
+  const { outcome, reason } = outcomeObject(resultOf(reply));
   if (outcome === "accepted") return { type: "yes" };
   return { type: "no", reason: typeof reason === "string" && reason !== "" ? reason : "The user did not accept it." };
 }
@@ -80,7 +80,7 @@ async function askChoices(question: Extract<Question, { type: "choices" }>, aski
   if (!client.can.elicits) return { type: "choices", answers: [] };
   const scope = { sessionId: session.id, ...(call && { toolCallId: call.callId }) };
   const form = await client.request("elicitation/create", { ...scope, ...elicitationOf(question) }, signal);
-  return elicited(resultOf(form), question);
+  return answerFromElicitation(resultOf(form), question);
 }
 
 /** Returns undefined if the client does not support the method, which it may report only when it is called. */
@@ -98,20 +98,20 @@ function callOf(question: Question, session: AskingSession): WireCall | undefine
       return session.calls.get(question.callId);
     case "choices":
       // MCP servers can ask too, while one of their tools runs.
-      return calls.find((call) => asks(call, question)) ?? calls.find(({ tool }) => tool === "mcp");
+      return calls.find((call) => isQuestionsCall(call, question)) ?? calls.find(({ tool }) => tool === "mcp");
     case "plan":
-      return calls.find((call) => plans(call, question));
+      return calls.find((call) => isPlanCall(call, question));
     default:
       return undefined;
   }
 }
 
-function asks({ tool, args }: WireCall, { questions }: ChoicesQuestion): boolean {
-  const given = args as { questions?: unknown };
-  return tool === "askQuestion" && JSON.stringify(given.questions) === JSON.stringify(questions);
+function isQuestionsCall({ tool, args }: WireCall, { questions }: ChoicesQuestion): boolean {
+  const toolArgs = args as { questions?: unknown };
+  return tool === "askQuestion" && JSON.stringify(toolArgs.questions) === JSON.stringify(questions);
 }
 
-function plans({ tool, args }: WireCall, { name, text }: PlanQuestion): boolean {
-  const given = args as { name?: unknown; plan?: unknown };
-  return tool === "createPlan" && given.name === name && given.plan === text;
+function isPlanCall({ tool, args }: WireCall, { name, text }: PlanQuestion): boolean {
+  const toolArgs = args as { name?: unknown; plan?: unknown };
+  return tool === "createPlan" && toolArgs.name === name && toolArgs.plan === text;
 }

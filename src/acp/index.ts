@@ -2,6 +2,7 @@
 import type { Readable } from "node:stream";
 import type { JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { onAbort } from "../protocol/on-abort.ts";
 import type { RunHost } from "../run/host.ts";
 import { nearestName } from "../text/nearest.ts";
 import type { AcpClient } from "./client.ts";
@@ -38,8 +39,7 @@ export async function serveAcp(start: AcpStart): Promise<void> {
       over();
     });
     input.on("error", over).on("close", over);
-    if (signal.aborted) over();
-    signal.addEventListener("abort", over, { once: true });
+    onAbort(signal, over);
   });
   await server.end();
 }

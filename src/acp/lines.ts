@@ -27,7 +27,7 @@ export class LineReader {
     let start = 0;
     while (start < bytes.length) {
       const end = bytes.indexOf(lineFeed, start);
-      this.#keep(bytes.subarray(start, end === -1 ? bytes.length : end));
+      this.#bufferPart(bytes.subarray(start, end === -1 ? bytes.length : end));
       if (end === -1) return;
       this.#finish();
       start = end + 1;
@@ -39,7 +39,7 @@ export class LineReader {
     if (this.#pending.length > 0) this.#finish();
   }
 
-  #keep(part: Uint8Array): void {
+  #bufferPart(part: Uint8Array): void {
     if (this.#isSkipping) return;
     if (this.#pending.length + part.length <= this.#longest) {
       this.#pending.append(part);
@@ -54,12 +54,12 @@ export class LineReader {
     const wasSkipping = this.#isSkipping;
     this.#isSkipping = false;
     if (wasSkipping) return;
-    const line = this.#decoded();
+    const line = this.#decodeLine();
     this.#pending.clear();
     if (typeof line !== "string" || line.trim() !== "") this.#take(line);
   }
 
-  #decoded(): string | LineFault {
+  #decodeLine(): string | LineFault {
     try {
       return this.#decoder.decode(this.#pending.view());
     } catch {

@@ -1,6 +1,7 @@
 // JSON-RPC 2.0 in both directions: pending requests, cancellation, and a reply to every request.
-import { isObject, type JsonObject, tryParse } from "../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { guardDepth } from "../json/values.ts";
+import { deferred } from "../protocol/deferred.ts";
 import { type ErrorCode, explainError, UserError } from "../protocol/error-codes.ts";
 import { collapsed, shortened } from "../text/one-line.ts";
 import type { LineFault } from "./lines.ts";
@@ -81,7 +82,7 @@ export class RpcPeer {
         this.#notice(message);
         break;
       case "reply":
-        this.#hear(message);
+        this.#handleReply(message);
         break;
       case "fault":
         this.#refuse(message.id, message.error);
@@ -132,18 +133,15 @@ export class RpcPeer {
     }
     const abort = new AbortController();
     this.#answering.set(key, abort);
-    let written = () => {};
-    const answered = new Promise<void>((resolve) => {
-      written = resolve;
-    });
+    const answered = deferred();
     try {
-      const result = await this.#handlers.request(method, params, { signal: abort.signal, answered });
+      const result = await this.#handlers.request(method, params, { signal: abort.signal, answered: answered.promise });
       this.#send({ id, result });
     } catch (error) {
       this.#refuse(id, error);
     } finally {
       this.#answering.delete(key);
-      written();
+      answered.resolve();
     }
   }
 
@@ -152,7 +150,7 @@ export class RpcPeer {
     else this.#answering.get(JSON.stringify(params["requestId"]) ?? "")?.abort();
   }
 
-  #hear({ id, reply }: Reply): void {
+  #handleReply({ id, reply }: Reply): void {
     const answer = typeof id === "number" ? this.#asked.get(id) : undefined;
     if (!answer) return; // a late reply, or one to an unknown request
     this.#asked.delete(id as number);
@@ -198,23 +196,24 @@ function readMessage(line: string | LineFault): Request | Notification | Reply |
   if (Array.isArray(message)) return fault("FRAME_SCHEMA", "Batches are not supported: send one message a line.");
   if (!isObject(message)) return fault("FRAME_SCHEMA", "A message must be an object.");
   const { jsonrpc = "2.0", id, method, params = null, result, error } = message;
-  const own = isId(id) ? id : null;
+  const requestId = isId(id) ? id : null;
   try {
     guardDepth(message, line.length);
   } catch (tooDeep) {
-    return fault("FRAME_SCHEMA", (tooDeep as Error).message, own);
+    return fault("FRAME_SCHEMA", (tooDeep as Error).message, requestId);
   }
   if (id !== undefined && !isId(id)) return fault("FRAME_SCHEMA", '"id" must be a string, a whole number or null.');
-  if (jsonrpc !== "2.0") return fault("FRAME_SCHEMA", '"jsonrpc" must be "2.0".', own);
+  if (jsonrpc !== "2.0") return fault("FRAME_SCHEMA", '"jsonrpc" must be "2.0".', requestId);
   if (method === undefined && ("result" in message || "error" in message))
     return { type: "reply", id, reply: error ? { error: failureIn(error) } : { result } };
-  if (typeof method !== "string") return fault("FRAME_SCHEMA", "A message needs a method, or the result of one.", own);
+  if (typeof method !== "string")
+    return fault("FRAME_SCHEMA", "A message needs a method, or the result of one.", requestId);
   if (params !== null && !isObject(params) && id !== undefined)
-    return fault("USAGE", '"params" must be an object.', own);
-  const given = isObject(params) ? params : {};
+    return fault("USAGE", '"params" must be an object.', requestId);
+  const paramsObject = fieldsOf(params);
   return id === undefined
-    ? { type: "notification", method, params: given }
-    : { type: "request", id: own, method, params: given };
+    ? { type: "notification", method, params: paramsObject }
+    : { type: "request", id: requestId, method, params: paramsObject };
 }
 
 function isId(id: unknown): id is RpcId {
@@ -222,7 +221,7 @@ function isId(id: unknown): id is RpcId {
 }
 
 function failureIn(error: unknown): RpcFailure {
-  const { code, message, data } = isObject(error) ? error : {};
+  const { code, message, data } = fieldsOf(error);
   return {
     code: typeof code === "number" ? code : rpcCodes.internal,
     message: typeof message === "string" ? message : "The client failed.",

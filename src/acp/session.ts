@@ -1,6 +1,7 @@
 // AcpSession: one conversation of a client. It owns a run, sends it prompts and reports its events as updates.
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import { onAbort } from "../protocol/on-abort.ts";
 import type { ChatChoice, LiveRun, PermissionMode, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
 import { DeliveredEndings } from "../run/delivered-endings.ts";
 import type { RunHost } from "../run/host.ts";
@@ -106,7 +107,7 @@ export class AcpSession implements AskingSession {
   static async begin(request: RunRequest, parts: SessionParts): Promise<AcpSession> {
     const setup = await setUp(request, parts.host, { gate: false });
     const mayOpen = setup.trusted || request.force === true;
-    const chat = mayOpen ? request.chat : laidOut(request, parts.id, setup);
+    const chat = mayOpen ? request.chat : withCreatedChat(request, parts.id, setup);
     const session = new AcpSession({ ...request, chat, workspace: setup.workspace }, setup, parts);
     if (mayOpen) await session.open();
     return session;
@@ -116,7 +117,7 @@ export class AcpSession implements AskingSession {
     return this.#cancel.signal;
   }
 
-  /** The part of the answer to session/new, load and resume that describes modes and options. */
+  /** The part of the response to session/new, session/load and session/resume that describes modes and options. */
   get state(): { modes: object; configOptions: object[] } {
     return { modes: modeState(this.#choices), configOptions: configOptions(this.#choices) };
   }
@@ -139,7 +140,7 @@ export class AcpSession implements AskingSession {
     });
     this.#run = run;
     this.#followed = this.#follow(run);
-    void this.#tellCommands(run);
+    void this.#sendCommands(run);
     return run;
   }
 
@@ -152,7 +153,7 @@ export class AcpSession implements AskingSession {
       return await this.#answer(prompt, cancelled);
     } catch (error) {
       if (cancelled.aborted) return "cancelled";
-      throw error instanceof UserError && error.code === "UNTRUSTED" ? this.#untrusted() : error;
+      throw error instanceof UserError && error.code === "UNTRUSTED" ? this.#untrustedError() : error;
     } finally {
       this.#prompts--;
     }
@@ -170,9 +171,9 @@ export class AcpSession implements AskingSession {
     const stop = async () => {
       if (!(await sent.withdraw())) run.interrupt("The client cancelled the turn.");
     };
-    cancelled.addEventListener("abort", stop, { once: true });
+    const forget = onAbort(cancelled, stop);
     const ending = await sent.ending;
-    cancelled.removeEventListener("abort", stop);
+    forget();
     if (sent.state === "told") await this.#shown.until(ending);
     await this.#settle(run, prompt);
     return this.#stopReason(ending, cancelled);
@@ -188,10 +189,9 @@ export class AcpSession implements AskingSession {
     if (signal.aborted) return Promise.resolve(false);
     if (this.#prompts > 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const stop = () => resolve(false);
-      signal.addEventListener("abort", stop, { once: true });
+      const forget = onAbort(signal, () => resolve(false));
       this.#waiting.push(() => {
-        signal.removeEventListener("abort", stop);
+        forget();
         resolve(true);
       });
     });
@@ -203,7 +203,7 @@ export class AcpSession implements AskingSession {
       throw new UserError("USAGE", `Unknown mode '${id}'. The modes are ${modes.map((each) => each.id).join(", ")}.`);
     if (this.#run) this.#run.setMode(mode === "agent" ? this.#agentMode : mode);
     else this.#request = { ...this.#request, mode };
-    this.#chose({ mode });
+    this.#recordChoice({ mode });
   }
 
   async setOption(id: string, value: string): Promise<object[]> {
@@ -221,15 +221,15 @@ export class AcpSession implements AskingSession {
   }
 
   async #setModel(model: string, effort: string): Promise<void> {
-    const known = efforts.find((each) => each === effort);
-    const wish = { model, ...(known && { effort: known }) };
+    const existing = efforts.find((each) => each === effort);
+    const wish = { model, ...(existing && { effort: existing }) };
     const { effort: _before, ...rest } = this.#request;
-    if (this.#run) await this.#run.setModel(model, known);
+    if (this.#run) await this.#run.setModel(model, existing);
     else await setUp({ ...rest, ...wish }, this.#host, { gate: false });
     this.#request = { ...rest, ...wish };
     const { models } = this.#choices;
     const isListed = models.some(({ id }) => id === model);
-    this.#chose({ model, effort, models: isListed ? models : [...models, { id: model, name: model }] });
+    this.#recordChoice({ model, effort, models: isListed ? models : [...models, { id: model, name: model }] });
   }
 
   /** Sends the whole conversation to the client, before session/load is answered. */
@@ -237,16 +237,16 @@ export class AcpSession implements AskingSession {
     const { rebuildEvents } = await import("../sdk/rebuild-events.ts");
     for (const { events } of rebuildEvents(record)) {
       for (const event of events) {
-        for (const update of this.#updates.past(event)) this.#tell(update);
+        for (const update of this.#updates.past(event)) this.#sendUpdate(update);
         await this.#client.ready(this.#abort.signal);
       }
     }
     this.#updates.live({ type: "done", text: "", durationMs: 0, apiDurationMs: 0 });
   }
 
-  tellTitle(title: string): void {
+  sendTitle(title: string): void {
     this.#title = title;
-    this.#tell({ sessionUpdate: "session_info_update", title });
+    this.#sendUpdate({ sessionUpdate: "session_info_update", title });
   }
 
   async close(): Promise<void> {
@@ -258,7 +258,7 @@ export class AcpSession implements AskingSession {
     clearTimeout(this.#outputTimer);
   }
 
-  #tell(update: Update): void {
+  #sendUpdate(update: Update): void {
     this.#client.update(this.id, update);
   }
 
@@ -267,16 +267,16 @@ export class AcpSession implements AskingSession {
     for await (const { event, agent } of run.events()) {
       // A subagent's work is shown by its tool call.
       if (agent !== undefined) continue;
-      this.#learn(event);
-      for (const update of this.#updates.live(event)) this.#tell(update);
+      this.#applyEvent(event);
+      for (const update of this.#updates.live(event)) this.#sendUpdate(update);
       this.#showOutputSoon();
       await this.#client.ready(this.#abort.signal);
       if (event.type === "done" || event.type === "fail") this.#shown.add(event);
     }
   }
 
-  #learn(event: AgentEvent): void {
-    if (event.type === "init") this.#chose({ mode: modeIdOf(event.permissionMode as PermissionMode) });
+  #applyEvent(event: AgentEvent): void {
+    if (event.type === "init") this.#recordChoice({ mode: modeIdOf(event.permissionMode as PermissionMode) });
     if (event.type === "tool_start") this.calls.set(event.callId, event);
     if (event.type === "tool_end") this.calls.delete(event.callId);
     if (event.type === "done" || event.type === "fail") this.calls.clear();
@@ -285,27 +285,27 @@ export class AcpSession implements AskingSession {
       this.#client.notify(`cursor/${extension.method}`, { sessionId: this.id, ...extension.params });
     if (event.type !== "notice") return;
     const { permissionMode, model } = event.fields ?? {};
-    if (event.kind === "mode_change") this.#chose({ mode: modeIdOf(permissionMode as PermissionMode) });
+    if (event.kind === "mode_change") this.#recordChoice({ mode: modeIdOf(permissionMode as PermissionMode) });
     const other = event.kind === "model_change" && this.#choices.models.find(({ name }) => name === model);
-    if (other) this.#chose({ model: other.id });
+    if (other) this.#recordChoice({ model: other.id });
   }
 
   /** Notifies the client only of real changes; the answer to the request that made the change says the same. */
-  #chose(changed: Partial<SessionChoices>): void {
+  #recordChoice(changed: Partial<SessionChoices>): void {
     const before = this.#choices;
     this.#choices = { ...before, ...changed };
     const { mode, model, effort } = this.#choices;
     if (mode !== before.mode)
-      this.#tell({ sessionUpdate: "current_mode_update", currentModeId: mode satisfies ModeId });
+      this.#sendUpdate({ sessionUpdate: "current_mode_update", currentModeId: mode satisfies ModeId });
     if (mode !== before.mode || model !== before.model || effort !== before.effort)
-      this.#tell({ sessionUpdate: "config_option_update", configOptions: configOptions(this.#choices) });
+      this.#sendUpdate({ sessionUpdate: "config_option_update", configOptions: configOptions(this.#choices) });
   }
 
   #showOutputSoon(): void {
     if (this.#outputTimer || !this.#updates.hasUnshownOutput) return;
     this.#outputTimer = setTimeout(() => {
       this.#outputTimer = undefined;
-      for (const update of this.#updates.liveOutput()) this.#tell(update);
+      for (const update of this.#updates.liveOutput()) this.#sendUpdate(update);
     }, outputEveryMs);
   }
 
@@ -316,12 +316,12 @@ export class AcpSession implements AskingSession {
     if (use) {
       const { used, window: size, costUsd } = use;
       const cost = costUsd === undefined ? {} : { cost: { amount: costUsd, currency: "USD" } };
-      this.#tell({ sessionUpdate: "usage_update", used: Math.round(used), size, ...cost });
+      this.#sendUpdate({ sessionUpdate: "usage_update", used: Math.round(used), size, ...cost });
     }
     const title = prompt && this.#title === undefined ? firstLine(prompt.text) : "";
     if (title !== "") this.#title = title;
     const updatedAt = new Date().toISOString();
-    this.#tell({ sessionUpdate: "session_info_update", ...(title !== "" && { title }), updatedAt });
+    this.#sendUpdate({ sessionUpdate: "session_info_update", ...(title !== "" && { title }), updatedAt });
   }
 
   #stopReason(ending: TurnEnding, cancelled: AbortSignal): StopReason {
@@ -331,7 +331,7 @@ export class AcpSession implements AskingSession {
     const reason = stopReasons[code as ErrorCode];
     if (reason === undefined) throw new UserError(code as ErrorCode, message);
     if (reason !== "cancelled")
-      this.#tell({
+      this.#sendUpdate({
         sessionUpdate: "agent_message_chunk",
         content: { type: "text", text: message },
         messageId: randomUuid(),
@@ -339,7 +339,7 @@ export class AcpSession implements AskingSession {
     return reason;
   }
 
-  async #tellCommands(run: LiveRun): Promise<void> {
+  async #sendCommands(run: LiveRun): Promise<void> {
     const names = await run.names().catch(() => undefined); // the first turn reports the reason
     await this.#answered;
     if (!names || this.#abort.signal.aborted) return;
@@ -351,10 +351,10 @@ export class AcpSession implements AskingSession {
         input: { hint: kind === "command" || kind === "prompt" ? "arguments" : "task" },
       })),
     ];
-    this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
+    this.#sendUpdate({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  #untrusted(): UserError {
+  #untrustedError(): UserError {
     const { program } = this.#host;
     return new UserError(
       "UNTRUSTED",
@@ -364,8 +364,8 @@ export class AcpSession implements AskingSession {
 }
 
 /** Creates the chat at once under the id that the client was given, so that another process can resume it. */
-function laidOut({ chat, unkept }: RunRequest, id: string, setup: Setup): ChatChoice | undefined {
-  if (chat?.type !== "new" || unkept) return chat;
+function withCreatedChat({ chat, ephemeral }: RunRequest, id: string, setup: Setup): ChatChoice | undefined {
+  if (chat?.type !== "new" || ephemeral) return chat;
   createChat(setup, { id, mode: "default" }).close();
   return { type: "resume", id };
 }

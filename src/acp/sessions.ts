@@ -48,7 +48,7 @@ export class AcpSessions {
   /** Replays the whole chat before answering. */
   load(params: JsonObject, call: RpcCall): Promise<object> {
     return this.#oneByOne(params, async (id) => {
-      const { session, metadata } = await this.#resumed(id, params, call);
+      const { session, metadata } = await this.#resumeSession(id, params, call);
       await session.replay(readChat(metadata.folder, { events: true }));
       return { sessionId: id, ...session.state };
     });
@@ -56,13 +56,13 @@ export class AcpSessions {
 
   resume(params: JsonObject, call: RpcCall): Promise<object> {
     return this.#oneByOne(params, async (id) => {
-      const { session } = await this.#resumed(id, params, call);
+      const { session } = await this.#resumeSession(id, params, call);
       return { sessionId: id, ...session.state };
     });
   }
 
   async prompt(params: JsonObject, { signal }: RpcCall): Promise<object> {
-    return { stopReason: await this.#named(params).prompt(promptOf(params), signal) };
+    return { stopReason: await this.#requireSession(params).prompt(promptOf(params), signal) };
   }
 
   cancel({ sessionId }: JsonObject): void {
@@ -70,12 +70,12 @@ export class AcpSessions {
   }
 
   async setMode(params: JsonObject): Promise<object> {
-    this.#named(params).setMode(textParam(params, "modeId"));
+    this.#requireSession(params).setMode(textParam(params, "modeId"));
     return {};
   }
 
   async setOption(params: JsonObject): Promise<object> {
-    const session = this.#named(params);
+    const session = this.#requireSession(params);
     return { configOptions: await session.setOption(textParam(params, "configId"), textParam(params, "value")) };
   }
 
@@ -103,7 +103,7 @@ export class AcpSessions {
 
   close(params: JsonObject): Promise<object> {
     return this.#oneByOne(params, async (id) => {
-      const session = this.#named(params);
+      const session = this.#requireSession(params);
       this.#open.delete(id);
       await session.close();
       return {};
@@ -155,18 +155,18 @@ export class AcpSessions {
     return configDir(this.#host.env);
   }
 
-  async #resumed(id: string, params: JsonObject, { answered }: RpcCall) {
+  async #resumeSession(id: string, params: JsonObject, { answered }: RpcCall) {
     const open = openParams(params);
     const folder = isChatId(id) ? this.#folderOf(id, open.cwd) : undefined;
     if (folder === undefined) throw unknownSession(id, this.#host.program);
     // Loading an open session reopens it, perhaps with other servers or another directory.
     await this.#open.get(id)?.close();
     this.#open.delete(id);
-    if (!this.#template.unkept) await untilWritable(folder); // other sessions go on meanwhile
+    if (!this.#template.ephemeral) await untilWritable(folder); // other sessions go on meanwhile
     const metadata = metadataAtAGlance(folder);
     const mode = readState(folder, ["mode"]).get("mode");
     const session = await this.#begin(open, { type: "resume", id }, { id, answered, mode });
-    void answered.then(() => session.tellTitle(shownTitle(metadata)));
+    void answered.then(() => session.sendTitle(shownTitle(metadata)));
     return { session, metadata };
   }
 
@@ -189,7 +189,7 @@ export class AcpSessions {
     return session;
   }
 
-  #named(params: JsonObject): AcpSession {
+  #requireSession(params: JsonObject): AcpSession {
     const id = textParam(params, "sessionId");
     const session = this.#open.get(id.toLowerCase());
     if (!session) throw unknownSession(id, this.#host.program);
@@ -207,10 +207,10 @@ export class AcpSessions {
 }
 
 function unknownSession(id: string, program: string): UserError {
-  const shown = JSON.stringify(id.slice(0, 100));
+  const quotedId = JSON.stringify(id.slice(0, 100));
   return new UserError(
     "SESSION_NOT_FOUND",
-    `Session not found: ${shown}. To list the sessions: session/list, or ${program} ls --all`,
+    `Session not found: ${quotedId}. To list the sessions: session/list, or ${program} ls --all`,
   );
 }
 

@@ -12,7 +12,7 @@ import { blanks, type Painted, wrap } from "./painted.ts";
 import { showChanges } from "./review.ts";
 
 /** A second press counts only within this time. */
-const twiceMs = 1500;
+export const twiceMs = 1500;
 const pressed = new WeakMap<App, { action: AppAction; at: number }>();
 
 /**
@@ -32,7 +32,7 @@ export function performAction(app: App, action: AppAction, { isHinted }: { isHin
 type Action = (app: App, isSecond: boolean) => string | undefined;
 
 /** Runs an action asynchronously and reports its errors on the screen. */
-function later(work: (app: App) => Promise<unknown>): Action {
+function inBackground(work: (app: App) => Promise<unknown>): Action {
   return (app) => {
     void work(app).catch((error: Error) => app.complain(error.message));
     return undefined;
@@ -92,7 +92,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
     return isSecond ? void app.leave() : "Ctrl+D again quits";
   },
   nextMode(app) {
-    setMode(app, nextMode(app.conversation.facts.mode));
+    setMode(app, nextMode(app.conversation.info.mode));
     return undefined;
   },
   background(app, isSecond) {
@@ -103,7 +103,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
     });
     return undefined;
   },
-  transcript: later(async (app) => {
+  transcript: inBackground(async (app) => {
     const all: Recorded[] = [];
     for await (const recorded of app.conversation.history("all")) all.push(recorded);
     const raw = all.map(({ number, event }) => `${String(number).padStart(6)} ${JSON.stringify(event)}`);
@@ -126,28 +126,28 @@ const actions: Readonly<Record<AppAction, Action>> = {
       },
     });
   }),
-  review: later(showChanges),
-  resume: later(async (app) => {
+  review: inBackground(showChanges),
+  resume: inBackground(async (app) => {
     if (app.conversation.isWorking) return app.say("A turn is running. Esc interrupts it.");
     await findCommand("resume")!.run(app, "");
   }),
-  redraw: later((app) => app.reprint()),
+  redraw: inBackground((app) => app.reprint()),
   suspend(app) {
     app.suspend();
     return undefined;
   },
-  externalEditor: later(async (app) => {
+  externalEditor: inBackground(async (app) => {
     const edited = await app.lend(() => editExternally(app.editor.text(), placeOf(app)));
     if (edited.type === "edited") app.editor.setEdited(edited.text);
     else app.complain(edited.message);
   }),
-  pasteImage: later(async (app) => {
+  pasteImage: inBackground(async (app) => {
     const found = await readClipboardImage(placeOf(app));
     if (found.type === "image") app.editor.insertImage(found.image);
     else app.say(found.message);
     app.redraw();
   }),
-  help: later(async (app) => {
+  help: inBackground(async (app) => {
     await findCommand("help")!.run(app, "");
   }),
 };

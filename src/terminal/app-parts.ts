@@ -15,7 +15,11 @@ export type AppParts = {
   screen: Screen;
   palette: Palette;
   editor: Editor;
-  transcript(options: { isExpanded: boolean; rendering?: Rendering | undefined; onChange?(): void }): Transcript;
+  transcript(options: {
+    isExpanded: boolean;
+    rendering?: Rendering | undefined;
+    onChange?: (() => void) | undefined;
+  }): Transcript;
   toggles: Toggles;
   branch(): string | undefined;
   /** The raw `statusLine` value from cli-config.json. */

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
 import { counted } from "../view/numbers.ts";
-import { performAction } from "./actions.ts";
+import { performAction, twiceMs } from "./actions.ts";
 import type { AppParts } from "./app-parts.ts";
 import { isTooEarly, sendsDraft } from "./ask/draft-keys.ts";
 import { screenHuman } from "./ask/human.ts";
@@ -22,14 +22,14 @@ import type { Key } from "./key.ts";
 import { type AppAction, appAction } from "./keymap.ts";
 import { complained, echoed, type Note, said, shownAsItIs } from "./notes.ts";
 import type { PagerOptions } from "./pager/pager.ts";
-import type { Painted, Palette } from "./painted.ts";
+import { nothing, type Painted, type Palette } from "./painted.ts";
 import { type ListOptions, listPanel } from "./panels/list.ts";
 import type { Panel } from "./panels/panel.ts";
 import { PanelStack } from "./panels/panel-stack.ts";
 import { pasteImages } from "./pasted-images.ts";
 import { runShellCommand } from "./shell-mode.ts";
 import { StatusLine } from "./status-line.ts";
-import { sendNow, submitText, takesBack } from "./submit.ts";
+import { sendNow, submitText, tryTakeBack } from "./submit.ts";
 import type { Transcript } from "./transcript/index.ts";
 import { recentTurns } from "./transcript/recent.ts";
 import type { Rendering } from "./transcript/rendering.ts";
@@ -54,19 +54,22 @@ export class App implements Desk {
   #live: (columns: number) => readonly Painted[] = () => [];
   #stopLive: (() => void) | undefined;
   #hint = "";
+  #hintEnds: NodeJS.Timeout | undefined;
   #opening: Promise<void> = Promise.resolve();
   #branch: string | undefined;
   #rendering: Rendering | undefined;
   goal: Goal | undefined;
   #left: (code: number) => void = () => {};
-  readonly done: Promise<number>;
+  readonly done = new Promise<number>((resolve) => {
+    this.#left = resolve;
+  });
 
   constructor(parts: AppParts) {
     this.#parts = parts;
     this.palette = parts.palette;
     this.editor = parts.editor;
     this.toggles = parts.toggles;
-    this.#transcript = this.#newTranscript();
+    this.#transcript = this.transcriptOf({ isExpanded: false, isLive: true });
     this.#handover = new Handover({
       ...parts,
       output: parts.start.output,
@@ -76,9 +79,6 @@ export class App implements Desk {
         this.redraw();
       },
     });
-    this.done = new Promise((resolve) => {
-      this.#left = resolve;
-    });
     const { request, host } = parts.start;
     this.program = host.program;
     this.version = host.version;
@@ -87,7 +87,7 @@ export class App implements Desk {
     const human = screenHuman(this, {
       asks: (callId) => {
         this.#transcript.waits(callId);
-        this.#parts.attention.asked();
+        parts.attention.asked();
       },
       answered: (callId) => {
         this.#transcript.answered(callId);
@@ -100,14 +100,6 @@ export class App implements Desk {
       { event: (recorded) => this.#event(recorded), changed: () => this.redraw() },
       parts.start.attachment,
     );
-  }
-
-  #newTranscript(): Transcript {
-    return this.#parts.transcript({
-      isExpanded: false,
-      rendering: this.#rendering,
-      onChange: () => this.redraw(),
-    });
   }
 
   get size(): Size {
@@ -174,8 +166,8 @@ export class App implements Desk {
       this.#handover.isReading || (this.#panels.takes(before) && !(this.#isAsking && sendsDraft(key, this.editor)));
     if (isElsewhere) this.#hint = "";
     if (this.#handover.isReading) this.#handover.press(key);
-    else if (isElsewhere) this.#panels.front!.press(key);
-    else if (!(this.#isAsking && isTooEarly(key, this.editor))) this.#edit(key);
+    else if (isElsewhere ? this.#panels.front!.press(key) === false : !(this.#isAsking && isTooEarly(key, this.editor)))
+      this.#edit(key);
     this.redraw();
   }
 
@@ -185,7 +177,7 @@ export class App implements Desk {
 
   #edit(key: Key): void {
     this.#panels.unread();
-    if (key.type === "key" && key.name === "up" && takesBack(this)) return;
+    if (key.type === "key" && key.name === "up" && tryTakeBack(this)) return;
     if (key.type === "paste" && pasteImages(this, key.text)) return;
     const outcome = this.editor.press(key);
     this.#hint = outcome.type === "handled" ? "" : this.#hint;
@@ -225,17 +217,17 @@ export class App implements Desk {
 
   #draw(): void {
     if (this.#handover.isLent || !this.#parts.tty.isOurs) return;
+    this.#parts.tty.readSize();
     this.#clock.animate(
       this.#transcript.tickMs !== undefined || this.conversation.isWorking || this.#live(80).length > 0,
     );
     const { screen } = this.#parts;
-    if (this.#handover.isReading) {
-      this.#handover.draw();
-      return;
+    if (this.#handover.isReading) this.#handover.draw();
+    else {
+      screen.commit(this.#transcript.takeCommitted(screen.size.columns));
+      screen.draw(this.#view());
+      this.#panels.drawn();
     }
-    screen.commit(this.#transcript.takeCommitted(screen.size.columns));
-    screen.draw(this.#view());
-    this.#panels.drawn();
   }
 
   #view(): View {
@@ -247,6 +239,7 @@ export class App implements Desk {
       hint: this.#hint,
       branch: this.#branch,
       background: this.#background.running.length,
+      rowsAbove: this.#parts.screen.rowsAbove,
     });
   }
 
@@ -285,6 +278,12 @@ export class App implements Desk {
 
   perform(action: AppAction): void {
     this.#hint = performAction(this, action, { isHinted: this.#hint !== "" }) ?? "";
+    clearTimeout(this.#hintEnds);
+    if (this.#hint === "") return;
+    this.#hintEnds = setTimeout(() => {
+      this.#hint = ""; // a second press counts no more
+      this.redraw();
+    }, twiceMs).unref();
   }
 
   async shell(command: string): Promise<void> {
@@ -338,20 +337,20 @@ export class App implements Desk {
   /** Commits the rest of the old transcript to the scrollback before starting a new one. */
   #beginTranscript(): void {
     this.#parts.screen.commit(this.#transcript.takeCommitted(this.size.columns));
-    this.#transcript = this.#newTranscript();
+    this.#transcript = this.transcriptOf({ isExpanded: false, isLive: true });
   }
 
   async switchTo(request: RunRequest, how?: "quietly"): Promise<boolean> {
     if (how !== "quietly") this.#beginTranscript();
-    const { request: before, facts } = this.conversation;
+    const { request: before, info } = this.conversation;
     if (!(await this.#open(request, how))) return true;
     // The new run could not be opened: reopen the previous one.
-    await this.#open({ ...before, chat: { type: "resume", id: facts.chatId ?? "-1" } }, how);
+    await this.#open({ ...before, chat: { type: "resume", id: info.chatId ?? "-1" } }, how);
     return false;
   }
 
   async reprint(): Promise<void> {
-    this.#beginTranscript();
+    this.#transcript = this.transcriptOf({ isExpanded: false, isLive: true }); // the history has what the old one did not show yet
     await this.#showHistory("all");
     this.redraw();
   }
@@ -363,8 +362,9 @@ export class App implements Desk {
     for (const recorded of events) this.#transcript.event(recorded);
   }
 
-  transcriptOf({ isExpanded }: { isExpanded: boolean }): Transcript {
-    return this.#parts.transcript({ isExpanded, rendering: this.#rendering });
+  transcriptOf({ isExpanded, isLive }: { isExpanded: boolean; isLive?: boolean }): Transcript {
+    const onChange = isLive ? () => this.redraw() : undefined;
+    return this.#parts.transcript({ isExpanded, rendering: this.#rendering, onChange });
   }
 
   copyByTerminal(text: string): boolean {
@@ -373,8 +373,8 @@ export class App implements Desk {
     return sequence !== undefined;
   }
 
-  leave(): void {
-    this.#left(this.conversation.exitCode);
+  leave(exitCode = this.conversation.exitCode): void {
+    this.#left(exitCode);
   }
 
   /** Stops everything and writes the closing lines above the next shell prompt. */
@@ -384,15 +384,15 @@ export class App implements Desk {
     this.#panels.cancelAll();
     this.#handover.close();
     await forgetForward(this);
-    const { chatId } = this.conversation.facts;
+    const { chatId } = this.conversation.info;
     const { turn, request, attachment } = this.conversation;
     this.#background.end();
     await this.conversation.close();
     if (turn > 0) await this.#transcript.load(); // show what is still waiting to be rendered
     const { screen } = this.#parts;
     screen.commit(this.#transcript.takeCommitted(this.size.columns));
-    if (!attachment && chatId !== undefined && turn > 0 && !request.unkept)
-      screen.commit([this.palette.soft(`Resume with: ${this.program} --resume ${chatId}`)]);
+    if (!attachment && chatId !== undefined && turn > 0 && !request.ephemeral)
+      screen.commit([nothing, this.palette.soft(`Resume with: ${this.program} --resume ${chatId}`)]);
     await screen.allAnswered();
     screen.clear();
   }

@@ -82,7 +82,7 @@ export async function readClipboardImage({ env, cwd }: { env: Environment; cwd: 
     const bytes = reader.decode?.(stdout) ?? stdout;
     const mime = imageKind(bytes);
     if (isCut || bytes.length > largestImage)
-      return none("Images may be at most 5 MB. Make it smaller and copy it again.");
+      return none("Images may be at most 3.75 MB. Make it smaller and copy it again.");
     if (mime) return { type: "image", image: { mime, base64: bytes.toString("base64") } };
   }
   return none("The clipboard contains no image.");

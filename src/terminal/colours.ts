@@ -38,38 +38,38 @@ export function darknessOf(reply: string): boolean | undefined {
 /** Diffs and the user's messages get a background only with 24-bit colours, where it can be a subtle shade. */
 const shades = {
   light: {
-    soft: fore("6a6963"),
-    accent: fore("2f5fd0"),
-    good: fore("1f7a46"),
-    bad: fore("b3261e"),
-    warn: fore("8a5a00"),
+    soft: foregroundCode("6a6963"),
+    accent: foregroundCode("2f5fd0"),
+    good: foregroundCode("1f7a46"),
+    bad: foregroundCode("b3261e"),
+    warn: foregroundCode("8a5a00"),
     message: back("ededea"),
     added: back("e3f4e8"),
     removed: back("fbe6e4"),
     addedWord: back("bfe6cb"),
     removedWord: back("f3c2bd"),
-    keyword: fore("7a3e9d"),
-    string: fore("1f7a46"),
-    number: fore("8a5a00"),
-    comment: fore("6a6963"),
-    type: fore("1c6d86"),
+    keyword: foregroundCode("7a3e9d"),
+    string: foregroundCode("1f7a46"),
+    number: foregroundCode("8a5a00"),
+    comment: foregroundCode("6a6963"),
+    type: foregroundCode("1c6d86"),
   },
   dark: {
-    soft: fore("9a9a94"),
-    accent: fore("8ab0ff"),
-    good: fore("6fcf97"),
-    bad: fore("ff8a80"),
-    warn: fore("e3b341"),
+    soft: foregroundCode("9a9a94"),
+    accent: foregroundCode("8ab0ff"),
+    good: foregroundCode("6fcf97"),
+    bad: foregroundCode("ff8a80"),
+    warn: foregroundCode("e3b341"),
     message: back("2c2f35"),
     added: back("16301f"),
     removed: back("3a1d1c"),
     addedWord: back("24573a"),
     removedWord: back("6d2f2b"),
-    keyword: fore("c8a2f0"),
-    string: fore("8fd0a8"),
-    number: fore("e3b341"),
-    comment: fore("9a9a94"),
-    type: fore("86c8dc"),
+    keyword: foregroundCode("c8a2f0"),
+    string: foregroundCode("8fd0a8"),
+    number: foregroundCode("e3b341"),
+    comment: foregroundCode("9a9a94"),
+    type: foregroundCode("86c8dc"),
   },
 };
 
@@ -81,7 +81,7 @@ const ofTheTerminal: Shades = {
   good: "32",
   bad: "31",
   warn: "33",
-  message: "",
+  message: "1",
   added: "32",
   removed: "31",
   addedWord: "1;32",
@@ -93,9 +93,24 @@ const ofTheTerminal: Shades = {
   type: "36",
 };
 
+/** High contrast: nothing is dim, and what matters is bold or reversed. */
+const contrast: Shades = {
+  ...ofTheTerminal,
+  soft: "",
+  accent: "1;94",
+  good: "1;32",
+  bad: "1;31",
+  warn: "1;33",
+  message: "7",
+  addedWord: "1;7;32",
+  removedWord: "1;7;31",
+  comment: "",
+};
+
 const withoutColour: Shades = {
   ...(Object.fromEntries(Object.keys(ofTheTerminal).map((name) => [name, ""])) as Shades),
   soft: "2",
+  message: "1",
   comment: "2",
   addedWord: "1",
   removedWord: "1",
@@ -103,19 +118,32 @@ const withoutColour: Shades = {
 
 const attributes = { plain: "", bold: "1", italic: "3", underline: "4", struck: "9", reverse: "7" };
 
-/** Returns the SGR code of each colour; an empty string means no colour. */
-export function colourCodes(depth: ColourDepth, dark: boolean | undefined): Shades & typeof attributes {
+/** `auto` follows the background of the terminal. */
+export type Theme = "auto" | "dark" | "light" | "contrast";
+
+export function themeOf(setting: unknown): Theme {
+  return setting === "dark" || setting === "light" || setting === "contrast" ? setting : "auto";
+}
+
+/** Returns the SGR code of each colour; an empty string means no colour. `reported` is true for a dark background. */
+export function colourCodes(
+  depth: ColourDepth,
+  reported: boolean | undefined,
+  theme: Theme = "auto",
+): Shades & typeof attributes {
+  const dark = theme === "auto" ? reported : theme === "dark";
   if (depth === "none") {
     const all = { ...withoutColour, ...attributes };
     return Object.fromEntries(Object.keys(all).map((name) => [name, ""])) as typeof all;
   }
   if (depth === 0) return { ...withoutColour, ...attributes };
+  if (theme === "contrast") return { ...contrast, ...attributes };
   if (depth === 24 && dark !== undefined) return { ...(dark ? shades.dark : shades.light), ...attributes };
   // Dark blue is unreadable on black; bright blue is readable on either.
   return { ...ofTheTerminal, ...(dark !== false && { accent: "94" }), ...attributes };
 }
 
-function fore(hex: string): string {
+function foregroundCode(hex: string): string {
   return `38;2;${rgb(hex)}`;
 }
 

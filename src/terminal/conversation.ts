@@ -19,7 +19,7 @@ import type { Attachment } from "./start.ts";
 type Queued = { text: string; sent: Sent };
 
 /** Facts shown in the footer, the title and the status line. */
-export type ConversationFacts = {
+export type ConversationInfo = {
   chatId?: string;
   model: string;
   mode: PermissionMode;
@@ -50,14 +50,12 @@ export class Conversation {
   #sent: Queued[] = [];
   /** Prompts submitted before a run was open. */
   #early: Prompt[] = [];
-  /** Running tool calls by id, newest last. */
-  readonly #running = new Map<string, { tool: string; isShell: boolean }>();
+  /** The ids of running shell calls, newest last. */
+  readonly #shells = new Set<string>();
   #firstNumber: number | undefined;
   #lastNumber = 0;
   readonly changes: Change[] = [];
-  facts: ConversationFacts;
-  /** When the current turn started. */
-  startedAt: number | undefined;
+  info: ConversationInfo;
   turn = 0;
   /** The text of the last answer and the id of its request, for copying. */
   lastAnswer = "";
@@ -73,7 +71,7 @@ export class Conversation {
     this.#host = host;
     this.#listeners = listeners;
     this.#attachment = attachment;
-    this.facts = factsOf(request);
+    this.info = initialInfo(request);
   }
 
   get request(): RunRequest {
@@ -113,7 +111,7 @@ export class Conversation {
     for await (const recorded of this.#run.events(1)) {
       if (recorded.number === undefined || recorded.agent !== undefined) continue;
       if (recorded.number <= end) {
-        this.#recall(recorded.event);
+        this.#rememberTurn(recorded.event);
         yield recorded;
       }
       if (recorded.number >= end) return;
@@ -125,13 +123,13 @@ export class Conversation {
     if (this.#run) this.#attachment = undefined;
     await this.close();
     this.#request = request;
-    this.facts = factsOf(request);
+    this.info = initialInfo(request);
     this.#firstNumber = undefined;
-    this.#running.clear();
+    this.#shells.clear();
     this.#forget();
     const run = this.#attachment?.open(this.#host.human) ?? (await openRun(request, this.#host));
     this.#run = run;
-    this.facts.chatId = run.chatId;
+    this.info.chatId = run.chatId;
     this.#followed = this.#follow(run);
     // Listing names makes hooks and servers ask their questions before the first prompt; errors are reported by the first turn.
     const named = this.refreshNames();
@@ -191,8 +189,8 @@ export class Conversation {
 
   /** Moves the running shell command to the background. Returns false if there is none. */
   async background(): Promise<boolean> {
-    const last = [...this.#running].reverse().find(([, call]) => call.isShell);
-    return last !== undefined && (await this.#run?.background(last[0])) === true;
+    const last = [...this.#shells].at(-1);
+    return last !== undefined && (await this.#run?.background(last)) === true;
   }
 
   setSkill(skill: string): void {
@@ -203,7 +201,7 @@ export class Conversation {
   setMode(mode: PermissionMode): void {
     this.skill = undefined;
     this.#run?.setMode(mode);
-    this.facts = { ...this.facts, mode };
+    this.info = { ...this.info, mode };
     this.#listeners.changed();
   }
 
@@ -211,7 +209,7 @@ export class Conversation {
     await this.#run?.setModel(id, effort);
     const { effort: _before, ...request } = this.#request;
     this.#request = { ...request, model: id, ...(effort !== undefined && { effort }) };
-    this.facts = { ...this.facts, model: name };
+    this.info = { ...this.info, model: name };
     void this.refresh();
     this.#listeners.changed();
   }
@@ -221,7 +219,7 @@ export class Conversation {
     const run = this.#run;
     const context = await run?.context().catch(() => undefined);
     if (run !== this.#run || !context) return;
-    this.facts = { ...this.facts, context };
+    this.info = { ...this.info, context };
     this.#listeners.changed();
   }
 
@@ -238,16 +236,14 @@ export class Conversation {
     this.changes.length = 0;
     this.lastAnswer = "";
     this.lastRequestId = "";
-    this.facts = { ...this.facts, tokens: { input: 0, output: 0 } };
+    this.info = { ...this.info, tokens: { input: 0, output: 0 } };
   }
 
   #enqueue(text: string, sent: Sent): void {
     this.#sent.push({ text, sent });
-    this.startedAt ??= Date.now();
     void sent.ending.then((ending) => {
       this.#sent = this.#sent.filter((each) => each.sent !== sent);
       this.exitCode = ending.type === "done" ? 0 : 1;
-      if (this.#sent.length === 0) this.startedAt = undefined;
       void this.refresh();
       this.#listeners.changed();
     });
@@ -255,7 +251,7 @@ export class Conversation {
 
   async #follow(run: LiveRun): Promise<void> {
     for await (const recorded of run.events()) {
-      if (recorded.agent === undefined) this.#learn(recorded.event);
+      if (recorded.agent === undefined) this.#updateState(recorded.event);
       if (this.#attachment && recorded.agent === undefined) this.#watch(recorded.event);
       if (recorded.number !== undefined && recorded.agent === undefined) {
         this.#firstNumber ??= recorded.number;
@@ -266,32 +262,28 @@ export class Conversation {
   }
 
   #watch(event: AgentEvent): void {
-    if (event.type === "init") this.facts = { ...this.facts, chatId: event.sessionId };
+    if (event.type === "init") this.info = { ...this.info, chatId: event.sessionId };
     if (event.type === "user") this.#isInTurn = true;
     if (event.type !== "done" && event.type !== "fail") return;
     this.#isInTurn = false;
-    this.startedAt = undefined;
   }
 
-  #learn(event: AgentEvent): void {
-    this.#recall(event);
+  #updateState(event: AgentEvent): void {
+    this.#rememberTurn(event);
     switch (event.type) {
       case "init":
-        this.facts = { ...this.facts, model: event.model ?? "", mode: event.permissionMode as PermissionMode };
-        break;
-      case "user":
-        this.startedAt = Date.now();
+        this.info = { ...this.info, model: event.model ?? "", mode: event.permissionMode as PermissionMode };
         break;
       case "tool_start":
-        this.#running.set(event.callId, { tool: event.tool, isShell: event.tool === "shell" });
+        if (event.tool === "shell") this.#shells.add(event.callId);
         break;
       case "tool_end":
-        this.#running.delete(event.callId);
+        this.#shells.delete(event.callId);
         break;
       case "notice": {
         const { model, permissionMode } = event.fields ?? {};
-        if (event.kind === "model_change" && typeof model === "string") this.facts = { ...this.facts, model };
-        if (event.kind === "mode_change") this.facts = { ...this.facts, mode: permissionMode as PermissionMode };
+        if (event.kind === "model_change" && typeof model === "string") this.info = { ...this.info, model };
+        if (event.kind === "mode_change") this.info = { ...this.info, mode: permissionMode as PermissionMode };
         break;
       }
       default:
@@ -300,22 +292,22 @@ export class Conversation {
   }
 
   /** Updates what is known about past turns from an event, live or replayed. */
-  #recall(event: AgentEvent): void {
+  #rememberTurn(event: AgentEvent): void {
     switch (event.type) {
       case "user":
         this.turn++;
         break;
       case "tool_end":
-        this.#recallChange(event);
+        this.#rememberChange(event);
         break;
       case "text_end":
         this.lastAnswer = event.text;
         break;
       case "done":
       case "fail": {
-        const { input, output } = this.facts.tokens;
+        const { input, output } = this.info.tokens;
         const { inputTokens = 0, outputTokens = 0 } = event.usage ?? {};
-        this.facts = { ...this.facts, tokens: { input: input + inputTokens, output: output + outputTokens } };
+        this.info = { ...this.info, tokens: { input: input + inputTokens, output: output + outputTokens } };
         this.lastRequestId = event.requestId ?? this.lastRequestId;
         break;
       }
@@ -324,7 +316,7 @@ export class Conversation {
     }
   }
 
-  #recallChange({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): void {
+  #rememberChange({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): void {
     const value = outcome?.kind === "success" ? (outcome.value as Record<string, unknown> | undefined) : undefined;
     const { path, diffString, linesAdded, linesRemoved } = value ?? {};
     if (typeof path !== "string" || typeof diffString !== "string" || diffString === "") return;
@@ -333,7 +325,7 @@ export class Conversation {
   }
 }
 
-function factsOf({ model, mode, force }: RunRequest): ConversationFacts {
+function initialInfo({ model, mode, force }: RunRequest): ConversationInfo {
   const first: PermissionMode = mode === "plan" || mode === "ask" ? mode : force ? "force" : "default";
   return { model: model ?? "", mode: first, tokens: { input: 0, output: 0 } };
 }

@@ -49,7 +49,6 @@ export interface Desk {
   submit(text: string): void;
   /** Runs a shell command of the user; an empty one puts the editor into shell mode. */
   shell(command: string): Promise<void>;
-  /** Performs the action of a key. */
   perform(action: AppAction): void;
   /** Shows lines below the transcript for a while. `stop` is called on Esc and Ctrl+C. */
   setLive(lines: ((columns: number) => readonly Painted[]) | undefined, stop?: () => void): void;

@@ -23,11 +23,11 @@ export async function editExternally(text: string, place: Place): Promise<Extern
   try {
     writeFileSync(file, text === "" ? "" : `${text}\n`, { mode: 0o600 });
     const problem = await openInEditor(file, place);
-    if (problem !== undefined) return failed(problem);
+    if (problem !== undefined) return failedEdit(problem);
     // Editors end a file with a line break that the user did not type.
     return { type: "edited", text: pastedText(readFileSync(file, "utf8")).replace(/\n$/, "") };
   } catch (error) {
-    return failed(`The text could not be handed to an editor: ${(error as Error).message}`);
+    return failedEdit(`The text could not be handed to an editor: ${(error as Error).message}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -64,6 +64,6 @@ function commandFor(editor: string, file: string): readonly string[] {
   return ["/bin/sh", "-c", `${editor} "$1"`, "editor", file];
 }
 
-function failed(message: string): ExternalEdit {
+function failedEdit(message: string): ExternalEdit {
   return { type: "failed", message };
 }

@@ -2,7 +2,7 @@
 
 import { dollars } from "../view/numbers.ts";
 import { join, nothing, type Painted, type Palette, padded, widthOf } from "./painted.ts";
-import { rightMargin } from "./view.ts";
+import { layoutWidth, rightMargin } from "./view.ts";
 
 export type FooterParts = {
   /** The mode: agent, plan, ask or run everything; vim adds its own. */
@@ -14,12 +14,14 @@ export type FooterParts = {
   branch?: string | undefined;
   /** The number of commands running in the background. */
   background?: number | undefined;
-  /** The number of queued prompts. */
-  queued?: number | undefined;
   /** What a key does now: "esc interrupts". */
   hint?: string | undefined;
   /** Shown at the right edge: "? keys", or the output of the status line command. */
   right?: string | undefined;
+  /** True while the right part says how to answer a question: other parts make room for it. */
+  isAsking?: boolean;
+  /** True to put the right part directly behind the others. */
+  isCompact?: boolean;
 };
 
 /** The context share from which it is coloured as a warning. */
@@ -27,7 +29,7 @@ const tight = 0.8;
 
 export function footerLine(parts: FooterParts, palette: Palette, columns: number): Painted {
   const width = columns - rightMargin;
-  const { mode, model, contextUsed, costUsd, branch, background, queued, hint, right } = parts;
+  const { mode, model, contextUsed, costUsd, branch, background, hint, right, isAsking, isCompact } = parts;
   const isCalm = mode === "agent";
   const shown: Painted[] = [
     isCalm ? palette.soft(mode) : palette.accent(mode),
@@ -38,7 +40,6 @@ export function footerLine(parts: FooterParts, palette: Palette, columns: number
     costUsd === undefined || costUsd <= 0 ? nothing : palette.soft(dollars(costUsd)),
     branch ? palette.soft(branch) : nothing,
     background ? palette.accent(`${background} in background`) : nothing,
-    queued ? palette.accent(`queued: ${queued}`) : nothing,
     hint ? palette.soft(hint) : nothing,
   ].filter((part) => part !== "");
   const separator = palette.soft(" · ");
@@ -47,16 +48,14 @@ export function footerLine(parts: FooterParts, palette: Palette, columns: number
       .slice(0, count)
       .reduce((left, part, index) => join(left, index === 0 ? palette.plain(" ") : separator, part), nothing);
   const end = right ? palette.soft(right) : nothing;
-  for (let count = shown.length; count > 0; count--) {
-    const left = line(count);
-    if (end !== "" && count === shown.length && widthOf(left) + widthOf(end) + 3 <= width)
-      return join(padded(left, width - widthOf(end)), end);
-    if (widthOf(left) <= width) return left;
-  }
-  return nothing;
+  const fewer = shown.map((_, index) => line(shown.length - index));
+  const left = (isAsking ? fewer : fewer.slice(0, 1)).find((each) => widthOf(each) + widthOf(end) + 3 <= width);
+  if (end === "" || left === undefined) return fewer.find((each) => widthOf(each) <= width) ?? nothing;
+  if (isCompact) return join(left, separator, end);
+  return join(padded(left, Math.max(widthOf(left) + 3, layoutWidth(columns) - widthOf(end))), end);
 }
 
 /** The rule above the editor, the only line drawn on the screen. */
 export function ruleLine(palette: Palette, columns: number): Painted {
-  return palette.soft("─".repeat(Math.max(0, columns - rightMargin)));
+  return palette.soft("─".repeat(layoutWidth(columns)));
 }

@@ -2,7 +2,6 @@
 
 /** The minimum time between two frames. */
 const frameMs = 16;
-/** The interval of the spinner. */
 const tickMs = 200;
 /** After a key, nothing else is animated for this time, since input methods would lose their composition. */
 const quietMs = 250;

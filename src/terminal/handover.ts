@@ -27,7 +27,7 @@ export class Handover {
 
   constructor(options: HandoverOptions) {
     this.#options = options;
-    this.#reader = new Reader(options.palette, options.tty, options.output, options.drawNow);
+    this.#reader = new Reader(options);
   }
 
   /** True while another program has the terminal: no keys are read and nothing is drawn. */
@@ -47,6 +47,7 @@ export class Handover {
       this.#isLent = true;
       await screen.allAnswered();
       screen.clear();
+      await screen.allRead();
       tty.leave();
       try {
         return await work();

@@ -1,12 +1,13 @@
 // Runs the interactive terminal: sets up the screen, keyboard and app, and cleans up at the end.
 import { setFlagsFromString } from "node:v8";
 import { findGit } from "../agent/instructions/environment.ts";
+import { exitCodeOf } from "../protocol/error-codes.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
 import { openPromptFile } from "../store/prompt-history.ts";
 import { loadSettings } from "../store/settings.ts";
 import { App } from "./app.ts";
 import { Attention } from "./attention.ts";
-import { colourDepth, darknessOf, isDarkBackground } from "./colours.ts";
+import { colourDepth, darknessOf, isDarkBackground, themeOf } from "./colours.ts";
 import { commandChoices } from "./commands/index.ts";
 import { createEditor } from "./editor/editor.ts";
 import { createHistory } from "./editor/history.ts";
@@ -30,7 +31,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   const display = (settings.raw["display"] ?? {}) as Record<string, unknown>;
   const depth = colourDepth(env);
   const dark = isDarkBackground(env);
-  const palette = createPalette({ depth, dark });
+  const palette = createPalette({ depth, dark, theme: themeOf(display["theme"]) });
   const tty = openTty({ input, output, env, onSuspend: () => screen.clear(), onResume: () => app.resumed() });
   const screen = createScreen(output, tty.size, { reflows: doesReflow(env), redraw: () => app.redraw() });
   const toggles = {
@@ -52,7 +53,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     vim: toggles.vim,
     placeholder: "Ask, or type / for commands, @ for files",
     history: createHistory({
-      file: { ...prompts, ...(request.unkept && { add: () => {} }) },
+      file: { ...prompts, ...(request.ephemeral && { add: () => {} }) },
       redact: host.redact ?? ((text) => text),
     }),
     complete: { commands: () => commandChoices(app.conversation.names), files },
@@ -104,6 +105,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     keyboard.feed(isTypedAhead ? chunk.toString().replaceAll("\n", "\r") : chunk);
   };
   const onEnd = () => app.leave();
+  const onTerminate = () => app.leave(exitCodeOf("TERMINATED"));
   const onResize = () => app.resized(tty.size);
   tty.enter();
   app.paint();
@@ -112,7 +114,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   input.on("data", onData).on("end", onEnd).on("error", onEnd).resume();
   output.on("resize", onResize);
   // SIGWINCH also arrives when a window is back at its former size.
-  process.on("SIGWINCH", onResize);
+  process.on("SIGWINCH", onResize).once("SIGTERM", onTerminate);
   try {
     void app.begin();
     return await app.done;
@@ -120,7 +122,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     listing.abort();
     await app.end();
     output.off("resize", onResize);
-    process.off("SIGWINCH", onResize);
+    process.off("SIGWINCH", onResize).off("SIGTERM", onTerminate);
     input.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
     keyboard.close();
     tty.leave();

@@ -49,7 +49,7 @@ export function createKeyboard(
     clearTimeout(timer);
     let text = typeof chunk === "string" ? chunk : decoder.write(chunk as Buffer);
     while (text !== "" && !isClosed) text = paste ? feedPaste(paste, text) : feedKeys(text);
-    if (pending !== "" && !isClosed) wait();
+    if (pending !== "" && !isClosed) startTimer();
   }
 
   function feedPaste(parts: PasteParts, text: string): string {
@@ -109,7 +109,7 @@ export function createKeyboard(
     for (const part of run.split(/([\x00-\x08\x0b\x0c\x0e-\x1f\x7f])/)) {
       if (!hasMarks && isPasted(part)) emit({ type: "paste", text: pastedText(part) });
       // Programs that type end lines with CR LF; users do not press Enter and Ctrl+J at once.
-      else for (const character of characters(part.replaceAll("\r\n", "\r"))) emit(typedKey(character));
+      else for (const character of charactersOf(part.replaceAll("\r\n", "\r"))) emit(typedKey(character));
     }
   }
 
@@ -120,7 +120,7 @@ export function createKeyboard(
     else emit(altKey(sequence.slice(1)));
   }
 
-  function wait(): void {
+  function startTimer(): void {
     const isShort = pending.length <= 2 && !isSwallowing;
     timer = setTimeout(
       () => {
@@ -184,7 +184,7 @@ function isPasted(run: string): boolean {
 
 let segmenter: Intl.Segmenter | undefined;
 
-function* characters(run: string): Iterable<string> {
+function* charactersOf(run: string): Iterable<string> {
   if (/^[\x00-\x7f]*$/.test(run)) yield* run;
   else {
     segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });

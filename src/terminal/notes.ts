@@ -1,4 +1,5 @@
 // Renders messages of the program that appear between the blocks of a conversation.
+import { programName } from "../text/program-name.ts";
 import { blanks, linesOf, type Painted, type Palette, wrap } from "./painted.ts";
 
 export type Note = (text: string, palette: Palette, width: number) => Painted[];
@@ -14,7 +15,18 @@ export const shownAsItIs: Note = (text, { plain }, width) =>
 
 /** Renders an error message with its sign. */
 export const complained: Note = (text, { bad }, width) =>
-  linesOf(text).flatMap((line, index) => wrap(bad(`${index === 0 ? "✗ " : "  "}${line}`), width, blanks(2)));
+  linesOf(asSlashCommands(text)).flatMap((line, index) =>
+    wrap(bad(`${index === 0 ? "✗ " : "  "}${line}`), width, blanks(2)),
+  );
 
 /** Renders the first line of a typed command. */
 export const echoed: Note = (text, { soft }, width) => wrap(soft(`› ${linesOf(text)[0]}`), width, blanks(2));
+
+/** Names slash commands in place of command-line commands, since the user has no shell at hand. */
+export function asSlashCommands(message: string): string {
+  const shell = new RegExp(
+    `(['"]?)(?:${programName()}|courser) (login|logout|model|mcp login)s?\\b((?: [\\w-]+)*?)\\1`,
+    "g",
+  );
+  return message.replace(shell, "/$2$3");
+}

@@ -2,7 +2,7 @@
 // escaped before it can reach the screen.
 import { visible } from "../text/visible.ts";
 import { charactersOf, characterWidth, cutMiddle as cutTextMiddle, widthOf as textWidth } from "../text/width.ts";
-import { type ColourDepth, colourCodes } from "./colours.ts";
+import { type ColourDepth, colourCodes, type Theme } from "./colours.ts";
 
 declare const painted: unique symbol;
 
@@ -23,30 +23,38 @@ export type Palette = Record<Colour, Paint> & {
   both(...colours: readonly Colour[]): Paint;
   /** Called when the terminal has reported its background; later text uses matching colours. */
   setDark(dark: boolean): void;
+  setTheme(theme: Theme): void;
 };
 
 /** `dark` describes the background; if unknown, the terminal's own 16 colours are used, which always suit it. */
-export function createPalette({ depth, dark }: { depth: ColourDepth; dark?: boolean | undefined }): Palette {
-  let codes = colourCodes(depth, dark);
+export function createPalette(given: { depth: ColourDepth; dark?: boolean | undefined; theme?: Theme }): Palette {
+  const { depth } = given;
+  let { dark, theme } = given;
+  let codes = colourCodes(depth, dark, theme);
   const paint =
     (...colours: readonly Colour[]): Paint =>
     (text) => {
-      const shown = lineText(text);
-      const code = colours.length === 1 ? codes[colours[0]!] : joined(colours.map((name) => codes[name]));
-      return (code === "" || shown === "" ? shown : `\x1b[${code}m${shown}\x1b[0m`) as Painted;
+      const plainLine = lineText(text);
+      const code = colours.length === 1 ? codes[colours[0]!] : joinCodes(colours.map((name) => codes[name]));
+      return (code === "" || plainLine === "" ? plainLine : `\x1b[${code}m${plainLine}\x1b[0m`) as Painted;
     };
   const paints = Object.fromEntries((Object.keys(codes) as Colour[]).map((name) => [name, paint(name)]));
   return {
     ...(paints as Record<Colour, Paint>),
     both: paint,
     setDark(isDark) {
-      codes = colourCodes(depth, isDark);
+      dark = isDark;
+      codes = colourCodes(depth, dark, theme);
+    },
+    setTheme(next) {
+      theme = next;
+      codes = colourCodes(depth, dark, theme);
     },
     withColours: (text) => colouredLine(text, { keep: depth !== "none" && codes.accent !== "" }),
   };
 }
 
-function joined(codes: readonly string[]): string {
+function joinCodes(codes: readonly string[]): string {
   return codes.filter(Boolean).join(";");
 }
 
@@ -72,8 +80,8 @@ const tabWidth = 4;
 
 /** Escapes text as one line, with tabs expanded. */
 function lineText(text: string): string {
-  const shown = visible(text);
-  return /[\t\n]/.test(shown) ? expandTabs(shown.replaceAll("\n", "\\u000a"), tabWidth) : shown;
+  const visibleText = visible(text);
+  return /[\t\n]/.test(visibleText) ? expandTabs(visibleText.replaceAll("\n", "\\u000a"), tabWidth) : visibleText;
 }
 
 function expandTabs(text: string, every: number): string {
@@ -100,9 +108,9 @@ function colouredLine(text: string, { keep }: { keep: boolean }): Painted {
       continue;
     }
     for (const piece of visible(part).replaceAll("\n", "\\u000a").split(/(\t)/)) {
-      const shown = piece === "\t" ? " ".repeat(8 - (width % 8)) : piece;
-      width += textWidth(shown);
-      line += shown;
+      const glyph = piece === "\t" ? " ".repeat(8 - (width % 8)) : piece;
+      width += textWidth(glyph);
+      line += glyph;
     }
   }
   return (isColoured ? `${line}\x1b[0m` : line) as Painted;

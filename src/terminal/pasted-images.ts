@@ -25,14 +25,19 @@ export function pasteImages(app: App, text: string): boolean {
 /** Returns the images in order, or an empty array if the text is anything else. */
 function pastedImages(text: string, { workspace, home }: { workspace: string; home: string }): Image[] {
   if (text.length > longestPaste || !/\.(png|jpe?g|gif|webp)\b/i.test(text)) return [];
-  const paths = pathsIn(text.trim());
-  if (paths.length === 0 || paths.length > maxPaths) return [];
-  try {
-    return paths.map((path) => readImage(absolute(path, workspace, home)));
-  } catch (error) {
-    if (error instanceof UserError || error instanceof TypeError) return [];
-    throw error;
-  }
+  const imagesAt = (paths: readonly string[]): Image[] => {
+    if (paths.length > maxPaths) return [];
+    try {
+      return paths.map((path) => readImage(absolutePath(path, workspace, home)));
+    } catch (error) {
+      if (error instanceof UserError || error instanceof TypeError) return [];
+      throw error;
+    }
+  };
+  const whole = text.trim();
+  const images = imagesAt(pathsIn(whole));
+  // The blanks of a copied path may be neither quoted nor escaped.
+  return images.length > 0 ? images : imagesAt([whole]);
 }
 
 /** Splits paths that are quoted, have escaped blanks, or are one per line. */
@@ -41,7 +46,7 @@ function pathsIn(text: string): string[] {
   return words.map((word) => (/^['"]/.test(word) ? word.slice(1, -1) : word.replace(/\\(.)/g, "$1")));
 }
 
-function absolute(path: string, workspace: string, home: string): string {
+function absolutePath(path: string, workspace: string, home: string): string {
   if (path.startsWith("file://")) return fileURLToPath(path);
   return resolve(workspace, path.replace(/^~(?=\/)/, home));
 }

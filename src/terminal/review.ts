@@ -40,7 +40,7 @@ export async function showChanges(app: App): Promise<void> {
   }
 }
 
-async function readPart(app: App, { label, changes }: Part, shown: (path: string) => string): Promise<Left> {
+async function readPart(app: App, { label, changes }: Part, displayPath: (path: string) => string): Promise<Left> {
   let left: Left = "back";
   const leaves = (how: Left, help: string) => ({
     help,
@@ -57,7 +57,7 @@ async function readPart(app: App, { label, changes }: Part, shown: (path: string
         label: "",
         lines: (width) =>
           changes.flatMap((change): Painted[] => [
-            palette.bold(`${shown(change.path)}  (turn ${change.turn})`),
+            palette.bold(`${displayPath(change.path)}  (turn ${change.turn})`),
             ...diffLines(change.diff, { path: change.path, palette, rendering, width, most: 10_000, rows: 200 }),
             nothing,
           ]),

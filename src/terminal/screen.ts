@@ -2,7 +2,7 @@
 // Only the live region is drawn again, line by line where it differs.
 //
 // Uses only upward moves, erasing below and to the right, and columns: no clearing, no scroll regions, no mouse.
-import { cut, type Painted, widthOf } from "./painted.ts";
+import { cut, nothing, type Painted, widthOf } from "./painted.ts";
 import type { Size, View } from "./view.ts";
 
 /** The output of a screen: `process.stdout`, or a test. `write` returns false when the terminal cannot keep up. */
@@ -18,15 +18,19 @@ export interface Screen {
   draw(view: View): void;
   /** Called when the size changed, even if only for a moment. The next `draw` takes it into account. */
   resize(size: Size): void;
-  /** Handles a terminal's answer, which may be for a query of the screen. */
+  /** Handles a reply of the terminal, which may answer a query that this screen sent. */
   answered(sequence: string): void;
   /** Resolves when no answer is pending that another program would read as keys. */
   allAnswered(): Promise<void>;
+  /** Resolves when the terminal has read all frames: with Ctrl+C in another program, the system discards what was not read. */
+  allRead(): Promise<void>;
   /** Removes the live region and puts the cursor where it began. The next frame begins there. */
   clear(): void;
   /** Called when another program wrote to the terminal: the live region begins anew at the cursor, or at the bottom of the window. */
   forget(where?: "bottom"): void;
   readonly size: Size;
+  /** The least number of rows that the window has above the live region, as far as it is known. */
+  readonly rowsAbove: number;
 }
 
 const beginFrame = "\x1b[?2026h";
@@ -54,8 +58,8 @@ const maxKept = 100;
  */
 export type ScreenOptions = { reflows?: boolean; settleMs?: number; answerMs?: number; redraw?: () => void };
 
-/** The rows between which a frame moved up, and the width at that time. */
-type Ascent = { from: number; to: number; columns: number };
+/** A frame that moved up over the lines `over` and asked how far it came; `kept` are the committed lines above these. */
+type Query = { over: readonly Painted[]; kept: readonly Painted[] };
 
 /**
  * The terminal reads frames later than they are written, and the window may have been resized in between, more than once. Two
@@ -65,7 +69,8 @@ type Ascent = { from: number; to: number; columns: number };
  *   of the live region and the cursor than counted, and moving up by the count never reaches committed lines.
  * - In a window that became narrower, those lines take more rows, but only until it is made wider again. A frame that relies on
  *   this queries how far it moved up, and at what width, and commits nothing. If it moved too far, the answer tells which
- *   committed lines it erased, and they are written again.
+ *   committed lines it erased, and they are written again, even if the answer is late. Some keys look like an answer (Ctrl+F3):
+ *   with more answers than asked for, the most that could have been erased is written again.
  */
 export function createScreen(out: ScreenOutput, first: Size, options: ScreenOptions = {}): Screen {
   const { reflows = true, settleMs = 50, answerMs = 3000, redraw } = options;
@@ -73,6 +78,8 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   /** The lines of the live region on the terminal now. */
   let shown: readonly Painted[] = [];
   let shownCursor: { row: number; column: number } | undefined;
+  /** The width that they were drawn for. */
+  let shownColumns = first.columns;
   /** The line of the live region that the cursor is in. */
   let row = 0;
   let isResized = false;
@@ -82,14 +89,18 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   let postponed: View | undefined;
   let isFull = false;
   let settling: NodeJS.Timeout | undefined;
-  /** The lines that a frame moved up over, while the answer about how far it came is pending. */
-  let asked: readonly Painted[] | undefined;
+  /** The queries without an answer, oldest first. */
+  const queries: Query[] = [];
+  /** True while committed lines wait for the answer to the last of them. */
+  let isAsking = false;
   let isAnswered: Promise<void> = Promise.resolve();
   let stopWaiting = () => {};
   /** True if the terminal did not answer the first query; it gets no other one. */
   let isSilent = false;
-  /** Cursor positions reported by the terminal. */
+  let hasAnswered = false;
+  /** Cursor positions reported by the terminal since its last status report. */
   let places: { row: number; column: number }[] = [];
+  let rowsAbove = 0;
   /** The sequence that starts a live region where there was none. */
   let start = "\r";
 
@@ -109,36 +120,46 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   }
 
   function takeCommitted(): string {
-    if (asked) return "";
+    if (isAsking) return "";
     const lines = waiting;
     waiting = [];
     kept = [...kept, ...lines].slice(-maxKept);
     return lines.map((line) => `${line}\r\n`).join("");
   }
 
-  function ask(over: readonly Painted[]): void {
-    asked = over;
+  function ask(query: Query): void {
+    queries.push(query);
+    isAsking = true;
     isAnswered = new Promise((resolve) => {
       const timer = setTimeout(() => {
-        isSilent = places.length === 0;
-        heard(undefined);
+        isSilent = !hasAnswered;
+        stopWaiting();
+        if (waiting.length > 0) redraw?.();
       }, answerMs);
       stopWaiting = () => {
+        isAsking = false;
         clearTimeout(timer);
         resolve();
       };
     });
   }
 
-  /** Commits lines again that the frame erased by moving up too far, before all waiting lines. */
-  function heard(ascent: Ascent | undefined): void {
-    const again: Painted[] = [];
-    if (ascent) {
-      let lost = ascent.from - ascent.to - rowsOf(asked!, ascent.columns);
-      for (; lost > 0 && kept.length > 0; lost -= rowsOf([again[0]!], ascent.columns)) again.unshift(kept.pop()!);
+  /** Commits lines again that the frame of the oldest query erased by moving up too far, before all waiting lines. */
+  function onStatusReport(): void {
+    const query = queries.shift();
+    const reports = places;
+    places = [];
+    if (!query) return;
+    hasAnswered = true;
+    isSilent = false;
+    if (reports.length > 1) rowsAbove = Math.min(...reports.slice(1).map(({ row }) => row)) - 1;
+    const again = reports
+      .flatMap((from, index) => reports.slice(index + 1).map((to) => erasedLines(query, from.row, to)))
+      .reduce((most, lines) => (lines.length > most.length ? lines : most), []);
+    if (queries.length === 0) {
+      if (isAsking) kept = kept.slice(0, kept.length - again.length);
+      stopWaiting();
     }
-    asked = undefined;
-    stopWaiting();
     waiting.unshift(...again);
     if (waiting.length > 0) redraw?.();
   }
@@ -152,12 +173,14 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     const next = lastRows(view, size);
     const { cursor } = next;
     const isMoved = cursor?.row !== shownCursor?.row || cursor?.column !== shownCursor?.column;
-    const isAnew = isResized || shown.length === 0 || (waiting.length > 0 && !asked);
+    const isAnew = isResized || shown.length === 0 || (waiting.length > 0 && !isAsking);
     const lines = next.lines.map((line, index) => drawn(line, { isBelow: cursor !== undefined && index > cursor.row }));
-    const body = isAnew ? anew(lines) : changes(next.lines, lines, cursor?.row ?? row);
+    const body = isAnew ? redrawText(lines) : changedRows(next.lines, lines, cursor?.row ?? row);
     shown = next.lines;
+    shownColumns = size.columns;
     if (body === "" && !isMoved) return;
-    const place = cursor ? `${upTo(cursor.row)}\x1b[${cursor.column + 1}G${showCursor}` : "";
+    // Without a cursor, it is left in the first column: at the end of a long line, a narrower window would move it down.
+    const place = cursor ? `${upTo(cursor.row)}\x1b[${cursor.column + 1}G${showCursor}` : "\r";
     shownCursor = cursor;
     write(`${beginFrame}${body === "" ? "" : hideCursor}${body}${place}${endFrame}`);
   }
@@ -173,18 +196,19 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
 
   /** Moves to the start of the live region and erases everything below. */
   function eraseAll(): string {
-    return shown.length === 0 ? start : `\r${up(Math.min(row, size.rows - 1))}${eraseBelow}`;
+    return shown.length === 0 ? start : `\r${cursorUp(Math.min(row, size.rows - 1))}${eraseBelow}`;
   }
 
-  function anew(lines: readonly string[]): string {
+  function redrawText(lines: readonly string[]): string {
     if (shown.length === 0 && waiting.length === 0 && lines.length === 0) return "";
-    const over = shown.slice(0, row);
+    // A line drawn without wrapping takes one row or, if it was drawn before the window became narrower, several.
+    const over = shown.slice(0, row).map((line) => (mayOverflow(line, shownColumns) ? nothing : line));
     const rows = reflows ? Math.min(rowsOf(over, size.columns), size.rows - 1) : row;
     let erased = eraseAll();
-    if (isResized && rows > row && !asked) {
-      const goUp = `\r${up(rows)}${eraseBelow}`;
+    if (isResized && rows > row && !isAsking) {
+      const goUp = `\r${cursorUp(rows)}${eraseBelow}`;
       erased = isSilent ? goUp : `${askPlace}${goUp}${askEnd}`;
-      if (!isSilent) ask(over);
+      if (!isSilent) ask({ over, kept });
     }
     const text = `${erased}${takeCommitted()}${lines.join("\r\n")}`;
     isResized = false;
@@ -193,25 +217,29 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     return text;
   }
 
-  /** Draws everything from the first line that differs, or from the upper one of the cursor's old and new rows. */
-  function changes(next: readonly Painted[], lines: readonly string[], cursorRow: number): string {
-    const differs = next.findIndex((line, index) => line !== shown[index]);
+  /**
+   * Draws the lines that differ. Unchanged lines above the cursor are passed over, since the rows back down to it are those that the
+   * frame moved up; from the cursor on, every line down to the last one that differs is written.
+   */
+  function changedRows(next: readonly Painted[], lines: readonly string[], cursorRow: number): string {
+    const differs = next.map((line, index) => line !== shown[index]);
     const isShorter = next.length < shown.length;
-    if (differs === -1 && !isShorter && cursorRow === row) return "";
+    if (!differs.includes(true) && !isShorter && cursorRow === row) return "";
     const last = Math.max(0, next.length - 1);
-    const from = Math.min(differs === -1 ? last : differs, last, row, cursorRow);
-    const text = `${upTo(from)}\r${isShorter ? eraseBelow : ""}${lines
-      .slice(from)
-      .map((line) => `\x1b[K${line}`)
-      .join("\r\n")}`;
-    row = last;
+    const from = Math.min(differs.includes(true) ? differs.indexOf(true) : last, last, row, cursorRow);
+    const isAbove = !isShorter && differs.lastIndexOf(true) < row && cursorRow <= row;
+    const end = isAbove ? row : last;
+    const isKept = (index: number) => !isShorter && !differs[index] && (index < row || isAbove);
+    const texts = lines.slice(from, end + 1).map((line, at) => (isKept(from + at) ? "" : `\x1b[K${line}`));
+    const text = `${upTo(from)}\r${isShorter ? eraseBelow : ""}${texts.join("\r\n")}`;
+    row = end;
     return text;
   }
 
   function upTo(wanted: number): string {
     const by = row - wanted;
     row = wanted;
-    return up(by);
+    return cursorUp(by);
   }
 
   function forget(where?: "bottom"): void {
@@ -225,6 +253,7 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   return {
     commit(lines) {
       waiting.push(...lines);
+      rowsAbove += rowsOf(lines, size.columns);
     },
     draw,
     resize(next) {
@@ -239,17 +268,22 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     },
     answered(sequence) {
       const [, line, column] = /^\x1b\[(\d+);(\d+)R$/.exec(sequence) ?? [];
-      if (column !== undefined) places = [...places.slice(-1), { row: Number(line), column: Number(column) }];
-      const [before, after] = places;
-      if (sequence !== "\x1b[0n" || !asked || !before || !after) return;
-      heard({ from: before.row, to: after.row, columns: after.column });
+      if (column !== undefined && queries.length > 0)
+        places = [...places.slice(-5), { row: Number(line), column: Number(column) }];
+      if (sequence === "\x1b[0n") onStatusReport();
     },
     allAnswered: () => isAnswered,
+    allRead() {
+      if (isSilent) return isAnswered;
+      ask({ over: [], kept: [] });
+      write(askEnd);
+      return isAnswered;
+    },
     clear() {
       postponed = undefined;
       clearTimeout(settling);
       settling = undefined;
-      if (shown.length === 0 && (waiting.length === 0 || asked)) return;
+      if (shown.length === 0 && (waiting.length === 0 || isAsking)) return;
       write(`${beginFrame}${eraseAll()}${takeCommitted()}${showCursor}${endFrame}`);
       forget();
     },
@@ -257,18 +291,29 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     get size() {
       return size;
     },
+    get rowsAbove() {
+      return rowsAbove;
+    },
   };
 }
 
-function up(rows: number): string {
+function cursorUp(rows: number): string {
   return rows > 0 ? `\x1b[${rows}A` : "";
 }
 
-/** The number of rows these lines take at this width. A line drawn without wrapping may be cut instead. */
+/** The number of rows these lines take at this width. */
 function rowsOf(lines: readonly Painted[], columns: number): number {
   return lines
     .map((line) => Math.max(1, Math.ceil(widthOf(line) / Math.max(1, columns))))
     .reduce((rows, each) => rows + each, 0);
+}
+
+/** Returns the committed lines that a frame erased which moved up from one row to another. */
+function erasedLines({ over, kept }: Query, from: number, to: { row: number; column: number }): readonly Painted[] {
+  let lost = from - to.row - rowsOf(over, to.column);
+  let first = kept.length;
+  for (; lost > 0 && first > 0; lost -= rowsOf([kept[first]!], to.column)) first--;
+  return kept.slice(first);
 }
 
 function mayOverflow(line: Painted, columns: number): boolean {
@@ -288,6 +333,10 @@ function lastRows({ lines: drawn, cursor }: View, { columns, rows }: Size): View
 
 /** Detects by environment variables the few terminals that do not rewrap lines but cut or hide what is wider. */
 export function doesReflow(env: Readonly<Record<string, string | undefined>>): boolean {
-  if (env["TMUX"]) return true;
+  if (isTmux(env)) return true;
   return !(env["XTERM_VERSION"] || /^(linux|screen|vt\d|cons)/.test(env["TERM"] ?? ""));
+}
+
+export function isTmux(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env["TMUX"] !== undefined || env["TERM"]?.startsWith("tmux") === true;
 }

@@ -2,9 +2,9 @@
 import { Supervisor } from "../process/supervisor.ts";
 import { runningFor } from "../view/numbers.ts";
 import type { App } from "./app.ts";
-import { join, linesOf, type Painted, spread } from "./painted.ts";
+import { join, linesOf, nothing, type Painted, spread } from "./painted.ts";
 import { overwritten } from "./transcript/card.ts";
-import { rightMargin } from "./view.ts";
+import { layoutWidth } from "./view.ts";
 
 const timeoutMs = 30_000;
 const liveLines = 8;
@@ -35,11 +35,12 @@ async function runNow(app: App, command: string): Promise<void> {
     spread(
       join(palette.plain("  "), palette.bold("!      "), palette.plain(linesOf(command)[0]!)),
       right,
-      columns - rightMargin,
+      layoutWidth(columns),
     );
   const bar = (line: string) => join(palette.soft("         │ "), palette.withColours(line));
   app.setLive(
     (columns) => [
+      nothing, // as between blocks, so that the end moves no line
       head(palette.soft(`${runningFor(Date.now() - startedAt)} · esc stops`), columns),
       ...overwritten(output.slice(-maxTail).trimEnd()).slice(-liveLines).map(bar),
     ],

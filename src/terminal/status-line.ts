@@ -10,18 +10,18 @@ const shortestIntervalMs = 300;
 const maxRows = 3;
 
 /** Parses the setting from cli-config.json: `{ type: "command", command, padding?, updateIntervalMs?, timeoutMs? }`. */
-function statusCommand(given: unknown): StatusCommand | undefined {
-  if (!isObject(given) || typeof given.command !== "string" || given.command.trim() === "") return undefined;
+function statusCommand(setting: unknown): StatusCommand | undefined {
+  if (!isObject(setting) || typeof setting.command !== "string" || setting.command.trim() === "") return undefined;
   const number = (value: unknown, otherwise: number) => (typeof value === "number" && value >= 0 ? value : otherwise);
   return {
-    command: given.command,
-    padding: number(given.padding, 0),
-    updateIntervalMs: Math.max(shortestIntervalMs, number(given.updateIntervalMs, shortestIntervalMs)),
-    timeoutMs: number(given.timeoutMs, 2000),
+    command: setting.command,
+    padding: number(setting.padding, 0),
+    updateIntervalMs: Math.max(shortestIntervalMs, number(setting.updateIntervalMs, shortestIntervalMs)),
+    timeoutMs: number(setting.timeoutMs, 2000),
   };
 }
 
-export type StatusFacts = {
+export type StatusInfo = {
   conversation: Conversation;
   version: string;
   columns: number;
@@ -35,7 +35,7 @@ export class StatusLine {
   readonly #changed: () => void;
   readonly #env: NodeJS.ProcessEnv;
   #rows: readonly string[] = [];
-  #told = "";
+  #lastSent = "";
   #askedAt = 0;
   #running: AbortController | undefined;
   #later: NodeJS.Timeout | undefined;
@@ -55,7 +55,7 @@ export class StatusLine {
     this.stop();
     this.#command = statusCommand(settings);
     this.#rows = [];
-    this.#told = "";
+    this.#lastSent = "";
     this.#changed();
   }
 
@@ -64,19 +64,19 @@ export class StatusLine {
     return this.#rows.map((row) => cut(this.#palette.withColours(indent + row), columns - 1));
   }
 
-  update(facts: StatusFacts): void {
+  update(status: StatusInfo): void {
     if (!this.#command) return;
-    const payload = JSON.stringify(payloadOf(facts));
-    if (payload === this.#told) return;
+    const payload = JSON.stringify(payloadOf(status));
+    if (payload === this.#lastSent) return;
     const wait = this.#askedAt + this.#command.updateIntervalMs - Date.now();
     clearTimeout(this.#later);
     if (wait > 0) {
-      this.#later = setTimeout(() => this.update(facts), wait);
+      this.#later = setTimeout(() => this.update(status), wait);
       return;
     }
-    this.#told = payload;
+    this.#lastSent = payload;
     this.#askedAt = Date.now();
-    void this.#ask(payload, facts.conversation.request.workspace, this.#command);
+    void this.#ask(payload, status.conversation.request.workspace, this.#command);
   }
 
   stop(): void {
@@ -107,16 +107,16 @@ export class StatusLine {
   }
 }
 
-function payloadOf({ conversation, version, columns, vim }: StatusFacts): object {
-  const { facts, request } = conversation;
-  const { context, tokens } = facts;
+function payloadOf({ conversation, version, columns, vim }: StatusInfo): object {
+  const { info, request } = conversation;
+  const { context, tokens } = info;
   const used = context ? Math.round((context.used / context.window) * 1000) / 10 : 0;
   return {
-    session_id: facts.chatId ?? "",
+    session_id: info.chatId ?? "",
     render_width_chars: columns,
     cwd: request.workspace,
-    autorun: facts.mode === "force",
-    model: { id: facts.model, display_name: facts.model },
+    autorun: info.mode === "force",
+    model: { id: info.model, display_name: info.model },
     workspace: { current_dir: request.workspace, project_dir: request.workspace, added_dirs: request.roots ?? [] },
     version,
     output_style: { name: "default" },

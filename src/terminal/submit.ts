@@ -10,23 +10,23 @@ const running = new WeakMap<App, Promise<void>>();
 
 export function submitText(app: App, sent: Extract<Pressed, { type: "submit" }>): void {
   if (sent.shell) {
-    void guarded(app, () => runShellCommand(app, sent.text));
+    void reportUserErrors(app, () => runShellCommand(app, sent.text));
     return;
   }
   const typed = readTyped(sent.text, app.conversation.names);
   const before = running.get(app);
   if (typed.type === "command" ? typed.command.isBeside : !before) {
-    void take(app, sent);
+    void handleSubmit(app, sent);
     return;
   }
-  const work = (before ? before.then(() => take(app, sent)) : take(app, sent)).finally(() => {
+  const work = (before ? before.then(() => handleSubmit(app, sent)) : handleSubmit(app, sent)).finally(() => {
     if (running.get(app) === work) running.delete(app);
   });
   running.set(app, work);
 }
 
-function take(app: App, { text, images }: Extract<Pressed, { type: "submit" }>): Promise<void> {
-  return guarded(app, async () => {
+function handleSubmit(app: App, { text, images }: Extract<Pressed, { type: "submit" }>): Promise<void> {
+  return reportUserErrors(app, async () => {
     let typed = readTyped(text, app.conversation.names);
     if (typed.type === "unknown") {
       // A server that connected in the meantime may have added prompts.
@@ -35,7 +35,7 @@ function take(app: App, { text, images }: Extract<Pressed, { type: "submit" }>):
     }
     switch (typed.type) {
       case "command":
-        await runCommand(app, typed.command, typed.rest);
+        await runCommand(app, typed.command, typed.rest, text);
         break;
       case "unknown":
         app.complain(typed.message);
@@ -48,7 +48,7 @@ function take(app: App, { text, images }: Extract<Pressed, { type: "submit" }>):
 }
 
 /** ↑ in an empty editor: takes back the last queued message for editing. Returns false if nothing is queued. */
-export function takesBack(app: App): boolean {
+export function tryTakeBack(app: App): boolean {
   if (!app.editor.isEmpty() || app.conversation.queue.length === 0) return false;
   void app.conversation.takeBack().then((text) => {
     if (text !== undefined) app.write(text);
@@ -62,16 +62,16 @@ export function sendNow(app: App): void {
   if (app.conversation.queue.length > 0) app.conversation.interrupt();
 }
 
-async function runCommand(app: App, command: SlashCommand, rest: string): Promise<void> {
+async function runCommand(app: App, command: SlashCommand, rest: string, text: string): Promise<void> {
   await app.opened;
-  if (command.name !== "quit") app.echo(`/${command.name} ${rest}`.trimEnd());
+  if (command.name !== "quit") app.echo(text.trim());
   if (command.needsIdle && app.conversation.isWorking)
     return app.complain(`/${command.name} has to wait until the turn ends. Esc interrupts it.`);
   await command.run(app, rest);
 }
 
 /** Reports user errors on the screen; lets other errors through, so that bugs are not hidden. */
-async function guarded(app: App, work: () => Promise<void>): Promise<void> {
+async function reportUserErrors(app: App, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -20,6 +20,8 @@ export interface Tty {
   askBackground(): void;
   /** True in raw mode, when the cursor is where the screen expects it. False while the shell has the terminal. */
   readonly isOurs: boolean;
+  /** Reads the size before a frame: on a busy machine, the signal of a change may be handled only after it. */
+  readSize(): void;
   readonly size: Size;
 }
 
@@ -61,7 +63,10 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
   const { fd = 1 } = output as { fd?: number };
 
   const undo = () => (isAlternate ? alternateOff : "") + modesOff + (hasTitle ? titleOff : "");
-  /** Writes synchronously, since pending output is lost when the process exits. */
+  /**
+   * Writes synchronously, since pending output is lost when the process exits. Only to enter and to leave: it overtakes what a slow
+   * terminal has not taken yet, and lines would end on the wrong screen.
+   */
   const writeNow = (text: string) => {
     try {
       writeSync(fd, text);
@@ -144,21 +149,26 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
     suspend,
     setTitle(text) {
       if (!isEntered) return;
-      writeNow(`${hasTitle ? "" : pushTitle}\x1b]2;${oneLine(visible(text), 120)}\x1b\\`);
+      output.write(`${hasTitle ? "" : pushTitle}\x1b]2;${oneLine(visible(text), 120)}\x1b\\`);
       hasTitle = true;
       guard?.changed(undo());
     },
     alternate(on) {
       if (on === isAlternate) return;
       isAlternate = on;
-      writeNow(on ? alternateOn : alternateOff);
+      output.write(on ? alternateOn : alternateOff);
       if (isEntered) guard?.changed(undo());
     },
     askBackground() {
-      writeNow(backgroundQuery);
+      output.write(backgroundQuery);
     },
     get isOurs() {
       return isEntered;
+    },
+    readSize() {
+      try {
+        (output as { _refreshSize?(): void })._refreshSize?.();
+      } catch {} // The terminal was closed with its window.
     },
     get size() {
       return { columns: output.columns || 80, rows: output.rows || 24 };
@@ -173,7 +183,8 @@ export async function deafToInterrupts<Result>(work: () => Promise<Result>): Pro
   try {
     return await work();
   } finally {
-    // A signal that arrived at the last moment is delivered later.
-    setTimeout(() => process.off("SIGINT", ignore).off("SIGQUIT", ignore), 200).unref();
+    // A signal that arrived at the last moment is delivered later, on a busy machine only after the timer.
+    const listen = () => process.off("SIGINT", ignore).off("SIGQUIT", ignore);
+    setTimeout(() => setImmediate(listen), 200).unref();
   }
 }

@@ -6,5 +6,13 @@ export type Size = { columns: number; rows: number };
 /** Columns that stay free at the right edge. */
 export const rightMargin = 2;
 
+/** The maximum width of text, for readability. */
+const widest = 100;
+
+/** Leaves a margin at the right edge, so that making the window slightly narrower wraps no line. */
+export function layoutWidth(columns: number): number {
+  return Math.max(10, Math.min(columns - rightMargin, widest));
+}
+
 /** Each line fits the requested width. `cursor` counts screen rows and columns from 0. */
 export type View = { lines: readonly Painted[]; cursor?: { row: number; column: number } };

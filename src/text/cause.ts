@@ -14,6 +14,6 @@ export function causeIn(stderr: string): string {
     .map((line) => line.replace(/\s+\{?$/, ""))
     .filter((line) => line.trim() !== "" && !trace.test(line));
   const first = lines.findIndex((line) => failure.test(line));
-  const told = first === -1 ? lines.filter((line) => !remark.test(line)) : lines.slice(first);
-  return (told.length > 0 ? told : lines).join("\n").trim();
+  const candidates = first === -1 ? lines.filter((line) => !remark.test(line)) : lines.slice(first);
+  return (candidates.length > 0 ? candidates : lines).join("\n").trim();
 }

@@ -9,7 +9,7 @@ export type GlobOptions = { fold?: boolean; brackets?: boolean; escapes?: boolea
 const maxAlternatives = 256;
 
 /** Normalises characters that file systems or readers may take for the same. */
-export function fold(text: string): string {
+export function foldText(text: string): string {
   // Most paths are ASCII; only the others need the costly steps.
   const plain = /^[\x20-\x7e]*$/.test(text)
     ? text
@@ -18,14 +18,14 @@ export function fold(text: string): string {
 }
 
 export function hasWildcard(pattern: string): boolean {
-  return /[*?]/.test(pattern) || /\{[^{}]*,[^{}]*\}/.test(pattern);
+  return /[*?]/.test(pattern) || innerGroup(pattern)[1] !== -1;
 }
 
 /** Matches a whole text; `*` stands for any characters, including spaces and slashes. */
 export function matchesText(pattern: string, text: string, options: GlobOptions = {}): boolean {
   // Most patterns are plain names.
-  if (/^[\w./ -]*$/.test(pattern)) return options.fold ? pattern.toLowerCase() === fold(text) : pattern === text;
-  const wanted = options.fold ? fold(text) : text;
+  if (/^[\w./ -]*$/.test(pattern)) return options.fold ? pattern.toLowerCase() === foldText(text) : pattern === text;
+  const wanted = options.fold ? foldText(text) : text;
   return alternativesOf(pattern, options).some((each) => matchesName(piecesOf(tokensOf(each, options)), wanted));
 }
 
@@ -38,7 +38,7 @@ export function compilePath(pattern: string, options: GlobOptions = {}): (path: 
     return { segments, needed: segments.flat().findLast(isNeeded) ?? "" };
   });
   return (path) => {
-    const wanted = options.fold ? fold(path) : path;
+    const wanted = options.fold ? foldText(path) : path;
     return compiled.some(
       ({ segments, needed }) => wanted.includes(needed) && matchesNames(segments, wanted.split("/")),
     );
@@ -52,7 +52,7 @@ function isNeeded(piece: Piece): piece is string {
 
 /** A pattern with too many alternatives is not expanded. */
 function alternativesOf(pattern: string, options: GlobOptions): string[] {
-  const folded = options.fold ? fold(pattern) : pattern;
+  const folded = options.fold ? foldText(pattern) : pattern;
   return expandBraces(folded) ?? [folded];
 }
 
@@ -121,7 +121,7 @@ export function setAt(text: string, start: number, ignoreCase = false) {
       const has = ignoreCase ? (each: string) => isIn(each) || isIn(each.toUpperCase()) : isIn;
       return { end: at + 1, has: isNegated ? (each: string) => !has(each) : has };
     }
-    const named = character === "[" && text[at + 1] === ":" ? /\[:([^\]]*):\]/y : undefined;
+    const named = character === "[" && text[at + 1] === ":" ? /\[:([^\]]{0,32}):\]/y : undefined;
     if (named) {
       named.lastIndex = at;
       const found = named.exec(text);
@@ -156,15 +156,18 @@ export function piecesOf(tokens: readonly GlobToken[]): Piece[] {
   return pieces.map((piece) => (piece.every((one) => typeof one === "string") ? piece.join("") : piece));
 }
 
+/** A budget that each comparison reduces, for callers that limit the work. */
+export type Effort = { left: number };
+
 /** Matches path components: "any" stands for any number of them, and the first place where the rest fits is sufficient. */
-export function matchesNames(segments: readonly Segment[], names: readonly string[]): boolean {
+export function matchesNames(segments: readonly Segment[], names: readonly string[], effort?: Effort): boolean {
   let at = 0;
   let index = 0;
   let again: { at: number; index: number } | undefined;
   while (index < names.length) {
     const segment = segments[at];
     if (segment === "any") again = { at: ++at, index };
-    else if (segment !== undefined && matchesName(segment, names[index]!)) {
+    else if (segment !== undefined && matchesName(segment, names[index]!, effort)) {
       at++;
       index++;
     } else if (again) {
@@ -176,15 +179,18 @@ export function matchesNames(segments: readonly Segment[], names: readonly strin
   return at === segments.length;
 }
 
-export function matchesName(pieces: readonly Piece[], name: string): boolean {
-  const [first, ...rest] = pieces;
-  const last = rest.pop();
-  let at = endOf(first!, name, 0);
-  if (last === undefined) return at === name.length;
-  for (const piece of rest) {
+export function matchesName(pieces: readonly Piece[], name: string, effort?: Effort): boolean {
+  if (effort) effort.left -= 4 + pieces.length;
+  const last = pieces.at(-1)!;
+  let at = endOf(pieces[0]!, name, 0);
+  if (pieces.length === 1) return at === name.length;
+  for (let index = 1; index < pieces.length - 1; index++) {
     if (at === -1) return false;
+    const piece = pieces[index]!;
+    if (effort && typeof piece !== "string") effort.left -= piece.length + name.length * (1 + (piece.length >> 5));
     at = endOfNext(piece, name, at);
   }
+  if (effort && typeof last !== "string") effort.left -= 2 * last.length;
   return at !== -1 && fitsAtEnd(last, name, at);
 }
 
@@ -209,21 +215,45 @@ function endOfNext(piece: Piece, name: string, from: number): number {
     const found = name.indexOf(piece, from);
     return found === -1 ? -1 : found + piece.length;
   }
-  for (let at = from; at < name.length; at++) {
-    const end = endOf(piece, name, at);
-    if (end !== -1) return end;
+  // One bit for each character of the piece: those set have matched up to here. All starts are tried at once.
+  const fitting = fittingOf(piece);
+  const matched = new Uint32Array(Math.ceil(piece.length / 32));
+  for (let at = from; at < name.length; ) {
+    const character = characterAt(name, at)!;
+    at += character.length;
+    const fits = fitting(character);
+    let carry = 1;
+    for (let index = 0; index < matched.length; index++) {
+      const before = matched[index]!;
+      matched[index] = ((before << 1) | carry) & fits[index]!;
+      carry = before >>> 31;
+    }
+    if ((matched.at(-1)! >>> ((piece.length - 1) % 32)) & 1) return at;
   }
   return -1;
 }
 
+const fittings = new WeakMap<readonly OneCharacter[], Map<string, Uint32Array>>();
+
+/** Returns, as bits, which characters of a piece match a character. */
+function fittingOf(piece: readonly OneCharacter[]): (character: string) => Uint32Array {
+  const existing = fittings.get(piece) ?? new Map<string, Uint32Array>();
+  fittings.set(piece, existing);
+  return (character) => {
+    let bits = existing.get(character);
+    if (bits) return bits;
+    bits = new Uint32Array(Math.ceil(piece.length / 32));
+    for (const [index, one] of piece.entries()) if (isOne(one, character)) bits[index >>> 5]! |= 1 << (index & 31);
+    existing.set(character, bits);
+    return bits;
+  };
+}
+
 function fitsAtEnd(piece: Piece, name: string, from: number): boolean {
   if (typeof piece === "string") return name.length - piece.length >= from && name.endsWith(piece);
-  // A character may have two code units, so the piece has at most twice its length.
-  const least = Math.max(from, name.length - 2 * piece.length);
-  for (let at = name.length - piece.length; at >= least; at--) {
-    if (endOf(piece, name, at) === name.length) return true;
-  }
-  return false;
+  let at = name.length;
+  for (let left = piece.length; left > 0 && at > from; left--) at -= name.codePointAt(at - 2)! > 0xffff ? 2 : 1;
+  return at >= from && endOf(piece, name, at) === name.length;
 }
 
 /** Expands `a{b,c}` to `ab`, `ac`. Returns undefined if there would be too many. */
@@ -233,18 +263,38 @@ export function expandBraces(pattern: string): string[] | undefined {
   while (open.length > 0) {
     if (done.length + open.length > maxAlternatives) return undefined;
     const text = open.pop()!;
-    const group = /\{([^{}]*,[^{}]*)\}/.exec(text);
-    if (!group) done.push(text);
-    else
-      for (const choice of group[1]!.split(","))
-        open.push(text.slice(0, group.index) + choice + text.slice(group.index + group[0].length));
+    const [start, end] = innerGroup(text);
+    const choices = text.slice(start + 1, end).split(",");
+    if (end === -1) done.push(text);
+    else if (choices.length > maxAlternatives) return undefined;
+    else for (const choice of choices) open.push(text.slice(0, start) + choice + text.slice(end + 1));
   }
   return done;
 }
 
+/** Returns where the first group without another one in it begins and ends, or -1. */
+function innerGroup(text: string): [start: number, end: number] {
+  let start = -1;
+  let hasComma = false;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "{") [start, hasComma] = [at, false];
+    else if (text[at] === ",") hasComma = true;
+    else if (text[at] === "}") {
+      if (start !== -1 && hasComma) return [start, at];
+      start = -1;
+    }
+  }
+  return [-1, -1];
+}
+
 /** Returns whether a path that the shell expands from `operand` could match `pattern`, segment by segment. */
 export function patternsMeet(operand: string, pattern: string): boolean {
-  return meet(fold(operand).split("/"), fold(pattern).split("/"), (segment) => segment === "**", segmentsMeet);
+  return canMatchSame(
+    foldText(operand).split("/"),
+    foldText(pattern).split("/"),
+    (segment) => segment === "**",
+    segmentsMeet,
+  );
 }
 
 function segmentsMeet(operand: string, pattern: string): boolean {
@@ -252,7 +302,7 @@ function segmentsMeet(operand: string, pattern: string): boolean {
   if (/^[*?[]/.test(operand) && pattern.startsWith(".")) return false;
   const options = { brackets: true };
   const isStar = (token: GlobToken | undefined) => token === star;
-  return meet(tokensOf(operand, options), tokensOf(pattern, options), isStar, (one, other) => {
+  return canMatchSame(tokensOf(operand, options), tokensOf(pattern, options), isStar, (one, other) => {
     if (typeof one === "string") return isOne(other as OneCharacter, one);
     // Two sets are assumed to overlap, which is the cautious answer.
     return typeof other === "string" ? isOne(one as OneCharacter, other) : true;
@@ -260,7 +310,7 @@ function segmentsMeet(operand: string, pattern: string): boolean {
 }
 
 /** Returns whether two sequences with stars can match the same text, using a table of their prefixes, row by row. */
-function meet<T>(
+function canMatchSame<T>(
   left: readonly T[],
   right: readonly T[],
   isStar: (item: T | undefined) => boolean,

@@ -2,8 +2,8 @@
 let name = "courser";
 
 /** Called once, by the code that parses the command line. */
-export function setProgramName(given: string): void {
-  name = given;
+export function setProgramName(newName: string): void {
+  name = newName;
 }
 
 /** Returns courser in a library, where there is no command line. */

@@ -3,7 +3,7 @@
 /** Keeps line breaks and tabs; shows every other invisible character by its code point. */
 export function visible(text: string): string {
   // Nearly all text is ASCII.
-  return /[^\n\t\x20-\x7e]/.test(text) ? text.replace((hidden ??= hiddenPattern()), spelled) : text;
+  return /[^\n\t\x20-\x7e]/.test(text) ? text.replace((hidden ??= hiddenPattern()), spellCharacter) : text;
 }
 
 /** Removes terminal sequences (colours, titles, links) and normalises line ends. */
@@ -36,7 +36,7 @@ function hiddenPattern(): RegExp {
   );
 }
 
-function spelled(found: string, unwanted: string | undefined): string {
+function spellCharacter(found: string, unwanted: string | undefined): string {
   if (unwanted === undefined) return found;
   const number = unwanted.codePointAt(0)!.toString(16);
   return number.length > 4 ? `\\u{${number}}` : `\\u${number.padStart(4, "0")}`;

@@ -1,6 +1,6 @@
 // Describes a call for display: its line, input, output and changes.
 
-import { isObject, type JsonObject } from "../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, objectsIn } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
 import { callName, toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
 import { shownTodos } from "./todos.ts";
@@ -9,7 +9,7 @@ export type CallView = {
   id: string;
   /** The target of the call: a command, a path, a pattern. */
   what: string;
-  /** Set if one line does not show all of it. */
+  /** The whole input, set if the title line shows only a part of it. */
   input?: Piece;
   output?: Piece;
   /** A unified diff, or lines that begin with + and -. */
@@ -27,37 +27,41 @@ const views = new Map(
     write: viewOfEdit,
     apply_patch: viewOfPatch,
     read: ({ path, offset, limit }, { content }) => ({
-      what: `${text(path)}${offset || limit ? ` (${[offset && `from line ${offset}`, limit && `${limit} lines`].filter(Boolean).join(", ")})` : ""}`,
-      output: piece(content, languageOf(text(path))),
+      what: `${textOrEmpty(path)}${offset || limit ? ` (${[offset && `from line ${offset}`, limit && `${limit} lines`].filter(Boolean).join(", ")})` : ""}`,
+      output: codePiece(content, languageOf(textOrEmpty(path))),
     }),
     ls: ({ path }, { directoryTreeRoot, content }) => ({
-      what: text(path),
-      output: piece(content ?? treeText(directoryTreeRoot)),
+      what: textOrEmpty(path),
+      output: codePiece(content ?? treeText(directoryTreeRoot)),
     }),
-    glob: ({ globPattern }, { files }) => ({ what: text(globPattern), output: piece(listText(files)) }),
+    glob: ({ globPattern }, { files }) => ({ what: textOrEmpty(globPattern), output: codePiece(listText(files)) }),
     grep: ({ pattern }, { workspaceResults, content }) => ({
-      what: text(pattern),
-      output: piece(content ?? grepText(workspaceResults)),
+      what: textOrEmpty(pattern),
+      output: codePiece(content ?? grepText(workspaceResults)),
     }),
-    delete: ({ path }) => ({ what: text(path) }),
-    updateTodos: ({ todos }, value) => ({ what: "", output: piece(todoText(value.todos ?? todos)) }),
-    webFetch: ({ url }, { markdown }) => ({ what: text(url), output: piece(markdown, "markdown") }),
+    delete: ({ path }) => ({ what: textOrEmpty(path) }),
+    updateTodos: ({ todos }, value) => ({ what: "", output: codePiece(todoText(value.todos ?? todos)) }),
+    webFetch: ({ url }, { markdown }) => ({ what: textOrEmpty(url), output: codePiece(markdown, "markdown") }),
     webSearch: ({ searchTerm, query }, { references }) => ({
-      what: text(searchTerm ?? query),
-      output: piece(referenceText(references)),
+      what: textOrEmpty(searchTerm ?? query),
+      output: codePiece(referenceText(references)),
     }),
-    semSearch: ({ query }, { results }) => ({ what: text(query), output: piece(results) }),
+    semSearch: ({ query }, { results }) => ({ what: textOrEmpty(query), output: codePiece(results) }),
     task: ({ description, prompt }, { conversationSteps }) => ({
-      what: text(description),
-      input: piece(prompt),
-      output: piece(stepsText(conversationSteps), "markdown"),
+      what: textOrEmpty(description),
+      input: codePiece(prompt),
+      output: codePiece(stepsText(conversationSteps), "markdown"),
     }),
-    createPlan: ({ name, plan }) => ({ what: text(name), input: piece(plan, "markdown") }),
+    createPlan: ({ name, plan }) => ({ what: textOrEmpty(name), input: codePiece(plan, "markdown") }),
     askQuestion: ({ title, questions }, { answers }) => ({
-      what: text(title),
-      input: piece(questionsText(questions, answers)),
+      what: textOrEmpty(title),
+      input: codePiece(questionsText(questions, answers)),
     }),
-    mcp: ({ name, args }, { content }) => ({ what: text(name), input: json(args), output: piece(mcpText(content)) }),
+    mcp: ({ name, args }, { content }) => ({
+      what: textOrEmpty(name),
+      input: json(args),
+      output: codePiece(mcpText(content)),
+    }),
   }),
 );
 
@@ -66,18 +70,19 @@ export function viewOfCall(
   outcome: Outcome | undefined,
   workspace: string,
 ): CallView {
-  const args = isObject(call.args) ? call.args : {};
+  const args = fieldsOf(call.args);
   const value = isObject(outcome?.value) ? outcome.value : {};
   const view = views.get(call.tool)?.(args, value);
-  const shown: CallView = { id: call.callId, what: "", ...(view ?? generalView(args)) };
-  if (workspace !== "") shown.what = shown.what === workspace ? "." : shown.what.replaceAll(`${workspace}/`, "");
+  const callView: CallView = { id: call.callId, what: "", ...(view ?? generalView(args)) };
+  if (workspace !== "")
+    callView.what = callView.what === workspace ? "." : callView.what.replaceAll(`${workspace}/`, "");
   // Tools without a view are shown as JSON.
-  if (!shown.output && !shown.diff && outcome?.kind === "success") {
-    const rest = view ? piece(value.content) : (piece(value.content) ?? json(outcome.value));
-    if (rest) shown.output = rest;
+  if (!callView.output && !callView.diff && outcome?.kind === "success") {
+    const rest = view ? codePiece(value.content) : (codePiece(value.content) ?? json(outcome.value));
+    if (rest) callView.output = rest;
   }
-  for (const key of ["input", "output", "diff"] as const) if (shown[key] === undefined) delete shown[key];
-  return shown;
+  for (const key of ["input", "output", "diff"] as const) if (callView[key] === undefined) delete callView[key];
+  return callView;
 }
 
 function generalView(args: JsonObject): Partial<CallView> {
@@ -85,20 +90,22 @@ function generalView(args: JsonObject): Partial<CallView> {
   const what = [path, file_path, command, query, url, pattern, description, name].find(
     (each) => typeof each === "string",
   );
-  return { what: text(what), ...(Object.keys(args).length > 0 && { input: json(args) }) };
+  return { what: textOrEmpty(what), ...(Object.keys(args).length > 0 && { input: json(args) }) };
 }
 
 function viewOfShell(args: JsonObject, value: JsonObject): Partial<CallView> {
-  const command = text(args.command);
-  const printed = text(value.interleavedOutput) || [text(value.stdout), text(value.stderr)].filter(Boolean).join("\n");
+  const command = textOrEmpty(args.command);
+  const printed =
+    textOrEmpty(value.interleavedOutput) ||
+    [textOrEmpty(value.stdout), textOrEmpty(value.stderr)].filter(Boolean).join("\n");
   const exit = typeof value.exitCode === "number" && value.exitCode !== 0 ? `[exit code ${value.exitCode}]` : "";
-  const shown = exit === "" || printed.includes(exit) ? printed : `${printed.trimEnd()}\n${exit}`.trimStart();
-  return { what: command, input: { language: "bash", text: command }, output: piece(shown) };
+  const outputText = exit === "" || printed.includes(exit) ? printed : `${printed.trimEnd()}\n${exit}`.trimStart();
+  return { what: command, input: { language: "bash", text: command }, output: codePiece(outputText) };
 }
 
 function viewOfEdit(args: JsonObject, value: JsonObject): Partial<CallView> {
-  const path = text(args.path);
-  const diff = text(value.diffString) || intendedChange(args);
+  const path = textOrEmpty(args.path);
+  const diff = typeof value.diffString === "string" ? value.diffString : intendedChange(args);
   const counts =
     typeof value.linesAdded === "number" && typeof value.linesRemoved === "number"
       ? ` +${value.linesAdded} −${value.linesRemoved}`
@@ -110,14 +117,14 @@ function viewOfEdit(args: JsonObject, value: JsonObject): Partial<CallView> {
 function intendedChange({ strReplace, multiStrReplace, applyPatch, streamContent, fileText }: JsonObject): string {
   const edits =
     isObject(multiStrReplace) && Array.isArray(multiStrReplace.edits) ? multiStrReplace.edits : [strReplace];
-  const changes = edits.filter(isObject).map((each) => marked("-", each.oldText) + marked("+", each.newText));
+  const changes = edits.filter(isObject).map((each) => markLines("-", each.oldText) + markLines("+", each.newText));
   if (changes.length > 0) return changes.join("@@\n");
-  if (isObject(applyPatch)) return text(applyPatch.patchContent);
-  return marked("+", streamContent ?? fileText);
+  if (isObject(applyPatch)) return textOrEmpty(applyPatch.patchContent);
+  return markLines("+", streamContent ?? fileText);
 }
 
-function marked(mark: string, given: unknown): string {
-  const lines = text(given);
+function markLines(mark: string, linesValue: unknown): string {
+  const lines = textOrEmpty(linesValue);
   if (lines === "") return "";
   return `${lines
     .replace(/\n$/, "")
@@ -127,27 +134,23 @@ function marked(mark: string, given: unknown): string {
 }
 
 function viewOfPatch(args: JsonObject): Partial<CallView> {
-  const patch = text(args.input ?? args.patch);
+  const patch = textOrEmpty(args.input ?? args.patch);
   const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, path]) => path);
   return { what: files.join(", "), diff: patch };
 }
 
-function text(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function piece(value: unknown, language = "text"): Piece | undefined {
-  const shown = text(value);
-  return shown === "" ? undefined : { language, text: shown };
+function codePiece(value: unknown, language = "text"): Piece | undefined {
+  const valueText = textOrEmpty(value);
+  return valueText === "" ? undefined : { language, text: valueText };
 }
 
 function json(value: unknown): Piece | undefined {
   if (value === undefined || (isObject(value) && Object.keys(value).length === 0)) return undefined;
   return { language: "json", text: JSON.stringify(value, null, 2) };
-}
-
-function objectsIn(list: unknown): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 function listText(list: unknown): string {
@@ -156,7 +159,7 @@ function listText(list: unknown): string {
 
 function referenceText(references: unknown): string {
   return objectsIn(references)
-    .map(({ title, url, chunk }) => [title, url, chunk].map(text).filter(Boolean).join("\n"))
+    .map(({ title, url, chunk }) => [title, url, chunk].map(textOrEmpty).filter(Boolean).join("\n"))
     .join("\n\n");
 }
 
@@ -164,10 +167,10 @@ function treeText(node: unknown, indent = ""): string {
   if (!isObject(node) || indent.length > 40) return "";
   return [
     ...objectsIn(node.childrenDirs).flatMap((folder) => [
-      `${indent}${text(folder.absPath).replace(/^.*\//, "")}/`,
+      `${indent}${textOrEmpty(folder.absPath).replace(/^.*\//, "")}/`,
       treeText(folder, `${indent}  `),
     ]),
-    ...objectsIn(node.childrenFiles).map((file) => `${indent}${text(file.name)}`),
+    ...objectsIn(node.childrenFiles).map((file) => `${indent}${textOrEmpty(file.name)}`),
   ]
     .filter(Boolean)
     .join("\n");
@@ -179,7 +182,7 @@ function grepText(results: unknown): string {
     .filter(isObject)
     .flatMap(({ content, files, count }) => {
       if (isObject(files)) return [listText(files.files)];
-      if (isObject(count)) return objectsIn(count.counts).map((each) => `${text(each.file)}: ${each.count}`);
+      if (isObject(count)) return objectsIn(count.counts).map((each) => `${textOrEmpty(each.file)}: ${each.count}`);
       return isObject(content) ? objectsIn(content.matches).flatMap(matchLines) : [];
     })
     .join("\n");
@@ -187,7 +190,8 @@ function grepText(results: unknown): string {
 
 function matchLines(file: JsonObject): string[] {
   return objectsIn(file.matches).map(
-    (each) => `${text(file.file)}:${each.lineNumber}${each.isContextLine ? "-" : ":"}${text(each.content)}`,
+    (each) =>
+      `${textOrEmpty(file.file)}:${each.lineNumber}${each.isContextLine ? "-" : ":"}${textOrEmpty(each.content)}`,
   );
 }
 
@@ -203,12 +207,12 @@ function todoText(todos: unknown): string {
 function stepsText(steps: unknown): string {
   return objectsIn(steps)
     .map(({ toolCall, assistantMessage }) => {
-      if (isObject(assistantMessage)) return `${text(assistantMessage.text)}\n`;
+      if (isObject(assistantMessage)) return `${textOrEmpty(assistantMessage.text)}\n`;
       const key = isObject(toolCall) ? toolKeyOf(toolCall) : undefined;
       if (key === undefined) return "";
       const call = (toolCall as JsonObject)[key] as JsonObject;
       const first = isObject(call.args) ? Object.values(call.args).find((each) => typeof each === "string") : "";
-      return `· ${callName(toolOfKey(key), call.args)} ${text(first)}`.trimEnd();
+      return `· ${callName(toolOfKey(key), call.args)} ${textOrEmpty(first)}`.trimEnd();
     })
     .filter(Boolean)
     .join("\n")
@@ -221,10 +225,10 @@ function questionsText(questions: unknown, answers: unknown): string {
       const answer = objectsIn(answers).find((each) => each.questionId === id);
       const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
       const lines = objectsIn(options).map(
-        (option) => `${chosen.includes(option.id) ? "[x]" : "[ ]"} ${text(option.label)}`,
+        (option) => `${chosen.includes(option.id) ? "[x]" : "[ ]"} ${textOrEmpty(option.label)}`,
       );
-      const own = text(answer?.freeformText);
-      return [text(prompt), ...lines, ...(own === "" ? [] : [`[x] ${own}`])].join("\n");
+      const typedAnswer = textOrEmpty(answer?.freeformText);
+      return [textOrEmpty(prompt), ...lines, ...(typedAnswer === "" ? [] : [`[x] ${typedAnswer}`])].join("\n");
     })
     .join("\n\n");
 }
@@ -232,7 +236,11 @@ function questionsText(questions: unknown, answers: unknown): string {
 function mcpText(content: unknown): string {
   return objectsIn(content)
     .map((each) =>
-      isObject(each.text) ? text(each.text.text) : isObject(each.resource) ? text(each.resource.text) : "",
+      isObject(each.text)
+        ? textOrEmpty(each.text.text)
+        : isObject(each.resource)
+          ? textOrEmpty(each.resource.text)
+          : "",
     )
     .filter(Boolean)
     .join("\n");

@@ -1,5 +1,5 @@
 // Describes each tool's calls in words: name, target and outcome, in one row per tool.
-import { isObject, type JsonObject } from "../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, objectsIn } from "../json/object.ts";
 import { callName, displayNameOf } from "../protocol/tool-calls.ts";
 import { collapsed } from "../text/one-line.ts";
 import { byteSize, counted } from "./numbers.ts";
@@ -16,8 +16,8 @@ type Row = {
 
 const rows: Record<string, Row> = {
   shell: {
-    target: ({ command }) => collapsed(text(command)),
-    where: ({ workingDirectory }) => text(workingDirectory),
+    target: ({ command }) => collapsed(textOrEmpty(command)),
+    where: ({ workingDirectory }) => textOrEmpty(workingDirectory),
     // It was started in the background, or moved there while it ran.
     outcome: ({ taskId }, { isBackground }) => (isBackground === true || taskId ? "in the background" : ""),
     isTimed: true,
@@ -31,7 +31,7 @@ const rows: Record<string, Row> = {
         return `lines ${readRange.startLine}–${readRange.endLine}`;
       // A final line break is counted as the start of another line.
       if (typeof totalLines === "number")
-        return lineCount(text(content).endsWith("\n") ? totalLines - 1 : Math.max(totalLines, 0));
+        return lineCount(textOrEmpty(content).endsWith("\n") ? totalLines - 1 : Math.max(totalLines, 0));
       return "";
     },
   },
@@ -41,13 +41,13 @@ const rows: Record<string, Row> = {
       isObject(directoryTreeRoot) ? counted(entriesBelow(directoryTreeRoot), "entry", "entries") : "",
   },
   glob: {
-    target: ({ globPattern }) => text(globPattern),
-    where: ({ targetDirectory }) => text(targetDirectory),
-    outcome: ({ totalFiles, files }) => counted(number(totalFiles) ?? listLength(files), "file"),
+    target: ({ globPattern }) => textOrEmpty(globPattern),
+    where: ({ targetDirectory }) => textOrEmpty(targetDirectory),
+    outcome: ({ totalFiles, files }) => counted(numberOrUndefined(totalFiles) ?? listLength(files), "file"),
   },
   grep: {
-    target: ({ pattern }) => text(pattern),
-    where: ({ path: folder, glob }) => text(folder) || text(glob),
+    target: ({ pattern }) => textOrEmpty(pattern),
+    where: ({ path: folder, glob }) => textOrEmpty(folder) || textOrEmpty(glob),
     outcome: ({ workspaceResults }) => matchCount(workspaceResults),
   },
   delete: { target: path, outcome: () => "deleted · /rewind brings it back" },
@@ -60,56 +60,58 @@ const rows: Record<string, Row> = {
     },
   },
   webFetch: {
-    target: ({ url }) => text(url),
-    outcome: ({ markdown }) => byteSize(utf8Length(text(markdown))),
+    target: ({ url }) => textOrEmpty(url),
+    outcome: ({ markdown }) => byteSize(utf8Length(textOrEmpty(markdown))),
   },
   webSearch: {
-    target: ({ searchTerm, query }) => text(searchTerm) || text(query),
+    target: ({ searchTerm, query }) => textOrEmpty(searchTerm) || textOrEmpty(query),
     outcome: ({ references }) => counted(listLength(references), "result"),
   },
-  semSearch: { target: ({ query }) => text(query) },
+  semSearch: { target: ({ query }) => textOrEmpty(query) },
   task: {
-    target: ({ description, prompt }) => text(description) || collapsed(text(prompt)),
+    target: ({ description, prompt }) => textOrEmpty(description) || collapsed(textOrEmpty(prompt)),
     by: ({ subagentType }) => subagentName(subagentType),
     outcome: ({ isBackground }) => (isBackground === true ? "in the background" : ""),
     isTimed: true,
   },
-  createPlan: { target: ({ name }) => text(name) },
+  createPlan: { target: ({ name }) => textOrEmpty(name) },
   askQuestion: {
-    target: ({ title, questions }) => text(title) || text(objects(questions)[0]?.prompt),
+    target: ({ title, questions }) => textOrEmpty(title) || textOrEmpty(objectsIn(questions)[0]?.prompt),
     outcome: ({ answers }) => (listLength(answers) > 0 ? "answered" : ""),
   },
   mcp: {
     target: ({ providerIdentifier, serverIdentifier, toolName, name, args }) =>
       collapsed(
-        [text(providerIdentifier) || text(serverIdentifier), text(toolName) || text(name), briefArguments(args)].join(
-          " ",
-        ),
+        [
+          textOrEmpty(providerIdentifier) || textOrEmpty(serverIdentifier),
+          textOrEmpty(toolName) || textOrEmpty(name),
+          briefArguments(args),
+        ].join(" "),
       ),
     isTimed: true,
   },
-  readMcpResource: { target: ({ uri }) => text(uri), where: ({ server }) => text(server) },
+  readMcpResource: { target: ({ uri }) => textOrEmpty(uri), where: ({ server }) => textOrEmpty(server) },
   listMcpResources: {
-    target: ({ server }) => text(server),
+    target: ({ server }) => textOrEmpty(server),
     outcome: ({ resources }) => counted(listLength(resources), "resource"),
   },
-  await: { target: ({ taskId }) => text(taskId), isTimed: true },
+  await: { target: ({ taskId }) => textOrEmpty(taskId), isTimed: true },
 };
 
 /** Arguments that describe an unknown tool's call: the first one present is shown. */
-const telling = ["command", "path", "file_path", "pattern", "query", "url", "name", "title", "description"];
+const describing = ["command", "path", "file_path", "pattern", "query", "url", "name", "title", "description"];
 
 export type CallWords = { name: string; target: string; where: string; by: string; outcome: string; isTimed: boolean };
 
-export function wordsOfCall(tool: string, given: unknown, result: unknown): CallWords {
-  const args = isObject(given) ? given : {};
-  const value = isObject(result) ? result : {};
+export function wordsOfCall(tool: string, argsValue: unknown, result: unknown): CallWords {
+  const args = fieldsOf(argsValue);
+  const value = fieldsOf(result);
   const row = Object.hasOwn(rows, tool) ? rows[tool] : undefined;
   if (!row) {
-    const key = telling.find((each) => text(args[each]) !== "");
+    const key = describing.find((each) => textOrEmpty(args[each]) !== "");
     return {
       name: callName(tool, args, value),
-      target: collapsed(key === undefined ? briefArguments(args) : text(args[key])),
+      target: collapsed(key === undefined ? briefArguments(args) : textOrEmpty(args[key])),
       where: "",
       by: "",
       outcome: "",
@@ -133,11 +135,11 @@ export function cardName(tool: string): string {
 }
 
 function path(args: JsonObject): string {
-  return text(args.path);
+  return textOrEmpty(args.path);
 }
 
 function changedLines({ linesAdded, linesRemoved }: JsonObject): string {
-  const [added, removed] = [number(linesAdded), number(linesRemoved)];
+  const [added, removed] = [numberOrUndefined(linesAdded), numberOrUndefined(linesRemoved)];
   if (added === undefined || removed === undefined) return "";
   return [added > 0 || removed === 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter(Boolean).join(" ");
 }
@@ -147,7 +149,7 @@ function lineCount(lines: unknown): string {
 }
 
 function entriesBelow({ childrenDirs, childrenFiles }: JsonObject): number {
-  return objects(childrenDirs).length + objects(childrenFiles).length;
+  return objectsIn(childrenDirs).length + objectsIn(childrenFiles).length;
 }
 
 function matchCount(results: unknown): string {
@@ -157,11 +159,12 @@ function matchCount(results: unknown): string {
   for (const { content, files: listed, count } of Object.values(results).filter(isObject)) {
     if (isObject(content)) {
       matches +=
-        number(content.totalMatchedLines) ?? objects(content.matches).flatMap((file) => objects(file.matches)).length;
-      files += objects(content.matches).length;
+        numberOrUndefined(content.totalMatchedLines) ??
+        objectsIn(content.matches).flatMap((file) => objectsIn(file.matches)).length;
+      files += objectsIn(content.matches).length;
     }
-    if (isObject(listed)) files += number(listed.totalFiles) ?? listLength(listed.files);
-    if (isObject(count)) matches += number(count.totalMatches) ?? 0;
+    if (isObject(listed)) files += numberOrUndefined(listed.totalFiles) ?? listLength(listed.files);
+    if (isObject(count)) matches += numberOrUndefined(count.totalMatches) ?? 0;
   }
   if (matches === 0) return files === 0 ? "no matches" : counted(files, "file");
   return files > 1 ? `${counted(matches, "match", "matches")} in ${files} files` : counted(matches, "match", "matches");
@@ -170,7 +173,7 @@ function matchCount(results: unknown): string {
 function subagentName(type: unknown): string {
   if (!isObject(type)) return "";
   const [kind, custom] = Object.entries(type)[0] ?? ["", undefined];
-  return isObject(custom) && text(custom.name) !== "" ? text(custom.name) : kind;
+  return isObject(custom) && textOrEmpty(custom.name) !== "" ? textOrEmpty(custom.name) : kind;
 }
 
 function briefArguments(args: unknown): string {
@@ -180,20 +183,16 @@ function briefArguments(args: unknown): string {
     .join(" ");
 }
 
-function text(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function number(value: unknown): number | undefined {
+function numberOrUndefined(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
 function listLength(list: unknown): number {
   return Array.isArray(list) ? list.length : 0;
-}
-
-function objects(list: unknown): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 function utf8Length(text: string): number {

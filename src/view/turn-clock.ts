@@ -17,6 +17,14 @@ export class TurnClock {
       this.#times.toolMs += Math.max(0, (event.completedAt ?? 0) - (event.startedAt ?? event.completedAt ?? 0));
     if (event.type === "ask") this.#asked.add(event.id);
     if (event.type === "answer") this.#asked.delete(event.id);
+    if ((event.type === "done" || event.type === "fail") && event.waitedMs !== undefined) this.#correct(event.waitedMs);
+  }
+
+  /** A stored turn has no questions among its events, only how long they took, which so far counted for the tools. */
+  #correct(waitedMs: number): void {
+    const unseen = Math.max(0, waitedMs - this.#times.waitMs);
+    this.#times.waitMs += unseen;
+    this.#times.toolMs = Math.max(0, this.#times.toolMs - unseen);
   }
 
   /** Returns the times up to `now`, if the turn is still running. */

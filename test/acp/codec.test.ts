@@ -2,7 +2,7 @@
 // events. test/acp/codec.txt is the whole table.
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { cursorAnswer, cursorQuestion, elicitationOf, elicited } from "../../src/acp/v1/choices.ts";
+import { answerFromElicitation, cursorAnswer, cursorQuestion, elicitationOf } from "../../src/acp/v1/choices.ts";
 import { cursorNotification, cursorPlan } from "../../src/acp/v1/cursor.ts";
 import { abilitiesOf, initializeResult } from "../../src/acp/v1/initialize.ts";
 import { configOptions, modeIdOf, modeState } from "../../src/acp/v1/options.ts";
@@ -29,7 +29,7 @@ function put(what: string, work: () => unknown): void {
   rows.push(`${what}: ${said}`);
 }
 
-it("is spoken as the table says", async () => {
+it("every agent event becomes the ACP update that the table says", async () => {
   for (const clientCapabilities of [
     undefined,
     { fs: { readTextFile: true, writeTextFile: false } },
@@ -213,8 +213,8 @@ it("is spoken as the table says", async () => {
     ]);
   for (const content of [undefined, { a: "1" }, { a: "9", b: ["1", 2] }, { c: "free" }, { c: "" }])
     put(`elicited ${JSON.stringify(content)}`, () => [
-      elicited({ action: "accept", content }, choices),
-      elicited({ action: "decline", content }, choices),
+      answerFromElicitation({ action: "accept", content }, choices),
+      answerFromElicitation({ action: "decline", content }, choices),
     ]);
   put("plan", () => [
     cursorPlan({ id: "q", type: "plan", name: "N", text: "T" } as never, undefined),
@@ -315,7 +315,7 @@ it("is spoken as the table says", async () => {
   await expect(`${rows.join("\n")}\n`).toMatchFileSnapshot(join(import.meta.dirname, "codec.txt"));
 });
 
-it("what a command prints is shown at most ten times a second, and only its end", () => {
+it("a command's output is sent to the editor at most ten times a second, with only its latest part", () => {
   const updates = new Updates({ workspace, newId: () => "id", notices: false, compaction: false });
   const print = (chunk: string) => updates.live({ type: "tool_output", callId: "c", chunk } as never);
   updates.live({ type: "tool_start", callId: "c", tool: "shell", args: {} } as never);

@@ -25,8 +25,8 @@ afterEach(async () => {
   workspace.remove();
 });
 
-describe("initialize", () => {
-  it("answers version 1 with 1, and a version that nobody has with its own", async () => {
+describe("ACP initialize", () => {
+  it("initialize answers version 1 with 1, and an unknown version with the agent's own", async () => {
     client = new AcpClient(workspace);
     const first = await client.initialize();
     expect(first.result).toMatchObject({ protocolVersion: 1, agentInfo: { name: "courser" } });
@@ -42,7 +42,7 @@ describe("initialize", () => {
     expect(ids(able)).toEqual(["cursor_login", "login"]);
   });
 
-  it("refuses what is no version, and everything that comes before it", async () => {
+  it("initialize refuses an invalid version, and every other method is refused before it", async () => {
     client = new AcpClient(workspace);
     expect((await client.request("session/new", { cwd: workspace.path, mcpServers: [] })).error?.code).toBe(-32600);
     expect((await client.request("initialize", { protocolVersion: "1" })).error?.code).toBe(-32602);
@@ -50,8 +50,8 @@ describe("initialize", () => {
   });
 });
 
-describe("sessions", () => {
-  it("have ids of their own, modes and options whose values are among those offered", async () => {
+describe("ACP sessions", () => {
+  it("each session has its own id, and modes and options with values from the offered ones", async () => {
     await start();
     const params = { cwd: workspace.path, mcpServers: [] };
     const [one, other] = await Promise.all([
@@ -77,7 +77,7 @@ describe("sessions", () => {
     ).toBe(-32602);
   });
 
-  it("take further directories, and refuse parameters that are wrong", async () => {
+  it("session/new accepts additional directories and refuses invalid parameters", async () => {
     await start();
     const more = join(workspace.home, "more");
     mkdirSync(more);
@@ -107,7 +107,7 @@ describe("sessions", () => {
     expect((await client.request("session/prompt", { sessionId: 7, prompt: [] })).error?.code).toBe(-32602);
   });
 
-  it("are listed, filtered by directory, and deleted, also twice", async () => {
+  it("sessions can be listed, filtered by directory, and deleted, even twice", async () => {
     await start({ script: [{ text: "hi" }] });
     const sessionId = await client.newSession();
     await client.prompt(sessionId, "first words");
@@ -123,20 +123,20 @@ describe("sessions", () => {
     expect((await client.request("session/list")).result).toEqual({ sessions: [] });
   });
 
-  it("close while they are idle, and while they work: then the prompt is cancelled", async () => {
-    await start({ script: [{ delayMs: 20_000, text: "late" }] });
+  it("session/close works while idle, and cancels the prompt while working", async () => {
+    await start({ script: [{ steps: [{ text: "Working." }, { delayMs: 20_000 }] }] });
     const idle = await client.newSession();
     expect((await client.request("session/close", { sessionId: idle })).result).toEqual({});
     const busy = await client.newSession();
     const prompted = client.prompt(busy, "go");
-    await quiet();
+    await client.untilUpdate("agent_message_chunk");
     expect((await client.request("session/close", { sessionId: busy })).result).toEqual({});
     expect((await prompted).result).toEqual({ stopReason: "cancelled" });
   });
 });
 
-describe("prompts", () => {
-  it("end with a stop reason; updates are of their session and come before the answer", async () => {
+describe("ACP prompts", () => {
+  it("a prompt ends with a stop reason, after all updates of its session", async () => {
     await start({ script: [{ text: ["one ", "two"] }, { text: "three" }] });
     const sessionId = await client.newSession();
     expect((await client.prompt(sessionId, "hi")).result).toEqual({ stopReason: "end_turn" });
@@ -153,7 +153,7 @@ describe("prompts", () => {
     expect(client.said(sessionId)).toBe("one twothree");
   });
 
-  it("take links, embedded files and images; not sounds, and not nothing", async () => {
+  it("prompts accept links, embedded files and images, but not audio and not nothing", async () => {
     const told = ["[a.txt](", "<resource uri=", "bytes that are not text", "look:"];
     await start({ script: told.map((expect) => ({ expect, text: "ok" })) });
     const sessionId = await client.newSession();
@@ -183,7 +183,7 @@ describe("prompts", () => {
       );
   });
 
-  it("are cancelled in flight, with all updates before the answer; the next one goes on", async () => {
+  it("a cancelled prompt sends its updates before the answer, and the next prompt works", async () => {
     await start({
       script: [{ text: "a", calls: [{ name: "Shell", args: { command: "sleep 30" } }] }, { text: "b" }],
       handlers: choose("allow_once"),
@@ -201,7 +201,7 @@ describe("prompts", () => {
     expect(client.said(sessionId)).toBe("ab");
   });
 
-  it("never call what the client did not announce", async () => {
+  it("a prompt never calls client methods that the client did not announce", async () => {
     const calls = [
       { name: "Read", args: { path: "a.txt" } },
       { name: "Write", args: { path: "b.txt", content: "x" } },
@@ -215,8 +215,8 @@ describe("prompts", () => {
   });
 });
 
-describe("loading", () => {
-  it("tells all of it before the answer, resuming nothing of it", async () => {
+describe("ACP session/load", () => {
+  it("session/load replays the whole session before it answers; session/resume replays nothing", async () => {
     await start({
       script: [
         { thinking: "hm", text: "first", calls: [{ name: "Read", args: { path: "a.txt" } }] },
@@ -255,15 +255,15 @@ describe("loading", () => {
   });
 });
 
-describe("authentication and extensions", () => {
-  it("authenticates where a model can be asked, and logs out", async () => {
+describe("ACP authentication and extensions", () => {
+  it("authenticate succeeds if a model can be asked, and logout works", async () => {
     await start();
     expect((await client.request("authenticate", { methodId: "cursor_login" })).result).toEqual({});
     expect((await client.request("authenticate", { methodId: "no" })).error?.code).toBe(-32602);
     expect((await client.request("logout", {})).result).toEqual({});
   });
 
-  it("asks for a login where the model has no key, and takes one from the terminal that the client opens", async () => {
+  it("a prompt without a key asks for a login, and accepts one made in the client's terminal", async () => {
     client = await AcpClient.start(workspace, { args: ["--trust", "--model", "sonnet"] });
     const asked = await client.request("session/new", { cwd: workspace.path, mcpServers: [] });
     expect(asked.error).toMatchObject({ code: -32000, data: { code: "NOT_AUTHENTICATED" } });
@@ -278,7 +278,7 @@ describe("authentication and extensions", () => {
     expect((await client.request("authenticate", { methodId: "cursor_login" })).error?.code).toBe(-32000);
   });
 
-  it("answers methods that it does not know, and goes on", async () => {
+  it("an unknown ACP method is answered with an error, and the connection stays usable", async () => {
     await start();
     for (const method of ["_example.com/probe", "nonsense", "session/nonsense", "constructor", "__proto__"])
       expect((await client.request(method, {})).error?.code, method).toBe(-32601);
@@ -287,7 +287,7 @@ describe("authentication and extensions", () => {
     expect(await client.newSession()).toBeTypeOf("string");
   });
 
-  it("echoes ids as they are", async () => {
+  it("ACP request ids are echoed unchanged", async () => {
     await start();
     for (const id of ["a", "1", 1_000_000, -5])
       expect((await client.request("session/list", {}, id)).result.sessions).toEqual([]);

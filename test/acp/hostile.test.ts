@@ -5,8 +5,8 @@ import { LineReader } from "../../src/acp/lines.ts";
 import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { AcpClient, choose, type Params } from "./acp-client.ts";
 
-describe("lines", () => {
-  it("are cut anywhere, end in LF or CR LF, and cost only themselves", () => {
+describe("ACP input lines", () => {
+  it("ACP input may be cut anywhere and end in LF or CRLF, and a bad line affects only itself", () => {
     const taken: unknown[] = [];
     const reader = new LineReader((line) => taken.push(line), 10);
     const bytes = Buffer.from('{"a":1}\r\n\n  \n{"é":2}\n0123456789A too long\n{"b":3}\n\xff\xfe\n{"c"', "latin1");
@@ -34,11 +34,11 @@ const leave = async () => {
   workspace.remove();
 };
 
-describe("a connection", () => {
+describe("an ACP connection", () => {
   beforeEach(enter);
   afterEach(leave);
 
-  it("answers what is wrong with a code, and goes on", async () => {
+  it("invalid requests are answered with an error code, and the connection stays usable", async () => {
     client = await AcpClient.start(workspace);
     const rows: [line: string, code: number | undefined][] = [
       ["not json", -32700],
@@ -80,7 +80,7 @@ describe("a connection", () => {
     expect(client.received.filter(({ error }) => error?.code === -32600).length).toBeGreaterThan(8);
   });
 
-  it("refuses an id that is still being answered, and answers the first", async () => {
+  it("a request id that is still in use is refused, and the first request is answered", async () => {
     client = await AcpClient.start(workspace, { script: [{ delayMs: 300, text: "ok" }] });
     const sessionId = await client.newSession();
     const prompt = { sessionId, prompt: [{ type: "text", text: "go" }] };
@@ -92,11 +92,11 @@ describe("a connection", () => {
   });
 });
 
-describe("a client", () => {
+describe("a hostile or broken ACP client", () => {
   beforeEach(enter);
   afterEach(leave);
 
-  it("that answers with nonsense has not said yes", async () => {
+  it("a nonsensical answer to a permission request does not allow the call", async () => {
     const answers = [
       {},
       { outcome: { outcome: "selected", optionId: "allow-everything" } },
@@ -119,7 +119,7 @@ describe("a client", () => {
     expect(ends.map(({ status }) => status)).toEqual(answers.map(() => "failed"));
   });
 
-  it("that says no to trust is told how to trust, and asked again with the next prompt", async () => {
+  it("a client that refuses trust is told how to trust, and is asked again with the next prompt", async () => {
     const said = ["reject_once", "allow_always"];
     client = await AcpClient.start(workspace, {
       args: [],
@@ -136,7 +136,7 @@ describe("a client", () => {
     expect(client.asked("session/request_permission")).toHaveLength(2);
   });
 
-  it("that cancels while it is asked for trust ends the prompt, and nothing else", async () => {
+  it("cancelling the trust question ends the prompt and nothing else", async () => {
     let isSilent = true;
     client = await AcpClient.start(workspace, {
       args: [],
@@ -155,7 +155,7 @@ describe("a client", () => {
     expect((await client.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
   });
 
-  it("that refuses a file fails the call; one that does not know it leaves it to the disk", async () => {
+  it("a refused file read fails the call; a client without the file falls back to the disk", async () => {
     const fs = { readTextFile: true, writeTextFile: true };
     const calls = [
       { name: "Read", args: { path: "a.txt" } },
@@ -179,7 +179,7 @@ describe("a client", () => {
     expect(statuses()).toEqual(["completed", "completed"]);
   });
 
-  it("that says nothing about a file is not waited for after a cancellation", async () => {
+  it("after a cancellation, a silent file request is not waited for", async () => {
     const silent = () => new Promise(() => {});
     client = await AcpClient.start(workspace, {
       script: [{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { text: "ok" }],
@@ -193,7 +193,7 @@ describe("a client", () => {
     expect((await prompted).result).toEqual({ stopReason: "cancelled" });
   });
 
-  it("that sends two prompts at once has both answered, one after the other, or cancels both", async () => {
+  it("two ACP prompts at once are answered one after the other, or cancelled together", async () => {
     client = await AcpClient.start(workspace, { script: { replies: [{ delayMs: 200, text: "ok " }], loop: true } });
     const sessionId = await client.newSession();
     const both = () => Promise.all([client.prompt(sessionId, "one"), client.prompt(sessionId, "two")]);
@@ -205,7 +205,7 @@ describe("a client", () => {
     expect(await reasons(cut)).toEqual(["cancelled", "cancelled"]);
   });
 
-  it("that reads nothing, and one that dies, leave nothing behind", async () => {
+  it("a client that stops reading, and one that dies, leave no processes behind", async () => {
     const lines = "for i in $(seq 2000); do echo $i; sleep 0.01; done";
     const script = [{ calls: [{ name: "Shell", args: { command: lines } }] }];
     client = await AcpClient.start(workspace, { script, args: ["--trust", "--force"] });
@@ -216,7 +216,7 @@ describe("a client", () => {
     expect(code).toBe(0);
   });
 
-  it("with several sessions gets each its own, side by side", async () => {
+  it("parallel sessions of one client get only their own updates", async () => {
     const script = [
       { delayMs: 200, text: ["a", "b"], calls: [{ name: "Read", args: { path: "a.txt" } }] },
       { text: "c" },

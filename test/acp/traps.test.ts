@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aliveWith, uniqueSleep, until } from "../agent/process-support.ts";
 import { sandboxMissing } from "../agent/sandbox-fixture.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 import { AcpClient, type ClientOptions, choose, type Params } from "./acp-client.ts";
@@ -25,8 +26,8 @@ afterEach(async () => {
 const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command } }] });
 const never = () => new Promise(() => {});
 
-describe("1. the command is part of the question", () => {
-  it("in the title, the input and the text, with the rule that would answer it", async () => {
+describe("1. permission requests contain the command", () => {
+  it("a permission request shows the command in title, input and text, and the rule that would allow it", async () => {
     await start({ script: [shell("npm test -- --all"), { text: "ok" }], handlers: choose("allow_once") });
     await client.prompt(await client.newSession(), "go");
     const [{ toolCall, options }] = client.asked("session/request_permission") as [Params];
@@ -53,7 +54,7 @@ describe("1. the command is part of the question", () => {
     expect(client.received[told]!["params"].update.toolCallId).toBe(toolCall.toolCallId);
   });
 
-  it("an answer for the session, and one for good, hold as they say", async () => {
+  it('"allow for this session" and "always allow" last as long as they say', async () => {
     const script = { replies: [shell("touch one"), { text: "ok" }], loop: true };
     await start({ script, handlers: choose("allow-session") });
     const one = await client.newSession();
@@ -72,7 +73,7 @@ describe("1. the command is part of the question", () => {
 });
 
 describe.skipIf(sandboxMissing())("commands in the sandbox", () => {
-  it("are not asked about again once the client chose that, in any session of the project", async () => {
+  it("after the client chose to run commands in the sandbox, no session of the project asks about them", async () => {
     const script = { replies: [shell("touch one; curl --version"), shell("touch two"), { text: "ok" }], loop: true };
     await start({ script, handlers: choose("allow-sandbox") });
     await client.prompt(await client.newSession(), "a");
@@ -85,8 +86,8 @@ describe.skipIf(sandboxMissing())("commands in the sandbox", () => {
   });
 });
 
-describe("2. session/new is answered first", () => {
-  it("before any update of the session, and in a folder that nobody trusts without a question", async () => {
+describe("2. session/new is answered immediately", () => {
+  it("session/new is answered before any update, and without a question in an untrusted folder", async () => {
     workspace.file(".cursor/commands/tidy.md", "Tidy up.\n");
     await start({ script: [{ text: "ok" }] });
     const sessionId = await client.newSession();
@@ -107,7 +108,7 @@ describe("3. MCP servers", () => {
     env: [{ name: "MARK", value: "of the client" }],
   };
 
-  it("may be missing, and those of the client are started without a question", async () => {
+  it("missing MCP servers do not fail a session, and the client's own servers start without a question", async () => {
     const calls = [{ name: "notes-env", args: {} }];
     await start({ script: { replies: [{ calls }, { text: "ok" }], loop: true }, handlers: choose("allow_once") });
     expect((await client.request("session/new", { cwd: workspace.path })).result.sessionId).toBeTypeOf("string");
@@ -120,8 +121,8 @@ describe("3. MCP servers", () => {
   });
 });
 
-describe("4. load and resume say modes and options", () => {
-  it("as the chat was left, with its id", async () => {
+describe("4. session/load and session/resume return modes and options", () => {
+  it("session/load and session/resume return the chat's id, mode and options as they were left", async () => {
     await start({ script: [{ text: "ok" }] });
     const sessionId = await client.newSession();
     await client.request("session/set_mode", { sessionId, modeId: "plan" });
@@ -141,24 +142,25 @@ describe("4. load and resume say modes and options", () => {
   });
 });
 
-describe("5. the end", () => {
-  it("of stdin ends the process and the command that runs, also while a question is open", async () => {
-    const mark = join(workspace.path, "still-running");
-    const command = `sleep 2; touch ${mark}`;
-    await start({ script: [shell(command), { text: "ok" }], handlers: choose("allow_once") });
+describe("5. endings", () => {
+  it("the end of stdin ends the server and its running command, even during an open question", async () => {
+    const sleep = uniqueSleep();
+    await start({ script: [shell(`sleep ${sleep}; touch late.txt`), { text: "ok" }], handlers: choose("allow_once") });
     void client.prompt(await client.newSession(), "go").catch(() => {});
     await client.until(({ params }) => params?.update?.status === "in_progress" && params.update.title === undefined);
+    const command = () => aliveWith(sleep).length > 0;
+    expect(await until(command)).toBe(true);
     const { code, signal } = await client.leave();
     expect([code, signal]).toEqual([0, null]);
+    expect(await until(() => !command())).toBe(true);
     const other = await start({ script: [shell("touch made.txt")], handlers: { "session/request_permission": never } });
     void client.prompt(await client.newSession(), "go").catch(() => {});
     await client.until(({ method }) => method === "session/request_permission");
     expect((await other.leave()).code).toBe(0);
-    await new Promise((resolve) => setTimeout(resolve, 2200));
-    expect(existsSync(mark)).toBe(false);
+    expect(existsSync(join(workspace.path, "made.txt"))).toBe(false);
   });
 
-  it("by a cancellation stops the tool, and answers a question that nobody answers", async () => {
+  it("a cancellation stops the tool and resolves an open question", async () => {
     const script = [shell("touch made.txt"), { delayMs: 20_000, text: "late" }];
     await start({ script, handlers: { "session/request_permission": never } });
     const sessionId = await client.newSession();
@@ -176,7 +178,7 @@ describe("5. the end", () => {
     expect((await again).result).toEqual({ stopReason: "cancelled" });
   });
 
-  it("of a turn by a limit, a refusal or a failure is one of the words, or an error", async () => {
+  it("a turn ended by a limit, a refusal or a failure has a known stop reason, or an error", async () => {
     await start({
       script: [
         shell("touch made.txt"),
@@ -232,7 +234,7 @@ const plan = {
 describe("6. extensions and questions", () => {
   const asked = [{ calls: [question] }, { expect: ["Blue", "X", "because"], text: "ok" }];
 
-  it("cursor/ask_question for a client that announces it", async () => {
+  it("clients that announce cursor/ask_question receive questions through it", async () => {
     const answers = [
       { questionId: "one", selectedOptionIds: ["b", "unknown"] },
       { questionId: "many", selectedOptionIds: ["x"] },
@@ -249,7 +251,7 @@ describe("6. extensions and questions", () => {
     expect(client.updates().some((update) => update["toolCallId"] === toolCallId)).toBe(true);
   });
 
-  it("a form for a client that shows forms, also where it only claimed to know the extension", async () => {
+  it("clients with forms get questions as forms, even if they only claimed the extension", async () => {
     const handlers = {
       "elicitation/create": () => ({ action: "accept", content: { one: "b", many: ["x"], free: "because" } }),
     };
@@ -265,7 +267,7 @@ describe("6. extensions and questions", () => {
     }
   });
 
-  it("what is passed over is not answered for the user", async () => {
+  it("a skipped question is not answered on the user's behalf", async () => {
     await start({
       script: [{ calls: [question] }, { expect: "skipped", text: "ok" }],
       capabilities: { elicitation: { form: {} } },
@@ -274,7 +276,7 @@ describe("6. extensions and questions", () => {
     expect((await client.prompt(await client.newSession(), "go")).result?.stopReason).toBe("end_turn");
   });
 
-  it("plans are accepted by the extension, or as a permission", async () => {
+  it("plans are accepted through the extension or as a permission request", async () => {
     const script = [{ calls: [plan] }, { expect: "accepted", text: "ok" }];
     const todos = { name: "TodoWrite", args: { todos: [{ id: "1", content: "first", status: "in_progress" }] } };
     await start({
@@ -308,7 +310,7 @@ describe("6. extensions and questions", () => {
     expect(client.asked("session/request_permission")[0]!["toolCall"].title).toBe("Accept the plan: The plan");
   });
 
-  it("subagents are told of with cursor/task, and shown by their call", async () => {
+  it("subagents are announced with cursor/task and appear as tool calls", async () => {
     const task = {
       name: "Task",
       args: { description: "Look around", prompt: "Look at a.txt", subagent_type: "explore" },
@@ -327,7 +329,7 @@ describe("6. extensions and questions", () => {
     expect(calls.at(-1)).toMatchObject({ status: "completed" });
   });
 
-  it("ids are those of chats, both ways", async () => {
+  it("session ids and chat ids are the same in both directions", async () => {
     await start({ script: [{ text: "from the editor" }] });
     const sessionId = await client.newSession();
     await client.prompt(sessionId, "remember the cat");
@@ -345,7 +347,7 @@ describe("6. extensions and questions", () => {
 });
 
 describe("7. usage", () => {
-  it("is told with every turn", async () => {
+  it("usage is reported with every turn", async () => {
     await start({ script: [{ text: "ok", usage: { inputTokens: 100, outputTokens: 5 } }] });
     await client.prompt(await client.newSession(), "go");
     const usage = client.updates().find(({ sessionUpdate }) => sessionUpdate === "usage_update")!;

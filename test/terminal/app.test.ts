@@ -39,8 +39,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Long enough for a question to count as read. */
 const read = () => pause(600);
 
-describe("the first run", () => {
-  it("asks for trust once, and goes straight to work", async () => {
+describe("the first run in a terminal", () => {
+  it("trust is asked for once before work begins", async () => {
     const { pty, workspace } = await start([{ text: "Hello there." }], { args: [] });
     await pty.waitFor("Do you trust this directory?");
     expect((await pty.screen()).join("\n")).toContain(workspace.path);
@@ -66,7 +66,7 @@ describe("the first run", () => {
     await ready(again);
   });
 
-  it("leaves when nobody trusts the directory", async () => {
+  it("the terminal exits if the directory is not trusted", async () => {
     const { pty } = await start([], { args: [] });
     await pty.waitFor("Do you trust");
     await read();
@@ -75,8 +75,8 @@ describe("the first run", () => {
   });
 });
 
-describe("typing", () => {
-  it("keeps every line of a paste, in one message", async () => {
+describe("typing in the terminal", () => {
+  it("every line of a paste is kept in one message", async () => {
     const { pty } = await start([{ expect: ["one\ntwo\nthree\nfour"], text: "Four lines." }]);
     await ready(pty);
     pty.type("\x1b[200~one\ntwo\nthree\nfour\x1b[201~");
@@ -85,7 +85,7 @@ describe("typing", () => {
     await pty.waitFor("Four lines.");
   });
 
-  it("takes keys that come in one burst as if they were typed, in order", async () => {
+  it("keys in one burst act like typed ones, in order", async () => {
     const { pty } = await start([{ text: "First." }, { expect: ["hello"], text: "In a new chat." }]);
     await ready(pty);
     await pty.waitFor(/^ courser {2}Script · /m);
@@ -97,7 +97,7 @@ describe("typing", () => {
     await pty.waitFor(/tokens out[\s\S]*^› \/clear$[\s\S]*^ courser {2}Script · [\s\S]*^› hello$[\s\S]*First\./m);
   });
 
-  it("steers what runs, takes it back, and sends it now by a second Enter", async () => {
+  it("a message steers the run, can be taken back, and a second Enter sends it now", async () => {
     const script = [
       shell("sleep 0.8"),
       { expect: ["another way"], text: "Another way." },
@@ -125,7 +125,7 @@ describe("typing", () => {
     expect(lines.filter((line) => line.includes("one way"))).toEqual([]);
   });
 
-  it("never sends a command that does not exist", async () => {
+  it("an unknown command is never sent", async () => {
     const { pty } = await start([{ text: "Not asked." }]);
     await ready(pty);
     send(pty, "/hlep");
@@ -136,7 +136,7 @@ describe("typing", () => {
     expect((await pty.scrollback()).join("\n")).not.toContain("Not asked");
   });
 
-  it("Alt+Enter on a skill makes it the mode for every prompt, until another mode is chosen", async () => {
+  it("Alt+Enter on a skill makes it the mode until another is chosen", async () => {
     const skill = "---\nname: haiku-only\ndescription: Answers in verse\n---\nSeventeen syllables.";
     const { pty } = await start(
       [
@@ -165,7 +165,7 @@ describe("typing", () => {
     );
   });
 
-  it("runs a command of the user's own after !", async () => {
+  it("a command after ! is run for the user", async () => {
     const { pty } = await start([]);
     await ready(pty);
     pty.type("!");
@@ -185,15 +185,15 @@ describe("typing", () => {
   });
 });
 
-describe("permissions", () => {
-  it("shows what, where and why; always writes the narrowest rule where it said", async () => {
+describe("permission prompts", () => {
+  it('a permission prompt shows what, where and why, and "always" saves the narrowest rule that it offered', async () => {
     const { pty, workspace } = await start([shell("npm root"), shell("npm root"), { text: "Both done." }], {
       args: ["--trust", "--sandbox", "disabled"],
     });
     await ready(pty);
     send(pty, "go");
     await pty.waitFor("wants permission");
-    await pty.waitFor("No allow rule covers npm");
+    await pty.waitFor("No allow rule covers it.");
     await read();
     pty.type("a");
     await pty.waitFor("From now on, without asking:");
@@ -206,7 +206,7 @@ describe("permissions", () => {
     ]);
   });
 
-  it("shows the whole of what is to run, also in a small window, and takes no Esc at the reason for an answer", async () => {
+  it("the prompt shows the whole command in a small window, and Esc at the reason does not answer", async () => {
     const command = `echo ${"some more words ".repeat(8)}&& rm -rf build`;
     const { pty } = await start([shell(command), { text: "Over." }], { args: ["--trust"], columns: 60, rows: 15 });
     await ready(pty);
@@ -214,7 +214,7 @@ describe("permissions", () => {
     await pty.waitFor("wants permission");
     const asked = (await pty.screen()).map((line) => line.replace(/^\s*│/, "")).join(" ");
     expect(asked.replace(/\s+/g, " ")).toContain(command);
-    expect(asked).toContain("n no, and say why");
+    expect(asked).toContain("n  no, and say why");
     await read();
     pty.type("n");
     await pty.waitFor("No:");
@@ -227,7 +227,7 @@ describe("permissions", () => {
     await pty.waitFor("Over.");
   });
 
-  it("shows the diff of an edit before it is made, and tells the agent why not", async () => {
+  it("an edit's diff is shown before it is made, and the agent is told why not", async () => {
     const edit = { name: "Edit", args: { path: "a.txt", edits: [{ oldText: "two", newText: "2" }] } };
     const { pty, workspace } = await start([{ calls: [edit] }, { expect: ["use a three"], text: "As you say." }], {
       args: ["--trust"],
@@ -246,7 +246,7 @@ describe("permissions", () => {
     expect(readFileSync(join(workspace.path, "a.txt"), "utf8")).toBe("one\ntwo\n");
   });
 
-  it("is not answered by what was typed before it could be read", async () => {
+  it("keys typed before the prompt was visible do not answer it", async () => {
     const { pty, workspace } = await start(
       [{ steps: [{ delayMs: 400 }, { call: { name: "Shell", args: { command: "touch made" } } }] }, { text: "Over." }],
       {
@@ -273,7 +273,7 @@ describe("permissions", () => {
 });
 
 describe("interrupting and leaving", () => {
-  it("Esc interrupts; Ctrl+C clears, then interrupts, then leaves with the command that resumes", async () => {
+  it("Esc interrupts; Ctrl+C clears, then interrupts, then exits with the resume command", async () => {
     const { pty } = await start([shell("sleep 30"), shell("sleep 31"), { text: "Never." }]);
     await ready(pty);
     send(pty, "one");
@@ -293,7 +293,7 @@ describe("interrupting and leaving", () => {
     expect((await pty.scrollback()).join("\n")).toMatch(/Resume with: .* --resume [0-9a-f-]{36}/);
   });
 
-  it("gives the shell back as it was, also after Ctrl+Z, and after kill -9", async () => {
+  it("the shell is restored after exit, Ctrl+Z and kill -9", async () => {
     const workspace = createWorkspace();
     const file = join(workspace.path, "../script.json");
     writeFileSync(file, JSON.stringify([{ text: "Hello." }]));
@@ -328,8 +328,8 @@ describe("interrupting and leaving", () => {
   });
 });
 
-describe("reading again", () => {
-  it("shows a resumed conversation, and the whole of it in the pager", async () => {
+describe("reading in the terminal", () => {
+  it("a resumed conversation is shown, and all of it in the pager", async () => {
     const first = await start([
       { text: "I ran it.", ...shell("printf 'l%s\\n' 1 2 3 4 5 6") },
       { text: "The **answer** is 42." },
@@ -362,7 +362,7 @@ describe("reading again", () => {
     expect(pty.isAlternate()).toBe(false);
   });
 
-  it("goes through the changes file by file, back to their list, and on to a follow-up", async () => {
+  it("the terminal's review shows changes file by file, and takes comments on them", async () => {
     const write = (path: string) => ({ calls: [{ name: "Write", args: { path, content: `${path}\n` } }] });
     const { pty } = await start([write("one.txt"), write("two.txt"), { text: "Made." }]);
     await ready(pty);
@@ -378,7 +378,7 @@ describe("reading again", () => {
     await pty.waitFor(/^› In @two\.txt:/m);
   });
 
-  it("goes back to an earlier message, with the files, and forward again", async () => {
+  it("an earlier message can be returned to with its files, and forward again", async () => {
     const write = (content: string) => ({ calls: [{ name: "Write", args: { path: "a.txt", content } }] });
     const { pty, workspace } = await start([write("first\n"), { text: "One." }, write("second\n"), { text: "Two." }]);
     const content = () => readFileSync(join(workspace.path, "a.txt"), "utf8");
@@ -392,12 +392,16 @@ describe("reading again", () => {
     expect(content()).toBe("second\n");
     pty.type("\x1b");
     await pty.waitFor("Esc again");
+    await pty.waitFor(/\? keys$/m); // a second press would count no more, so the hint is gone
+    pty.type("\x1b");
+    await pty.waitFor("Esc again");
     pty.type("\x1b");
     await pty.waitFor("Rewind to before");
     pty.type("\r");
     await expect.poll(content, { timeout: 10_000 }).toBe("first\n");
     await pty.waitFor(/─\n› change it$/m); // in the editor
     await pty.quiet(400);
+    expect((await pty.scrollback()).filter((line) => line.includes("Rewound to"))).toHaveLength(1);
     pty.type("\x15/rewind\r");
     await pty.waitFor("Undo the rewind");
     pty.type("\r");
@@ -405,8 +409,8 @@ describe("reading again", () => {
   });
 });
 
-describe("nothing is obeyed that others say", () => {
-  it("shows escapes in text, tool output, names and titles", async () => {
+describe("untrusted text in the terminal", () => {
+  it("escapes in text, output, names and titles are shown, not executed", async () => {
     const hostile = "\x1b]52;c;aGFjaw==\x07\x1b[2J\x1b[3J\x1b[1;1Hy\x1b[?1049h\x1b]0;owned\x07\u202eevil";
     const { pty } = await start([
       {
@@ -425,8 +429,8 @@ describe("nothing is obeyed that others say", () => {
   });
 });
 
-describe("resizing", () => {
-  it("in mid-stream leaves the scrollback as it was", async () => {
+describe("resizing the terminal", () => {
+  it("a resize in mid-stream leaves the scrollback unchanged", async () => {
     const steps = Array.from({ length: 60 }, (_, index) => [
       { text: `Paragraph number ${index}.\n\n` },
       { delayMs: 15 },

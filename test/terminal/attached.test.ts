@@ -15,7 +15,7 @@ async function allow(pty: Pty): Promise<void> {
   pty.type("y");
 }
 
-it("goes on while nobody looks, and is the same conversation for whoever comes back", { timeout: 60_000 }, async () => {
+it("a detached run continues and is the same conversation when attached again", { timeout: 60_000 }, async () => {
   workspace.file("a.txt", "x");
   const script = service.script([
     { text: "I ask first.", calls: [{ name: "Delete", args: { path: "a.txt" } }] },

@@ -167,18 +167,18 @@ afterAll(async () => {
 });
 
 describe("slash commands", () => {
-  it("are all tried here", () => {
+  it("every slash command is tried here", () => {
     const tried = new Set(steps.map(({ typed }) => /\/(\S+)/.exec(typed)![1]));
     const missing = slashCommands.map(({ name }) => name).filter((name) => !tried.has(name) && name !== "quit");
     expect(missing).toEqual([]);
   });
 
-  it("have names of their own", () => {
+  it("slash commands have unique names", () => {
     const all = slashCommands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([]);
   });
 
-  it("do what they say, one after the other", { timeout: 120_000 }, async () => {
+  it("slash commands do what they say", { timeout: 120_000 }, async () => {
     await pty.waitFor("Ask, or type /");
     await pty.waitFor(/^ courser {2}Script/m);
     for (const { typed, wanted, keys, ends, check } of steps) {

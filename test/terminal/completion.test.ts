@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { createProcessRunner } from "../../src/agent/process.ts";
-import { completed, fileChoices, queryAt, withFolders } from "../../src/terminal/editor/completion.ts";
+import { completionText, fileChoices, queryAt, withFolders } from "../../src/terminal/editor/completion.ts";
 import { createEditor } from "../../src/terminal/editor/editor.ts";
 import { workspaceFiles } from "../../src/terminal/workspace-files.ts";
-import { press, processorMs, shownLines, testPalette } from "./editor-kit.ts";
+import { processorMs } from "../support/processor-time.ts";
+import { press, shownLines, testPalette } from "./editor-kit.ts";
 
 const screen = { columns: 60, rows: 24 };
 const files = ["src/terminal/editor.ts", "src/terminal/screen.ts", "docs/editor guide.md", "README.md"];
@@ -29,8 +30,8 @@ async function editorWithFiles() {
   return editor;
 }
 
-describe("completion", () => {
-  it("knows what is being named", () => {
+describe("completion in the editor", () => {
+  it("completion knows whether a command, a file or neither is being typed", () => {
     expect(queryAt("/mo", 3)).toEqual({ kind: "command", start: 0, query: "mo" });
     expect(queryAt("a /mo", 5)).toBeUndefined();
     expect(queryAt("/usr/bin", 8)).toBeUndefined();
@@ -40,7 +41,7 @@ describe("completion", () => {
     expect(queryAt("(@x", 3)).toMatchObject({ start: 1, query: "x" });
   });
 
-  it("puts the likeliest first", () => {
+  it("completion puts the likeliest choice first", () => {
     const all = withFolders(["src/terminal/editor/editor.ts", "src/editorial.md", "test/medit.ts", "docs/e/d/i/t.ts"]);
     expect(fileChoices("edit", all).map(({ value }) => value)).toEqual([
       "src/editorial.md",
@@ -54,7 +55,7 @@ describe("completion", () => {
     expect(fileChoices("src/", all).map(({ value }) => value)).not.toContain("src/");
   });
 
-  it("finds a command by its other names, and runs none that was only guessed", () => {
+  it("a command is found by its aliases, and a guess is never run", () => {
     const choices = [
       { name: "/rewind", description: "go back", aliases: ["undo", "restore"] },
       { name: "/status-indicators", description: "the title" },
@@ -73,14 +74,14 @@ describe("completion", () => {
     expect(press(editor, "enter")).toMatchObject({ type: "submit", text: "/status-indicators " });
   });
 
-  it("writes a name as mentions are read", () => {
+  it("completion quotes file names the way mentions are read", () => {
     const query = { kind: "file", start: 0, query: "" } as const;
-    expect(completed(query, { value: "a.ts", detail: "" })).toBe("@a.ts ");
-    expect(completed(query, { value: "my file.ts", detail: "" })).toBe('@"my file.ts" ');
-    expect(completed(query, { value: "src/", detail: "", isFolder: true })).toBe("@src/");
+    expect(completionText(query, { value: "a.ts", detail: "" })).toBe("@a.ts ");
+    expect(completionText(query, { value: "my file.ts", detail: "" })).toBe('@"my file.ts" ');
+    expect(completionText(query, { value: "src/", detail: "", isFolder: true })).toBe("@src/");
   });
 
-  it("takes a file with Tab or Enter, a folder as the way to what is in it", async () => {
+  it("Tab or Enter takes a file, and opens a folder", async () => {
     const editor = await editorWithFiles();
     press(editor, "see space @ screen");
     expect(shownLines(editor, screen)).toEqual(["› see @screen▏", "› src/terminal/screen.ts"]);
@@ -94,7 +95,7 @@ describe("completion", () => {
     expect(press(editor, "enter").type).toBe("submit");
   });
 
-  it("is chosen from with the arrows, and closed with Escape until something else is named", async () => {
+  it("arrows choose a completion, and Escape closes the list until something else is typed", async () => {
     const editor = await editorWithFiles();
     press(editor, "@ t e down");
     const chosen = shownLines(editor, screen).findIndex((line, row) => row > 0 && line.startsWith("› "));
@@ -107,7 +108,7 @@ describe("completion", () => {
     expect(shownLines(editor, screen).length).toBeGreaterThan(1);
   });
 
-  it("sends a command with Enter, unless it needs words", async () => {
+  it("Enter sends a command unless it needs arguments", async () => {
     const editor = await editorWithFiles();
     press(editor, "/ m o");
     expect(shownLines(editor, screen)).toEqual(["› /mo▏", "› /model  choose a model"]);
@@ -121,7 +122,7 @@ describe("completion", () => {
     expect(shownLines(editor, screen)).toEqual(["! /▏"]);
   });
 
-  it("looks through 50,000 files within a key press", () => {
+  it("50,000 files are searched within a key press", () => {
     const all = withFolders(
       Array.from({ length: 50_000 }, (_, index) => `packages/p${index % 300}/src/part-${index}.ts`),
     );
@@ -130,11 +131,11 @@ describe("completion", () => {
   });
 });
 
-describe("files of a workspace", () => {
+describe("files offered by completion", () => {
   const workspace = mkdtempSync(join(tmpdir(), "files-"));
   afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 
-  it("are those that no ignore file hides", async () => {
+  it("completion does not offer ignored files", async () => {
     mkdirSync(join(workspace, "src"));
     mkdirSync(join(workspace, "node_modules"));
     for (const name of ["src/a.ts", "b c.md", "node_modules/x.js", ".env"]) writeFileSync(join(workspace, name), "");

@@ -46,11 +46,3 @@ export function shownLines(editor: Editor, size: Size): string[] {
     return `${line.slice(0, cursor.column).padEnd(cursor.column)}▏${line.slice(cursor.column)}`.trimEnd();
   });
 }
-
-/** Of the processor, not of the clock: others may be busy. */
-export function processorMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}

@@ -27,15 +27,15 @@ async function start(script: unknown, files: Record<string, string> = {}): Promi
   return { pty, workspace };
 }
 
-describe("pastes", () => {
-  it("of 10,000 lines are one token, and arrive whole, in order, before the Enter behind them", async () => {
+describe("large pastes", () => {
+  it("a paste of 10,000 lines arrives whole and in order, before the following Enter", async () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index}`);
     const { pty } = await start([{ expect: ["line 0\nline 1\n", "line 9998\nline 9999"], text: "All of it." }]);
     pty.type(`\x1b[200~${lines.join("\n")}\x1b[201~\r`);
     await pty.waitFor("All of it.", { timeoutMs: 20_000, in: "scrollback" });
   });
 
-  it("may come byte by byte", async () => {
+  it("a paste may arrive byte by byte", async () => {
     const { pty } = await start([{ expect: "one\n日本\nthree", text: "Three lines." }]);
     for (const byte of Buffer.from("\x1b[200~one\n日本\nthree\x1b[201~")) {
       pty.type(Buffer.from([byte]));
@@ -47,14 +47,14 @@ describe("pastes", () => {
   });
 });
 
-describe("typing", () => {
-  it("in one burst is typed letter by letter, and sent by its Enter", async () => {
+describe("fast typing", () => {
+  it("text that arrives in one burst with Enter is submitted", async () => {
     const { pty } = await start([{ expect: "hello there", text: "Got it." }]);
     pty.type("hello tehre\x7f\x7f\x7f\x7fhere\r");
     await pty.waitFor("Got it.");
   });
 
-  it("of wide characters has the cursor where they end, and moves over them whole", async () => {
+  it("the cursor moves two columns over a wide character", async () => {
     const { pty } = await start([{ expect: "日x本語👩‍💻e\u0301", text: "読んだ。" }]);
     pty.type("日本語👩‍💻e\u0301");
     await pty.waitFor("日本語");
@@ -65,7 +65,7 @@ describe("typing", () => {
     await pty.waitFor("読んだ。");
   });
 
-  it("knows vim, once it is asked for", async () => {
+  it("vim mode works once enabled", async () => {
     const { pty } = await start([{ expect: "keep the last word", text: "Edited." }]);
     pty.type("/vim\r");
     await pty.waitFor("Vim keys are on.");
@@ -79,9 +79,11 @@ describe("typing", () => {
 });
 
 describe("2,000 random keys and resizes", () => {
-  it("crash nothing, and every answer stands in the scrollback once", { timeout: 120_000 }, async () => {
-    const { answers, wrong, exit } = await playRandomKeys({ seed: 20, keys: 2000 });
-    expect(wrong).toEqual([]);
+  it("random keys and resizes crash nothing, and every answer is in the scrollback once", {
+    timeout: 120_000,
+  }, async () => {
+    const { answers, lost, doubled, exit } = await playRandomKeys({ seed: 20, keys: 2000 });
+    expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
     expect(answers).toBeGreaterThan(5);
     expect(exit).toBeLessThan(2);
   });
@@ -91,7 +93,7 @@ describe("forty hostile texts", () => {
   /** Ours as well, at their own time. */
   const own = ["\x1b[?25l", "\x1b[?7l", "\x1b[?2004l", "\x1b[?2026h", "\x1b[>1u", "\x1b[>4;2m", "\x1b[10A", "\x1b[J"];
 
-  it("of a model, a command, a file and its name are shown, and none is obeyed", async () => {
+  it("hostile text from model, command, file and name is shown, never executed", async () => {
     const all = hostile.join(" ¦ ");
     const named = "a\x1b]0;owned\x07\x1b[2J\u202eb.txt";
     const { pty } = await start(

@@ -8,11 +8,17 @@ const palette = createPalette({ depth: "none" });
 
 function lines(
   queue: readonly string[],
-  { columns = 80, more = {}, hint = "" }: { columns?: number; more?: object; hint?: string } = {},
+  {
+    columns = 80,
+    more = {},
+    hint = "",
+    env = {},
+    rowsAbove = 8,
+  }: { columns?: number; more?: object; hint?: string; env?: object; rowsAbove?: number } = {},
 ) {
   const size = { columns, rows: 24 };
-  const facts = { model: "Model", mode: "default", context: { used: 50, window: 100, costUsd: 0.5 } };
-  const conversation = { facts, isWorking: true, request: {}, queue: queue.map((text) => ({ text })), ...more };
+  const info = { model: "Model", mode: "default", context: { used: 50, window: 100, costUsd: 0.5 } };
+  const conversation = { info, isWorking: true, request: {}, queue: queue.map((text) => ({ text })), ...more };
   const status = { update: () => {}, lines: () => [] };
   const editor = {
     vim: () => undefined,
@@ -20,7 +26,7 @@ function lines(
     text: () => "",
     view: () => ({ lines: ["EDITOR"], cursor: { row: 0, column: 3 } }),
   };
-  const desk = { conversation, palette, size, status, version: "1", goal: undefined };
+  const desk = { conversation, palette, size, status, version: "1", goal: undefined, env };
   const parts = {
     editor,
     front: undefined,
@@ -28,18 +34,19 @@ function lines(
     hint,
     branch: "main",
     background: 0,
+    rowsAbove,
   };
   return sessionView(desk as never, parts as never);
 }
 
-describe("what waits to be told", () => {
+describe("queued messages", () => {
   it.each([
     [0, 0, undefined],
     [1, 1, undefined],
     [3, 3, undefined],
     [4, 3, "… and 1 more"],
     [7, 3, "… and 4 more"],
-  ])("of %d messages %d are shown, and the rest is counted: %s", (count, shown, rest) => {
+  ])("of %d queued messages %d are shown and the rest counted: %s", (count, shown, rest) => {
     const view = lines(Array.from({ length: count }, (_, index) => `wish ${index}\nmore of it`)).lines.join("\n");
     const wishes = [...view.matchAll(/› wish (\d)/g)].map(([, number]) => Number(number));
     expect(wishes).toEqual(Array.from({ length: shown }, (_, index) => count - shown + index));
@@ -48,7 +55,7 @@ describe("what waits to be told", () => {
     expect(view.match(/queued: \d+ · enter sends now · ↑ edits/g)?.length ?? 0).toBe(count > 0 ? 1 : 0);
   });
 
-  it("stands between what runs and the editor, whose cursor moves with it", () => {
+  it("queued messages are between the running call and the editor", () => {
     const alone = lines([]);
     expect(alone.lines[0]).toBe("LIVE 19");
     expect(alone.lines.at(-2)).toBe("EDITOR");
@@ -60,7 +67,27 @@ describe("what waits to be told", () => {
   });
 });
 
-describe("the footer", () => {
+describe("a window of tmux with little above the live region", () => {
+  it("under tmux no line is filled to the window's edge, so that a narrower window moves none into the scrollback", () => {
+    for (const env of [{ TMUX: "/tmp/tmux-0/default,1,0" }, { TERM: "tmux-256color" }])
+      expect(lines([], { columns: 100, more: { isWorking: false }, env, rowsAbove: 7 }).lines).toEqual([
+        "LIVE 19",
+        "",
+        "EDITOR",
+        " agent · Model · 50 % of context · $0.50 · main · ? keys",
+      ]);
+  });
+
+  it("the full-width rule is drawn under tmux only when rows stand above it, and elsewhere at once", () => {
+    for (const given of [{ env: { TMUX: "x" } }, { env: { TERM: "xterm-256color" }, rowsAbove: 0 }]) {
+      const shown = lines([], { columns: 100, ...given }).lines;
+      expect(shown).toContain("─".repeat(98));
+      expect(shown.at(-1)).toHaveLength(98);
+    }
+  });
+});
+
+describe("the footer of the frame", () => {
   const full = {
     mode: "agent",
     model: "Model",
@@ -68,14 +95,13 @@ describe("the footer", () => {
     costUsd: 0.25,
     branch: "main",
     background: 2,
-    queued: 3,
     hint: "esc interrupts",
     right: "? keys",
   };
   const at = (columns: number, parts: object = full) => footerLine(parts as never, palette, columns);
 
-  it("says all where there is room, and leaves out from the right where there is less", () => {
-    const whole = " agent · Model · 50 % of context · $0.25 · main · 2 in background · queued: 3 · esc interrupts";
+  it("the footer shows everything if there is room, and drops parts from the right", () => {
+    const whole = " agent · Model · 50 % of context · $0.25 · main · 2 in background · esc interrupts";
     expect(at(120)).toMatch(new RegExp(`^${whole.replaceAll("$", "\\$")} +\\? keys$`));
     const widths = Array.from({ length: 130 }, (_, columns) => at(columns));
     for (const [columns, line] of widths.entries()) {
@@ -84,20 +110,25 @@ describe("the footer", () => {
     }
     const lengths = [...new Set(widths.map((line) => line.trimEnd().length))];
     expect(lengths).toEqual([...lengths].sort((one, other) => one - other));
-    expect(new Set(widths.filter((line) => !line.endsWith("keys"))).size).toBe(9);
+    expect(new Set(widths.filter((line) => !line.endsWith("keys"))).size).toBe(8);
   });
 
-  it("says nothing of what is nothing", () => {
-    expect(at(80, { mode: "plan", model: "M", costUsd: 0, background: 0, queued: 0, branch: "", hint: "" })).toBe(
-      " plan · M",
+  it("the footer always shows a question's keys, and shortens other parts for them", () => {
+    expect(at(60, { ...full, right: "↑↓ enter · esc: no", isAsking: true })).toMatch(
+      /^ agent · Model · 50 % of context +↑↓ enter · esc: no$/,
     );
+    expect(at(20, { ...full, right: "↑↓ enter · esc: no", isAsking: true })).toBe(" agent · Model");
+  });
+
+  it("the footer leaves out empty parts", () => {
+    expect(at(80, { mode: "plan", model: "M", costUsd: 0, background: 0, branch: "", hint: "" })).toBe(" plan · M");
     expect(at(80, { mode: "ask", model: "M", contextUsed: 0.004 })).toBe(" ask · M · 0 % of context");
     expect(at(80, { mode: "ask", model: "M", contextUsed: 0.996, right: "r" })).toMatch(
       /^ ask · M · 100 % of context +r$/,
     );
   });
 
-  it("warns of a context that is nearly full, from four fifths on", () => {
+  it("the footer warns when the context is four fifths full", () => {
     const coloured = createPalette({ depth: 4 });
     const line = (contextUsed: number) => footerLine({ mode: "agent", model: "M", contextUsed }, coloured, 80);
     const [before, from] = [line(0.79), line(0.8)].map((text) => text.replace(/\d+ %/, "N %"));

@@ -25,7 +25,7 @@ function place() {
 }
 
 describe("history across sessions", () => {
-  it("offers what other sessions sent, those of this workspace first", () => {
+  it("prompts of other sessions are offered, this workspace's first", () => {
     const { session } = place();
     const send = (workspace: string, text: string) => {
       const { editor } = session(workspace);
@@ -40,7 +40,7 @@ describe("history across sessions", () => {
     expect(history.entries().map(({ text }) => text)).toEqual(["first here", "second here", "there"]);
   });
 
-  it("keeps the folds of a paste and the mode of a command", () => {
+  it("folded pastes and shell mode are kept", () => {
     const { session } = place();
     const { editor } = session();
     press(editor, "! make enter");
@@ -55,7 +55,7 @@ describe("history across sessions", () => {
     expect([later.text(), later.isShell()]).toEqual(["make", true]);
   });
 
-  it("writes for the owner alone, without secrets, and nothing that begins with a blank", () => {
+  it("history is private, without secrets and lines that begin with a blank", () => {
     const { session, file } = place();
     const { editor, history } = session();
     const key = `sk-ant-api03-${"aB3".repeat(31)}`;
@@ -73,7 +73,7 @@ describe("history across sessions", () => {
     expect(history.entries().map(({ text }) => text)).toContain(`use ${key} now`); // this session knows what was typed
   });
 
-  it("leaves images out, and passes over what it does not understand", () => {
+  it("images and unknown entries are skipped", () => {
     const { session, file } = place();
     const { editor } = session();
     press(editor, "look");
@@ -88,7 +88,7 @@ describe("history across sessions", () => {
     ).toEqual(["look[Image 1]"]);
   });
 
-  it("stays bounded: the older half goes", () => {
+  it("the older half is dropped when history grows too large", () => {
     const { session, file } = place();
     const { history } = session();
     for (let number = 0; number < 25; number++)
@@ -99,7 +99,7 @@ describe("history across sessions", () => {
     expect(kept.length).toBeGreaterThan(8);
   });
 
-  it("says once that it cannot be kept, and goes on", () => {
+  it("a history that cannot be stored is reported once", () => {
     const problems: unknown[] = [];
     writeFileSync(join(folder, "a-file"), "");
     const history = createHistory({
@@ -112,7 +112,7 @@ describe("history across sessions", () => {
     expect(history.entries().map(({ text }) => text)).toEqual(["two", "one"]);
   });
 
-  it("loses nothing when several processes write at once", async () => {
+  it("parallel processes lose no entries", async () => {
     const { configDir, session } = place();
     const script = join(import.meta.dirname, "../../scripts/run-ts.mjs");
     const writers = [1, 2, 3].map(

@@ -83,8 +83,8 @@ function everywhere(text: string): Recorded[] {
   ];
 }
 
-describe("hostile text", () => {
-  it("in any field of any event leaves nothing but colours", async () => {
+describe("hostile text in events", () => {
+  it("hostile text in any field can send no terminal code but colours", async () => {
     expect(hostile).toHaveLength(40);
     for (const text of hostile) {
       const lines = await painted(everywhere(text), 80, { display: { thinking: true, lineNumbers: true } });
@@ -98,7 +98,7 @@ describe("hostile text", () => {
     }
   });
 
-  it("leaves a live region where it is", async () => {
+  it("hostile text does not move the live region", async () => {
     for (const text of hostile) {
       const emulator = createEmulator({ columns: 60, rows: 20 });
       const screen = createScreen(emulator, { columns: 60, rows: 20 });
@@ -125,7 +125,7 @@ describe("hostile text", () => {
     }
   });
 
-  it("of a model in print mode is shown to a person, and given to a program as it is", async () => {
+  it("in print mode hostile text is escaped for a person and unchanged for a program", async () => {
     const workspace = createWorkspace();
     const answer = hostile.join(" ");
     const script = workspace.file("script.json", JSON.stringify([{ text: answer }]));

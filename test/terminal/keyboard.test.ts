@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Key } from "../../src/terminal/key.ts";
 import { createKeyboard } from "../../src/terminal/keyboard.ts";
 import { marksPastes } from "../../src/terminal/tty.ts";
-import { processorMs } from "./editor-kit.ts";
+import { processorMs } from "../support/processor-time.ts";
 
 function keysOf(...chunks: (string | Uint8Array)[]): string[] {
   const { keys, keyboard } = listen();
@@ -116,10 +116,10 @@ const table: [bytes: string, ...keys: string[]][] = [
   ["\x85"],
 ];
 
-describe("the keyboard", () => {
-  it.each(table)("%j", (bytes, ...keys) => expect(keysOf(bytes)).toEqual(keys));
+describe("keyboard input", () => {
+  it.each(table)("the keyboard decoder reads %j", (bytes, ...keys) => expect(keysOf(bytes)).toEqual(keys));
 
-  it("reads the same keys byte by byte", () => {
+  it("keys are read the same byte by byte", () => {
     for (const [bytes, ...keys] of table) {
       if (/[\u0300-\u036f\u200d]/.test(bytes)) continue; // what joins a character arrives after it
       const single = [...Buffer.from(bytes)].map((byte) => Uint8Array.of(byte));
@@ -127,14 +127,14 @@ describe("the keyboard", () => {
     }
   });
 
-  it("splits a burst into its keys, in order", () => {
+  it("a burst is split into its keys in order", () => {
     expect(keysOf("ab\x1b[Ac\x7f\r")).toEqual(["a", "b", "up", "c", "backspace", "enter"]);
     expect(keysOf("\r\r\r")).toEqual(["enter", "enter", "enter"]);
     expect(keysOf("/a\r/b\r\n")).toEqual(["/", "a", "enter", "/", "b", "enter"]);
     expect(keysOf("a\nb")).toEqual(["a", "ctrl+j", "b"]); // a line more, and nothing is sent
   });
 
-  it("takes a paste whole, also where its marks are cut anywhere", () => {
+  it("a paste is taken whole, wherever its marks are split", () => {
     const bytes = "x\x1b[200~one\r\ntwo\rthree\x1b[201~\ry";
     const keys = ["x", 'paste "one\\ntwo\\nthree"', "enter", "y"];
     expect(keysOf(...bytes)).toEqual(keys);
@@ -142,13 +142,13 @@ describe("the keyboard", () => {
     expect(keysOf("\x1b[200~a\nb\x1b[201~\r")).toEqual(['paste "a\\nb"', "enter"]);
   });
 
-  it("leaves out of a paste what a terminal would obey", () => {
+  it("control sequences are removed from a paste", () => {
     expect(keysOf("\x1b[200~\x1b[31mred\x1b[0m\x1b]52;c;eA==\x07 \x07tab\there\x1b[201~")).toEqual([
       'paste "red tab\\there"',
     ]);
   });
 
-  it("takes text with a line break inside for a paste where the terminal marks none", () => {
+  it("multi-line input counts as a paste if the terminal marks none", () => {
     const unmarked = (text: string) => {
       const { keys, keyboard } = listen({ hasMarks: false });
       keyboard.feed(text);
@@ -161,14 +161,14 @@ describe("the keyboard", () => {
     expect(unmarked("\x15one\rtwo\x01x\r")).toEqual(["ctrl+u", 'paste "one\\ntwo"', "ctrl+a", "x", "enter"]);
   });
 
-  it("knows which terminals mark pastes", () => {
+  it("terminals that mark pastes are known", () => {
     const marks = (TERM: string, more = {}) => marksPastes({ TERM, WT_SESSION: "1", ...more });
     expect(["xterm-256color", "tmux-256color", "alacritty"].map((name) => marks(name))).toEqual([true, true, true]);
     expect(["linux", "vt220", "screen.xterm-256color"].map((name) => marks(name))).toEqual([false, false, false]);
     expect(marks("screen-256color", { TMUX: "/tmp/tmux-0/default,1,0" })).toBe(true);
   });
 
-  it("takes a lone ESC for the Escape key after a short time, and not before", async () => {
+  it("a lone ESC becomes the Escape key after a short time", async () => {
     const { keys, keyboard } = listen({ escapeMs: 15 });
     keyboard.feed("\x1b");
     expect(keys).toEqual([]);
@@ -184,7 +184,7 @@ describe("the keyboard", () => {
     keyboard.close();
   });
 
-  it("never types half an answer, however late the rest comes", async () => {
+  it("a partial terminal reply is never typed, however late the rest is", async () => {
     const { keys, keyboard } = listen({ escapeMs: 10 });
     keyboard.feed("\x1b]11;rgb:16");
     await sleep(30);
@@ -197,7 +197,7 @@ describe("the keyboard", () => {
     keyboard.close();
   });
 
-  it("hands answers to whoever asked", () => {
+  it("terminal replies reach whoever asked", () => {
     const answers: string[] = [];
     const { keys, keyboard } = listen({ onAnswer: (answer) => answers.push(answer) });
     keyboard.feed("a\x1b]11;rgb:0/0/0\x07\x1b[?62cb");
@@ -208,7 +208,7 @@ describe("the keyboard", () => {
     keyboard.close();
   });
 
-  it("ends a paste that lost its end with Ctrl+C after a silence", async () => {
+  it("Ctrl+C ends a paste that lost its end", async () => {
     const { keys, keyboard } = listen();
     keyboard.feed("\x1b[200~lost");
     keyboard.feed("\x03"); // part of it: nobody is that fast
@@ -218,7 +218,7 @@ describe("the keyboard", () => {
     keyboard.close();
   });
 
-  it("says nothing after it was closed, also in mid-chunk", () => {
+  it("nothing is reported after closing, even in mid-chunk", () => {
     const keys: string[] = [];
     const keyboard = createKeyboard((key) => {
       keys.push(shown(key));
@@ -228,7 +228,7 @@ describe("the keyboard", () => {
     expect(keys).toEqual(["a", "b"]);
   });
 
-  it("costs as much for each line of a paste, in one write and in single bytes", () => {
+  it("each line of a paste costs the same, in one write or single bytes", () => {
     const cost = (lines: number, piece: number): number => {
       const bytes = Buffer.from(`\x1b[200~${`${"x".repeat(49)}\n`.repeat(lines)}\x1b[201~\r`);
       const { keys, keyboard } = listen();

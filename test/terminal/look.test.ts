@@ -11,27 +11,34 @@ const png = Buffer.from(
   "base64",
 );
 
-describe("the look", () => {
-  it("shades one's own messages, all of their lines", async () => {
+describe("how the terminal looks", () => {
+  it("the user's messages are shaded on all lines", async () => {
     const lines = await painted([{ event: { type: "user", text: `one\n${"two ".repeat(40)}` } }]);
     expect(lines.length).toBeGreaterThan(2);
     for (const line of lines) expect(line).toContain("48;2;44;47;53");
   });
 
-  it("frames code, and colours diff fences", async () => {
+  it("code is framed, and diff fences are coloured", async () => {
     expect(await shown(said("```sh\nls\n```\n\nAfter."))).toEqual(["┌── sh", "  ls", "└──", "", "After."]);
     const [, , removed, added] = await painted(said("```diff\n@@ -1 +1 @@\n-old\n+new\n```"));
     expect(removed).toContain("48;2;58;29;28");
     expect(added).toContain("48;2;22;48;31");
   });
 
-  it("colours the code of a change on its shade", async () => {
+  it("changed code is coloured on its shade", async () => {
     const diffString = "@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n";
     const lines = await painted(call("edit", { path: "/repo/a.ts" }, success({ path: "/repo/a.ts", diffString })));
     expect(lines.find((line) => line.includes("const"))).toMatch(/48;2;[\d;]+38;2;200;162;240mconst/);
   });
 
-  it("shows calls in the order in which they were made, whichever ends first", async () => {
+  it("a file written as it was shows no changed lines", async () => {
+    const written = { path: "/repo/a.ts", linesAdded: 0, linesRemoved: 0, diffString: "" };
+    const lines = await shown(call("edit", { path: "/repo/a.ts", streamContent: "const a = 1;\n" }, success(written)));
+    expect(lines.join("\n")).toContain("a.ts");
+    expect(lines.join("\n")).not.toContain("const a");
+  });
+
+  it("the transcript shows calls in the order they were made", async () => {
     const [slowStart, slowEnd] = call("shell", { command: "slow" }, success({ exitCode: 0 }), { id: "1" });
     const [quickStart, quickEnd] = call("shell", { command: "quick" }, success({ exitCode: 0 }), { id: "2" });
     const lines = await shown([slowStart!, quickStart!, quickEnd!, slowEnd!]);
@@ -46,7 +53,7 @@ describe("the look", () => {
   });
 });
 
-it("tells the time of the work from the wait for a person, and what the share is of", async () => {
+it("the footer separates working time from waiting time, and says what its percentage is of", async () => {
   const { pty } = await start([shell("touch x"), { text: "Over." }], { args: ["--trust", "--sandbox", "disabled"] });
   await ready(pty);
   send(pty, "go");
@@ -56,9 +63,14 @@ it("tells the time of the work from the wait for a person, and what the share is
   pty.type("y");
   await pty.waitFor(/Done in (\d+ ms|0\.\d s) · 1\.\d s waiting for you/);
   await pty.waitFor(/ % of context/);
+  // Read again, the call took no longer, nor did the turn.
+  pty.type("\x0f");
+  await pty.waitFor(
+    /The whole conversation[\s\S]*touch x .* (\d+ ms|0\.\d s)\n[\s\S]*Done in (\d+ ms|0\.\d s) · 1\.\d s waiting for you/,
+  );
 });
 
-it("takes the pasted path of an image as the image, however it is written", async () => {
+it("a pasted image path becomes the image, however it is written", async () => {
   const { pty, workspace } = await start([{ expect: ["see [Image 1] [Image 2]"], text: "Seen." }]);
   writeFileSync(join(workspace.path, "a b.png"), png);
   await ready(pty);
@@ -68,13 +80,15 @@ it("takes the pasted path of an image as the image, however it is written", asyn
   pty.type(" ");
   pty.type(`\x1b[200~file://${join(workspace.path, "a%20b.png")}\x1b[201~`);
   await pty.waitFor("[Image 2]");
+  pty.type(`\x1b[200~${join(workspace.path, "a b.png")}\x1b[201~`);
+  await pty.waitFor("[Image 3]");
   pty.type(" \x1b[200~no/such.png\x1b[201~");
   await pty.waitFor("no/such.png");
   pty.type("\x17\r");
   await pty.waitFor("Seen.");
 });
 
-it("/ counts the commands, and offers those first that were used", async () => {
+it("/ counts the commands and offers the most used first", async () => {
   const { pty } = await start([]);
   await ready(pty);
   pty.type("/");

@@ -10,8 +10,8 @@ const down = "\x1b[B";
 const up = "\x1b[A";
 const asks = { args: ["--trust", "--sandbox", "disabled"] };
 
-describe("a menu", () => {
-  it("at trust: Enter trusts this time; arrows reach the no", async () => {
+describe("menus", () => {
+  it("at the trust prompt Enter trusts this time, and arrows reach the no", async () => {
     const { pty, again } = await start([], { args: [] });
     await pty.waitFor("Do you trust");
     expect(await marked(pty)).toMatch(/^› y {2}yes, this time/);
@@ -29,7 +29,7 @@ describe("a menu", () => {
     expect(await second.ended).toBe(1);
   });
 
-  it("at a permission: Enter allows once, arrows choose the session, Esc refuses", async () => {
+  it("at a permission Enter allows once, arrows choose the session, Esc refuses", async () => {
     const { pty, workspace } = await start(
       [
         shell("touch a"),
@@ -61,7 +61,7 @@ describe("a menu", () => {
     expect(existsSync(join(workspace.path, "e"))).toBe(false);
   });
 
-  it("marks the no where not even --force would do", async () => {
+  it('"no" is highlighted if not even --force would allow it', async () => {
     const { pty } = await start([shell("echo x >> .git/config"), { text: "Over." }], { args: ["--trust", "--force"] });
     await ready(pty);
     send(pty, "go");
@@ -74,7 +74,7 @@ describe("a menu", () => {
     await pty.waitFor("Over.");
   });
 
-  it("Enter never answers what has just come, nor while something is being written: that is sent", async () => {
+  it("Enter never answers a prompt that just appeared, nor while text is being typed", async () => {
     const { pty, workspace } = await start(
       [
         { steps: [{ delayMs: 500 }, { call: { name: "Shell", args: { command: "touch made" } } }] },
@@ -100,9 +100,34 @@ describe("a menu", () => {
     expect(existsSync(join(workspace.path, "made"))).toBe(true);
   });
 
-  it("at a choice the first row is marked, at a plan it is to keep planning", async () => {
+  it("letters typed at a permission prompt go to the editor unless they answer it, and Ctrl+O still works", async () => {
+    const { pty, workspace } = await start([shell("touch made"), { expect: ["try another"], text: "Over." }], asks);
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("wants permission");
+    await read();
+    pty.type("\x0f"); // the whole conversation, before one decides
+    await pty.waitFor("The whole conversation");
+    pty.type("q");
+    await pty.waitFor("wants permission");
+    await read();
+    pty.type("try another"); // its y is no yes
+    await pty.waitFor(/› try another +enter sends this first/);
+    pty.type("\r");
+    await pty.waitFor("queued: 1");
+    expect(existsSync(join(workspace.path, "made"))).toBe(false);
+    await read();
+    pty.type("y");
+    await pty.waitFor("Over.");
+    expect(existsSync(join(workspace.path, "made"))).toBe(true);
+  });
+
+  it('the first row of a choice is highlighted, and "keep planning" at a plan', async () => {
     const options = ["red", "green"].map((label) => ({ id: label, label }));
-    const questions = [{ id: "1", prompt: "Which colour?", options }];
+    const questions = [
+      { id: "1", prompt: "Which colour?", options },
+      { id: "2", prompt: "Which size?", options: [{ id: "s", label: "small" }] },
+    ];
     const { pty } = await start(
       [
         { calls: [{ name: "AskQuestion", args: { title: "Colours", questions } }] },
@@ -122,9 +147,23 @@ describe("a menu", () => {
     await ready(pty);
     send(pty, "go");
     await pty.waitFor("Which colour?");
-    expect(await marked(pty)).toBe("› 1 red");
+    expect(await marked(pty)).toBe("› 1  red");
+    await pty.waitFor(/^ {2}Colours · 1 of 2$/m);
+    await pty.waitFor(/↑↓ enter · esc skips$/m);
+    await read();
+    pty.type(up);
+    await pty.waitFor(/› o {2}your own answer/);
+    pty.type("\r");
+    await pty.waitFor("your answer");
+    await pty.waitFor("esc cancels");
+    expect((await pty.screen()).join("\n")).not.toContain("esc interrupts");
+    pty.type("\x1b"); // back to the options
+    await pty.waitFor("› 1  red");
     await read();
     pty.type(`${down}\r`);
+    await pty.waitFor(/· 2 of 2\n +│ Which size\?/);
+    await read();
+    pty.type("\r");
     await pty.waitFor("Plan: Paint");
     expect(await marked(pty)).toMatch(/^› n {2}keep planning/);
     await read();
@@ -134,39 +173,47 @@ describe("a menu", () => {
     await pty.waitFor("Planned on.");
   });
 
+  it("a long command is not repeated by the reason for the question", async () => {
+    const folder = `somewhere/${"a-long-name/".repeat(9)}`;
+    const { pty } = await start([shell(`touch ${folder}`), { text: "Over." }], { ...asks, columns: 60, rows: 20 });
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor(/No allow rule\s+covers it\./);
+  });
+
   it.each([
     [100, 30],
     [200, 50],
     [60, 20],
-  ])(
-    "at %d columns and %d rows nothing is cut, the title stands near, and half of a small window is left",
-    async (columns, rows) => {
-      const talk = Array.from({ length: 60 }, (_, index) => `Line ${index}.`).join("\n\n");
-      const call = { name: "Shell", args: { command: "npm test -- upload --repeat 50 --reporter verbose" } };
-      // The question names the folder: where TMPDIR is long, it would take a line more.
-      const before = process.env["TMPDIR"];
-      process.env["TMPDIR"] = "/tmp";
-      const starting = start([{ text: talk, calls: [call] }, { text: "Over." }], { ...asks, columns, rows });
-      if (before === undefined) delete process.env["TMPDIR"];
-      else process.env["TMPDIR"] = before;
-      const { pty } = await starting;
-      await ready(pty);
-      send(pty, "go");
-      await pty.waitFor("wants permission");
-      const lines = await pty.screen();
-      const rule = lines.findLastIndex((line) => line.startsWith("────"));
-      expect(lines.slice(rule).join("\n")).not.toContain("…");
-      expect(lines.slice(rule).join(" ").replace(/\s+/g, " ")).toContain("--reporter verbose)");
-      expect(lines.find((line) => line.includes("wants permission"))).toMatch(
-        /(Bash|Shell|verbose) {2,8}wants permission/,
-      );
-      expect(rule).toBeGreaterThanOrEqual(rows / 2);
-    },
-  );
+  ])("at %d columns and %d rows nothing is cut, and half of a small window stays free", async (columns, rows) => {
+    const talk = Array.from({ length: 60 }, (_, index) => `Line ${index}.`).join("\n\n");
+    const call = { name: "Shell", args: { command: "npm test -- upload --repeat 50 --reporter verbose" } };
+    // The question names the folder: where TMPDIR is long, it would take a line more.
+    const before = process.env["TMPDIR"];
+    process.env["TMPDIR"] = "/tmp";
+    const starting = start([{ text: talk, calls: [call] }, { text: "Over." }], { ...asks, columns, rows });
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+    const { pty } = await starting;
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("wants permission");
+    const lines = await pty.screen();
+    const rule = lines.findLastIndex((line) => line.startsWith("────"));
+    expect(lines.slice(rule).join("\n")).not.toContain("…");
+    expect(lines.slice(rule).join(" ").replace(/\s+/g, " ")).toContain("--reporter verbose)");
+    expect(lines.find((line) => line.includes("wants permission"))).toMatch(
+      /(Bash|Shell|verbose) {2,8}wants permission/,
+    );
+    expect(rule).toBeGreaterThanOrEqual(rows / 2);
+    // A choice that fits into a row is not broken.
+    expect(lines.slice(rule).join("\n")).toMatch(/\s {2}n {2}no, and say why(?: {3,}|$)/m);
+    expect(lines.at(-1) || lines.at(-2)).toMatch(/↑↓ enter · esc: no$/);
+  });
 });
 
-describe("always", () => {
-  it("offers the narrowest rule first and a wider one second, and saves what was shown", async () => {
+describe('"always" at a permission prompt', () => {
+  it("the narrowest rule is offered first, a wider one second, and the shown one is saved", async () => {
     const { pty, workspace } = await start(
       [shell("node --test src/"), shell("node --check a.js"), shell("node a.js"), { text: "Over." }],
       asks,
@@ -193,8 +240,8 @@ describe("always", () => {
   });
 });
 
-describe.skipIf(sandboxMissing())("commands in the sandbox", () => {
-  it("run without a question once that was chosen, in this run and in the next one of this project", async () => {
+describe.skipIf(sandboxMissing())("commands in the sandbox without asking", () => {
+  it("once chosen, commands run without a question in this and the next run of the project", async () => {
     const replies = [shell("touch a"), shell("touch b"), shell("cp a ../outside.txt"), { text: "Over." }];
     const { pty, workspace, again } = await start([shell("ls -la && cat a.txt"), ...replies], {
       args: ["--trust"],

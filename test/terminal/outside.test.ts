@@ -30,14 +30,14 @@ const pngFile = join(folder, "image.png");
 writeFileSync(pngFile, png);
 
 describe("the external editor", () => {
-  it("gives the text back as it was saved, and leaves no file behind", async () => {
+  it("an external editor returns the saved text, and leaves no file", async () => {
     const place = withPrograms({ ed1: `sed -i 's/one/ONE/' "$2"; echo more >> "$2"` }, { EDITOR: "ed1 --wait" });
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith("message-")).length;
     expect(await editExternally("one\ntwo", place)).toEqual({ type: "edited", text: "ONE\ntwo\nmore" });
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith("message-")).length).toBe(before);
   });
 
-  it("prefers VISUAL, and takes quotes as a shell does", async () => {
+  it("VISUAL is preferred, and quotes are read like in a shell", async () => {
     const place = withPrograms(
       { "my editor": `printf '%s' "$1" > "$2"` },
       { VISUAL: `"my editor" 'a b'`, EDITOR: "false" },
@@ -45,7 +45,7 @@ describe("the external editor", () => {
     expect(await editExternally("", place)).toEqual({ type: "edited", text: "a b" });
   });
 
-  it("says why nothing came of it", async () => {
+  it("a failed external editor is reported with the reason", async () => {
     expect(await editExternally("x", withPrograms({}, { EDITOR: "exit 3;" }))).toMatchObject({
       type: "failed",
       message: expect.stringContaining("exit code 3"),
@@ -58,7 +58,7 @@ describe("the external editor", () => {
 });
 
 describe("the clipboard", () => {
-  it("takes text by the program that can reach it", async () => {
+  it("text is copied by the program that can reach the clipboard", async () => {
     const place = withPrograms(
       { xclip: `cat > ${folder}/copied; sleep 5 & exit 0`, "wl-copy": "exit 1" },
       { DISPLAY: ":7" },
@@ -76,12 +76,12 @@ describe("the clipboard", () => {
     });
   });
 
-  it("can be reached through the terminal, with what terminals take", () => {
+  it("text can be copied through the terminal, within its limits", () => {
     expect(terminalCopy("é")).toBe("\x1b]52;c;w6k=\x07");
     expect(terminalCopy("x".repeat(100_000))).toBeUndefined();
   });
 
-  it("gives an image, of the best kind that it offers", async () => {
+  it("an image is taken in the best offered format", async () => {
     const place = withPrograms(
       {
         "wl-paste": `case "$*" in --list-types) echo text/plain; echo image/jpeg; echo image/png;; *image/png) cat ${pngFile};; *) exit 1;; esac`,
@@ -94,14 +94,14 @@ describe("the clipboard", () => {
     });
   });
 
-  it("reads what the other systems print", async () => {
+  it("output of other operating systems' tools is read", async () => {
     const hex = withPrograms({ osascript: `echo '«data PNGf${png.toString("hex").toUpperCase()}»'` });
     expect(await readClipboardImage(hex)).toMatchObject({ type: "image", image: { mime: "image/png" } });
     const base64 = withPrograms({ "powershell.exe": `echo ${png.toString("base64")}` });
     expect(await readClipboardImage(base64)).toMatchObject({ type: "image", image: { mime: "image/png" } });
   });
 
-  it("says what is missing, or that there is no image", async () => {
+  it("a missing clipboard tool or image is reported", async () => {
     expect(await readClipboardImage(withPrograms({}))).toMatchObject({
       type: "none",
       message: expect.stringContaining("@path/to/image.png"),

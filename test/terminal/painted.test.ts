@@ -7,7 +7,7 @@ import { createPalette, cut, join, padded, plainText, widthOf, wrap } from "../.
 const palette = createPalette({ depth: 24, dark: true });
 
 describe("painted text", () => {
-  it("is cut and wrapped between what is seen as characters, and every piece stands alone", () => {
+  it("text is cut and wrapped between visible characters, and each piece stands alone", () => {
     const line = join(
       palette.plain("see "),
       palette.accent("the 👨‍👩‍👧 family and 日本語の文章"),
@@ -45,7 +45,7 @@ describe("painted text", () => {
     expect(padded(palette.bold("日"), 4)).toBe("\x1b[1m日\x1b[0m  ");
   });
 
-  it("keeps the colours of commands and nothing else of theirs", () => {
+  it("colours of commands are kept, and nothing else", () => {
     expect(palette.withColours("\x1b[31mred\x1b[0m")).toBe("\x1b[31mred\x1b[0m");
     expect(palette.withColours("\x1b[38;2;1;2;3mx")).toBe("\x1b[38;2;1;2;3mx\x1b[0m");
     expect(palette.withColours("\x1b[38;5;8mx\x1b[m")).toBe("\x1b[38;5;8mx\x1b[m");
@@ -55,13 +55,24 @@ describe("painted text", () => {
     expect(createPalette({ depth: 0 }).withColours("\x1b[31mred\x1b[0m")).toBe("red");
   });
 
-  it("has the colours that the terminal has", () => {
+  it("colours match the terminal's abilities", () => {
     expect(createPalette({ depth: 24, dark: true }).bad("x")).toBe("\x1b[38;2;255;138;128mx\x1b[0m");
     expect(createPalette({ depth: 24 }).bad("x")).toBe("\x1b[31mx\x1b[0m"); // the background is not known
     expect(createPalette({ depth: 8, dark: false }).accent("x")).toBe("\x1b[34mx\x1b[0m");
     expect(createPalette({ depth: 0 }).bad("x")).toBe("x");
     expect(createPalette({ depth: 0 }).bold("x")).toBe("\x1b[1mx\x1b[0m");
     expect(createPalette({ depth: "none" }).bold("x")).toBe("x");
+  });
+
+  it("a chosen theme has its own colours, whatever the terminal reports", () => {
+    const palette = createPalette({ depth: 24, dark: true, theme: "light" });
+    expect(palette.bad("x")).toBe("\x1b[38;2;179;38;30mx\x1b[0m");
+    palette.setTheme("contrast");
+    expect([palette.soft("x"), palette.message("x")]).toEqual(["x", "\x1b[7mx\x1b[0m"]);
+    palette.setTheme("auto");
+    palette.setDark(false);
+    expect(palette.bad("x")).toBe("\x1b[38;2;179;38;30mx\x1b[0m");
+    expect(createPalette({ depth: 0, theme: "contrast" }).bad("x")).toBe("x");
   });
 
   it.each([
@@ -72,11 +83,11 @@ describe("painted text", () => {
     [{ TERM: "xterm", NO_COLOR: "" }, 4],
     [{ TERM: "dumb", COLORTERM: "truecolor" }, "none"],
     [{}, "none"],
-  ])("%j has %s", (env, depth) => {
+  ])("a terminal with %j has %s bits of colour", (env, depth) => {
     expect(colourDepth(env)).toBe(depth);
   });
 
-  it("knows light from dark where the terminal says it", () => {
+  it("a light or dark background is recognised", () => {
     expect(isDarkBackground({ COLORFGBG: "15;0" })).toBe(true);
     expect(isDarkBackground({ COLORFGBG: "0;default;15" })).toBe(false);
     expect(isDarkBackground({})).toBeUndefined();
@@ -86,23 +97,20 @@ describe("painted text", () => {
   });
 });
 
-describe("the footer", () => {
-  it("drops parts from the right when the window is narrow", () => {
+describe("the footer in a narrow window", () => {
+  it("the footer drops parts from the right in a narrow window", () => {
     const parts = {
       mode: "agent",
       model: "sonnet-4.5",
       contextUsed: 0.31,
       costUsd: 0.08,
       branch: "main",
-      queued: 1,
       hint: "esc interrupts",
       right: "? keys",
     };
     const at = (columns: number) => plainText(footerLine(parts, palette, columns));
-    expect(at(101)).toBe(
-      ` agent · sonnet-4.5 · 31 % of context · $0.08 · main · queued: 1 · esc interrupts${" ".repeat(12)}? keys`,
-    );
-    expect(at(85)).toBe(" agent · sonnet-4.5 · 31 % of context · $0.08 · main · queued: 1 · esc interrupts");
+    expect(at(89)).toBe(` agent · sonnet-4.5 · 31 % of context · $0.08 · main · esc interrupts${" ".repeat(12)}? keys`);
+    expect(at(73)).toBe(" agent · sonnet-4.5 · 31 % of context · $0.08 · main · esc interrupts");
     expect(at(53)).toBe(" agent · sonnet-4.5 · 31 % of context · $0.08");
     expect(at(14)).toBe(" agent");
     for (let columns = 1; columns < 120; columns++)

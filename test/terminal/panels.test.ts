@@ -35,8 +35,41 @@ it("/config shows every setting, changes it in place, checks and saves it", asyn
   pty.type(`${down}\r`);
   await pty.waitFor(/› approvalMode +auto-review/);
   expect(saved("cli-config.json").approvalMode).toBe("auto-review");
+  // The meaning of what is selected stands whole below the list.
+  await pty.waitFor(/^ {3}Who decides on commands that no rule covers/m);
+  pty.resize(60, 20); // the column of meanings would be cut to nothing
+  await pty.waitFor(/› approvalMode +auto-\S+ +cli-config\.json$/m);
+  expect((await pty.screen()).join("\n")).not.toMatch(/ …/);
+  pty.resize(wide.columns, wide.rows);
+  pty.type("theme\r");
+  await pty.waitFor(/› auto +now/);
+  const before = pty.output().length;
+  pty.type(`${"\x1b[A".repeat(3)}${down.repeat(3)}\r`);
+  await pty.waitFor(/› display\.theme +contrast/);
+  expect(saved("cli-config.json").display.theme).toBe("contrast");
+  expect(pty.output().slice(before)).toContain("\x1b[1;94m › "); // it holds at once
   pty.type("\x1b");
   await ready(pty);
+});
+
+it("/copy offers the code blocks of the last answer", async () => {
+  const answer = "Do this:\n\n```sh\nnpm ci\nnpm test\n```\n\nOr:\n\n~~~\nmake\n~~~\n";
+  const { pty } = await start([{ text: answer }], wide);
+  const copied = () =>
+    [...pty.output().matchAll(/\x1b\]52;c;(.*?)\x07/g)].map(([, text]) => Buffer.from(text!, "base64").toString());
+  await ready(pty);
+  send(pty, "how?");
+  await pty.waitFor(/Done in/);
+  send(pty, "/copy");
+  await pty.waitFor(/› the whole answer/);
+  await pty.waitFor(/npm ci npm test +sh +2 lines/);
+  pty.type(`${down}\r`);
+  await pty.waitFor("Copied the code");
+  send(pty, "/copy");
+  await pty.waitFor(/› the whole answer/);
+  pty.type("\r");
+  await pty.waitFor("Copied the last answer");
+  expect(copied()).toEqual(["npm ci\nnpm test\n", answer]);
 });
 
 it("/permissions adds and removes rules, which hold in the chat at once", async () => {
@@ -70,7 +103,30 @@ it("/permissions adds and removes rules, which hold in the chat at once", async 
   expect(existsSync(join(workspace.path, "made"))).toBe(true);
 });
 
-it("/login takes the key in a panel, unseen, and never on a command line", async () => {
+it("in a window of 60 columns, /context fits, the pager says how to leave it, and a long rule is shown whole", async () => {
+  const rule = "Read(~/a/long/folder/with/many/parts/and/a/file/that/is/not/to/be/read.txt)";
+  const { pty } = await start([{ text: "Seen." }], {
+    columns: 60,
+    rows: 20,
+    files: { ".cursor/cli.json": JSON.stringify({ permissions: { allow: [], deny: [rule] } }) },
+  });
+  await ready(pty);
+  send(pty, "go");
+  await pty.waitFor(/Done in/);
+  send(pty, "/context");
+  await pty.waitFor(/of \S+ tokens$/m);
+  pty.type("\x0f");
+  await pty.waitFor(/^ q quits /m);
+  pty.type("q");
+  await ready(pty);
+  send(pty, "/permissions");
+  await pty.waitFor(/› \+ add a rule/);
+  pty.type(down);
+  await pty.waitFor(/› Read\(~\/a\/.*…/);
+  expect((await pty.screen()).map((line) => line.trim()).join("")).toContain(rule);
+});
+
+it("/login takes the key in a panel without showing it", async () => {
   const { pty, workspace } = await start([], {
     ...wide,
     env: { ANTHROPIC_BASE_URL: "http://127.0.0.1:9/v1", ANTHROPIC_API_KEY: "" },
@@ -107,7 +163,7 @@ it("/export asks where, and offers the chat's own folder", async () => {
   await ready(pty);
 });
 
-it("/model with -e: the server's models first, the one that runs marked; /status knows both", async () => {
+it("/model with -e lists the server's models first with the running one marked, and /status knows both", async () => {
   const server = createServer((_request, response) => {
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ data: [{ id: "first-model" }, { id: "second-model" }] }));
@@ -119,6 +175,8 @@ it("/model with -e: the server's models first, the one that runs marked; /status
     await ready(pty);
     send(pty, "/model");
     await pty.waitFor(/^ {3}first-model +this server\n › second-model +current$/m);
+    pty.resize(200, 30); // the notes stay near
+    await pty.waitFor(/^ › second-model {60,90}current$/m);
     await pty.waitFor(/… \d+ models without a key/);
     pty.type("\x1b[A\r");
     await pty.waitFor("first-model answers from now on.");

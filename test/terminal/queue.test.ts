@@ -24,7 +24,7 @@ it("Esc gives queued messages back to the editor, says so after the turn, and on
   expect((await pty.scrollback()).filter((line) => line.includes("first wish"))).toHaveLength(1);
 });
 
-it("a notice stands behind the text that is being written, not inside it", async () => {
+it("a notice in the terminal appears after the text that is being written", async () => {
   const lines = await shown([
     { event: { type: "text", text: "- one\n- two\n" } },
     { event: { type: "notice", kind: "info", message: "Something happened." } },

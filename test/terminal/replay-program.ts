@@ -31,7 +31,7 @@ export async function main(argv: readonly string[]): Promise<number> {
         contextUsed: 0.31,
         costUsd: 0.08,
         branch: "main",
-        hint: transcript.isWorking ? "esc interrupts" : undefined,
+        hint: transcript.tickMs !== undefined ? "esc interrupts" : undefined,
         right: "? keys",
       },
       palette,

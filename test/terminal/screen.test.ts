@@ -9,7 +9,7 @@ const { plain, bold } = createPalette({ depth: 8 });
 const rounds = Number(process.env["ROUNDS"] ?? 1);
 
 describe("the screen", () => {
-  it("draws a live region and changes only the lines that differ", async () => {
+  it("only lines that differ are redrawn in the live region", async () => {
     const emulator = createEmulator({ columns: 40, rows: 10 });
     const screen = createScreen(emulator, { columns: 40, rows: 10 });
     screen.draw({ lines: ["one", "two", "three"].map(plain), cursor: { row: 1, column: 3 } });
@@ -26,7 +26,7 @@ describe("the screen", () => {
     expect((await emulator.rows()).slice(0, 4)).toEqual(["one", "four", "", ""]);
   });
 
-  it("commits above the live region, in the same write", async () => {
+  it("finished lines are written above the live region in the same write", async () => {
     const emulator = createEmulator({ columns: 20, rows: 6 });
     const screen = createScreen(emulator, { columns: 20, rows: 6 });
     screen.draw({ lines: [plain("› "), plain("footer")], cursor: { row: 0, column: 2 } });
@@ -42,7 +42,7 @@ describe("the screen", () => {
     expect((await emulator.lines()).slice(20).filter(Boolean)).toEqual([]);
   });
 
-  it("never clears, scrolls a region or takes the mouse", async () => {
+  it("the screen is never cleared, no region scrolled, and the mouse not taken", async () => {
     const { written } = await play(7);
     const sequences = new Set(
       written
@@ -74,14 +74,14 @@ describe("the screen", () => {
     );
   });
 
-  it("erases nothing from the first column on: at the top of a window, tmux would keep it in its scrollback", async () => {
+  it("nothing is erased from the first column on, which tmux would keep in its scrollback", async () => {
     const { written } = await play(8);
     const erasures = written.join("").match(/(?:\x1b\[\w*)?\x1b\[J/g) ?? [];
     expect(erasures.length).toBeGreaterThan(0);
     expect(new Set(erasures)).toEqual(new Set(["\x1b[C\x1b[J"]));
   });
 
-  it("drops frames that the terminal cannot take, and no committed line", async () => {
+  it("the screen drops frames that the terminal is too slow for, but no finished line", async () => {
     const emulator = createEmulator({ columns: 30, rows: 8 });
     let drain = () => {};
     let isFull = false;
@@ -109,7 +109,7 @@ describe("the screen", () => {
   });
 
   it(
-    "loses and doubles nothing, whatever the window does in mid-stream",
+    "a resize in mid-stream loses and doubles nothing",
     async () => {
       for (let seed = 1; seed <= 5 * rounds; seed++) {
         const { committed, lines } = await play(seed);
@@ -121,23 +121,73 @@ describe("the screen", () => {
     30_000 * rounds,
   );
 
-  it(
-    "loses nothing, however late frames, answers and the news of another size arrive",
-    async () => {
+  it.each([
+    ["late frames, replies and resize events lose nothing", {}],
+    ["keys that look like a reply lose nothing", { hasSuchKeys: true }],
+    ["replies after the time limit lose nothing", { answerMs: 1 }],
+  ])(
+    "the screen: %s",
+    async (_title, options) => {
       for (let seed = 1; seed <= 10 * rounds; seed++) {
-        const { committed, lines } = await playLate(seed);
-        // What was taken and written again can leave its first row behind.
+        const { committed, lines } = await playLate(seed, options);
+        // What was taken and written again can leave its first row behind, and after a late reply it follows newer lines.
         const written = lines.filter((line, index) => line.startsWith("#") && lines.lastIndexOf(line) === index);
-        expect(
-          written.filter((line) => committed.includes(line)),
-          `seed ${seed}`,
-        ).toEqual(committed);
+        const whole = written.filter((line) => committed.includes(line));
+        expect(new Set(whole), `seed ${seed}`).toEqual(new Set(committed));
+        if (!("answerMs" in options)) expect(whole, `seed ${seed}`).toEqual(committed);
       }
     },
     30_000 * rounds,
   );
 
-  it("leaves nothing of the live region behind where the terminal keeps up", async () => {
+  it("the screen loses nothing when a line of uncertain width was drawn for a wider window", async () => {
+    const emulator = createEmulator({ columns: 54, rows: 16 });
+    const screen = createScreen(emulator, { columns: 100, rows: 16 }, { settleMs: 0, redraw: () => screen.draw(view) });
+    // It is drawn without wrapping, so that it takes one row in the narrow window, not two.
+    const view = { lines: [plain(`~👍${"-".repeat(97)}`), plain("~")], cursor: { row: 1, column: 0 } };
+    screen.commit([plain("#0"), plain("#1")]);
+    screen.draw(view);
+    screen.resize({ columns: 54, rows: 16 });
+    screen.draw(view);
+    await emulator.lines();
+    for (const answer of emulator.answers()) screen.answered(answer);
+    expect((await emulator.lines()).filter((line) => line.startsWith("#"))).toEqual(["#0", "#1"]);
+  });
+
+  it("a key that looks like a reply, pressed before there is a query, writes nothing twice", async () => {
+    const emulator = createEmulator({ columns: 60, rows: 16 });
+    const screen = createScreen(emulator, { columns: 60, rows: 16 }, { settleMs: 0, redraw: () => screen.draw(view) });
+    const view = { lines: [plain("~".repeat(50)), plain("~")], cursor: { row: 1, column: 0 } };
+    screen.commit([plain("#0"), plain("#1")]);
+    screen.draw(view);
+    screen.answered("\x1b[12;40R");
+    emulator.resize({ columns: 40, rows: 16 });
+    screen.resize({ columns: 40, rows: 16 });
+    screen.draw(view);
+    await emulator.lines();
+    for (const answer of emulator.answers()) screen.answered(answer);
+    expect((await emulator.lines()).filter((line) => line.startsWith("#"))).toEqual(["#0", "#1"]);
+  });
+
+  it("all is read once the terminal has answered, and what it answered writes nothing again", async () => {
+    const emulator = createEmulator({ columns: 40, rows: 16 });
+    const screen = createScreen(emulator, { columns: 40, rows: 16 }, { settleMs: 0, answerMs: 60_000 });
+    screen.commit([plain("#0"), plain("#1")]);
+    screen.draw({ lines: [plain("~")] });
+    let isRead = false;
+    const read = screen.allRead().then(() => {
+      isRead = true;
+    });
+    screen.answered("\x1b[12;40R"); // a key
+    await emulator.lines();
+    expect(isRead).toBe(false);
+    for (const answer of emulator.answers()) screen.answered(answer);
+    await read;
+    screen.draw({ lines: [plain("~"), plain("~")] });
+    expect((await emulator.lines()).filter((line) => line.startsWith("#"))).toEqual(["#0", "#1"]);
+  });
+
+  it("no rows of the live region stay in the scrollback if the terminal keeps up", async () => {
     for (let seed = 1; seed <= 5; seed++) {
       const { lines } = await playLate(seed, { isPrompt: true });
       expect(
@@ -152,7 +202,7 @@ describe("the screen", () => {
  * Frames wait to be read, the window changes before, between and after them, and its new size is known at some time later. With
  * `isPrompt`, each of these has arrived before the next one happens.
  */
-async function playLate(seed: number, { isPrompt = false } = {}) {
+async function playLate(seed: number, { isPrompt = false, hasSuchKeys = false, answerMs = 60_000 } = {}) {
   const random = generator(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   let actual = { columns: 60, rows: 20 };
@@ -160,7 +210,7 @@ async function playLate(seed: number, { isPrompt = false } = {}) {
   const toRead: string[] = [];
   const late = { write: (text: string) => toRead.push(text) > 0, once: () => {} };
   const redraw = () => screen.draw(view);
-  const screen = createScreen(late, actual, { settleMs: 0, answerMs: 60_000, redraw });
+  const screen = createScreen(late, actual, { settleMs: 0, answerMs, redraw });
   let view: View = { lines: [] };
   const answers: string[] = [];
   const committed: string[] = [];
@@ -183,7 +233,11 @@ async function playLate(seed: number, { isPrompt = false } = {}) {
       emulator.resize(actual);
       if (isPrompt) screen.resize(actual);
     } else if (kind < 0.2) screen.resize(actual);
-    else if (kind < 0.3) for (const answer of answers.splice(0)) screen.answered(answer);
+    else if (kind < 0.3)
+      for (const answer of answers.splice(0)) {
+        if (hasSuchKeys && random() < 0.2) screen.answered("\x1b[12;40R");
+        screen.answered(answer);
+      }
     else if (kind < 0.6) {
       if (random() < 0.4) {
         const line = `#${committed.length}${"x".repeat(below(80))}`;

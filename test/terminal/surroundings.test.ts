@@ -51,8 +51,8 @@ async function start(
 const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command } }] });
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-describe("other programs", () => {
-  it("Ctrl+B twice sends the command that runs to the background, and the turn goes on", async () => {
+describe("other programs and the terminal", () => {
+  it("Ctrl+B twice sends the running command to the background, and the turn continues", async () => {
     const pty = await start([shell("echo begun; sleep 20"), { expect: ["background"], text: "It goes on." }]);
     pty.type("go\r");
     await pty.waitFor("│ begun");
@@ -62,7 +62,7 @@ describe("other programs", () => {
     await pty.waitFor("It goes on.");
   });
 
-  it("Ctrl+G opens $EDITOR with the text, and takes what it saved", async () => {
+  it("Ctrl+G opens $EDITOR with the text and takes what it saved", async () => {
     const pty = await start([{ expect: ["ONE more\nand a line"], text: "As edited." }], {
       env: { EDITOR: "ed-it --wait" },
       programs: { "ed-it": `printf '\\033[?1049hediting'; sed -i 's/one/ONE/' "$2"; echo 'and a line' >> "$2"` },
@@ -73,7 +73,7 @@ describe("other programs", () => {
     await pty.waitFor("As edited.");
   });
 
-  it("Ctrl+V takes an image from the clipboard, and sends it", async () => {
+  it("Ctrl+V takes an image from the clipboard and sends it", async () => {
     const pty = await start([{ expect: ["see [Image 1]"], text: "Seen." }], {
       env: { WAYLAND_DISPLAY: "w" },
       programs: {
@@ -103,8 +103,8 @@ describe("other programs", () => {
   });
 });
 
-describe("who looks elsewhere", () => {
-  it("sees in the title what it does, and is told that a question waits", async () => {
+describe("notifications", () => {
+  it("the terminal's title shows what the run does, and a waiting question notifies the user", async () => {
     const pty = await start([shell("npm root"), { text: "Over." }], {
       args: ["--trust", "--sandbox", "disabled"],
       env: { TERM_PROGRAM: "WezTerm" },
@@ -120,7 +120,7 @@ describe("who looks elsewhere", () => {
     expect(pty.title()).toBe("courser · work · done");
   });
 
-  it("is told of the end of a long turn, and not of a short one", () => {
+  it("the end of a long turn notifies, that of a short one does not", () => {
     const told = (env: Record<string, string>, durationMs: number, notifies = true): string => {
       let written = "";
       const tty = { setTitle: () => {} };
@@ -134,7 +134,7 @@ describe("who looks elsewhere", () => {
   });
 });
 
-describe("colours", () => {
+describe("colours of the terminal", () => {
   const answer = [{ text: "## Title\n\nSome `code`.\n\n```ts\nconst a = 1; // one\n```\n" }];
   const coloursOf = async (env: Record<string, string>, meanwhile?: (pty: Pty) => Promise<void>) => {
     const pty = await start(answer, { env: { COLORTERM: "", ...env } });
@@ -151,7 +151,7 @@ describe("colours", () => {
     return [...new Set(codes)];
   };
 
-  it("fit a light background once the terminal has said that it is light", async () => {
+  it("colours fit a light background once the terminal reports one", async () => {
     const codes = await coloursOf({ COLORTERM: "truecolor" }, async (pty) => {
       await pty.waitFor("\x1b]11;?", { in: "output" });
       pty.type("\x1b]11;rgb:ffff/fafa/f0f0\x1b\\");
@@ -161,13 +161,13 @@ describe("colours", () => {
     expect(codes.filter((code) => code.includes("38;2;200;162;240"))).toEqual([]); // those of dark ones
   });
 
-  it("are the sixteen of the terminal where it has no more", async () => {
+  it("sixteen colours are used if there are no more", async () => {
     const codes = await coloursOf({ TERM: "xterm" });
     expect(codes.some((code) => /^(?:\d;)?35$/.test(code))).toBe(true);
     expect(codes.filter((code) => /[34]8;[25]/.test(code))).toEqual([]);
   });
 
-  it("are none at all with NO_COLOR", async () => {
+  it("NO_COLOR means no colours", async () => {
     const codes = await coloursOf({ NO_COLOR: "1" });
     expect(codes.flatMap((code) => code.split(";")).filter((code) => Number(code) >= 30)).toEqual([]);
   });

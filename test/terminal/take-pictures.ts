@@ -95,7 +95,7 @@ const pictures: readonly Picture[] = [
   {
     name: "permission",
     theme: "light",
-    rows: 16,
+    rows: 20,
     args: ["--trust"],
     script: [
       { text: "I will run the test fifty times.\n\n", calls: [shell("npm test -- upload --repeat 50")] },

@@ -8,7 +8,7 @@ import { call, openTranscript, painted, said, shown, success } from "./events.ts
 
 const done: AgentEvent = { type: "done", text: "", durationMs: 102_000, apiDurationMs: 1, costUsd: 0.083 };
 
-describe("what the model says", () => {
+describe("streamed answers", () => {
   const answer = [
     "## A heading",
     "",
@@ -64,7 +64,7 @@ describe("what the model says", () => {
     "The end.",
   ];
 
-  it.each([1, 3, 7, 50, 1000])("is the same whatever pieces it comes in (%i)", async (size) => {
+  it.each([1, 3, 7, 50, 1000])("an answer looks the same whatever pieces it arrives in (%i)", async (size) => {
     expect((await shown(said(answer, size))).map((line) => line.trimEnd())).toEqual(expected);
     // Given out piece by piece, as the screen does it.
     const transcript = await openTranscript();
@@ -77,7 +77,7 @@ describe("what the model says", () => {
     expect(lines.map((line) => line.trimEnd())).toEqual(expected);
   });
 
-  it("commits a block when it is closed, and no fence or table before its end", async () => {
+  it("the transcript keeps a block when it is complete, and no code or table before its end", async () => {
     const transcript = await openTranscript();
     const next = (text: string) => {
       transcript.event({ event: { type: "text", text } });
@@ -92,21 +92,21 @@ describe("what the model says", () => {
     expect(next("| 3 | 4 |\n\n")).toEqual(["", "a    b", "───  ───", "1    2", "3    4"]);
   });
 
-  it("fits narrow windows", async () => {
+  it("answers fit narrow windows", async () => {
     // An address is left to the terminal, which can open it only whole.
     for (const columns of [20, 40, 80, 120])
       for (const line of await painted(said(answer.replace("const a = 1;", "x")), columns))
         if (!line.includes("https://")) expect(widthOf(line), plainText(line)).toBeLessThanOrEqual(columns);
   });
 
-  it("survives what no lexer likes", async () => {
+  it("the transcript shows malformed Markdown without breaking", async () => {
     for (const text of ["> ".repeat(5000), "[".repeat(5000), "*a".repeat(5000), "`".repeat(5001), "|".repeat(3000)])
       expect((await shown(said(text, 500))).join("").length).toBeGreaterThan(0);
   });
 });
 
-describe("calls", () => {
-  it("are a line each, with the outcome at the right", async () => {
+describe("calls in the transcript", () => {
+  it("each call is a line with its outcome at the right", async () => {
     const lines = await shown([
       ...call("read", { path: "/repo/src/a.ts" }, success({ content: "a\nb\n", totalLines: 3 })),
       ...call(
@@ -127,7 +127,7 @@ describe("calls", () => {
     ]);
   });
 
-  it("open with a diff: numbers, signs, and the words that changed", async () => {
+  it("an edit opens with a diff with numbers, signs and changed words", async () => {
     const edit = call(
       "edit",
       { path: "/repo/a.ts" },
@@ -148,7 +148,7 @@ describe("calls", () => {
     expect(lines[2]).toMatch(/48;2;58;29;28m {2}/); // the line
   });
 
-  it("that replace much show the old and the new", async () => {
+  it("the transcript shows the old and the new text of a large replacement", async () => {
     const many = (sign: string) => Array.from({ length: 100 }, (_, index) => `${sign}line ${index}\n`).join("");
     const diffString = `--- a\n+++ b\n@@ -1,100 +1,100 @@\n${many("-")}${many("+")}`;
     const lines = await shown(call("edit", { path: "/repo/a.ts" }, success({ diffString })));
@@ -159,7 +159,7 @@ describe("calls", () => {
     expect(lines.join("\n")).toMatch(/1 - {2}line 0[\s\S]*1 \+ {2}line 0/);
   });
 
-  it("say why they failed or were refused", async () => {
+  it("failed and refused calls say why", async () => {
     const lines = await shown([
       ...call(
         "shell",
@@ -189,7 +189,7 @@ describe("calls", () => {
     ]);
   });
 
-  it("show while they run what they printed last, and are committed once", async () => {
+  it("the transcript shows the latest output of running calls, and keeps them once they end", async () => {
     let now = 1000;
     const transcript = await openTranscript({ now: () => now });
     const [start, end] = call("shell", { command: "make" }, success({ exitCode: 0, interleavedOutput: "x\n" }), {
@@ -213,6 +213,12 @@ describe("calls", () => {
     expect(live.join("\n")).toContain("│ 20%");
     expect(live.at(-1)).toMatch(/^[⠋-⣿] Working · 12 s$/);
     expect(transcript.tickMs).toBeGreaterThan(0);
+    transcript.waits("c");
+    now += 60_000;
+    expect(transcript.live({ columns: 82, rows: 20 }).map(plainText).join("\n")).not.toContain("Working");
+    transcript.answered("c");
+    now += 1000; // a minute of waiting for the user is not work
+    expect(plainText(transcript.live({ columns: 82, rows: 20 }).at(-1)!)).toMatch(/Working · 13 s$/);
     transcript.event(end!);
     expect(transcript.takeCommitted(80).filter((line) => line.includes("make"))).toHaveLength(1);
     transcript.event({ event: done });
@@ -221,7 +227,7 @@ describe("calls", () => {
     expect(transcript.tickMs).toBeUndefined();
   });
 
-  it("show what is long whole: changes and failures at once, everything else when it is opened", async () => {
+  it("long changes and failures are shown completely, everything else when opened", async () => {
     const long = Array.from({ length: 18 }, (_, index) => `word${index}`).join(" ");
     const events = [
       ...call("edit", { path: "/repo/a.ts" }, success({ diffString: `--- a\n+++ b\n@@ -1 +1 @@\n-old\n+${long}\n` })),
@@ -240,7 +246,7 @@ describe("calls", () => {
     expect(wholeIn(await shown(events, 60, { isExpanded: true }))).toBe(4); // the command too
   });
 
-  it("are named while they run, however many there are and however little room", async () => {
+  it("running calls are named, however many there are and however little room", async () => {
     const transcript = await openTranscript({ now: () => 1000 });
     transcript.event({ event: { type: "user", text: "go", at: 1000 } });
     for (let at = 0; at < 6; at++) {
@@ -258,7 +264,7 @@ describe("calls", () => {
     expect(live(8).join("\n")).toMatch(/… 3 more calls running[\s\S]*job 3[\s\S]*job 5/);
   });
 
-  it("of subagents hang below the call that started them", async () => {
+  it("calls of subagents hang below the call that started them", async () => {
     const task = call("task", { description: "Look", agentId: "A", subagentType: { explore: {} } }, success({}), {
       ms: 34_000,
     });
@@ -271,7 +277,7 @@ describe("calls", () => {
     expect(lines.at(-1)).toMatch(/^ {9}└ Read {2}7.ts +7 lines$/);
   });
 
-  it("show checklists, texts and pictures of servers", async () => {
+  it("the transcript shows checklists, texts and images of servers", async () => {
     const lines = await shown([
       ...call(
         "updateTodos",
@@ -305,8 +311,8 @@ describe("calls", () => {
   });
 });
 
-describe("a turn", () => {
-  it("is what was asked, thoughts in a line, and how it ended", async () => {
+describe("turns in the transcript", () => {
+  it("a turn is the prompt, thinking in a line, and its ending", async () => {
     const lines = await shown([
       { event: { type: "user", text: "Do it.\nNow.", at: 0 } },
       { event: { type: "thinking", text: "Hm", at: 1000 } },
@@ -334,7 +340,7 @@ describe("a turn", () => {
     ]);
   });
 
-  it("with a long paste in it shows where that begins and ends; the pager shows all of it", async () => {
+  it("a long paste in a prompt is abbreviated, and whole in the pager", async () => {
     const text = Array.from({ length: 5000 }, (_, index) => `line ${index}`).join("\n");
     const event = { event: { type: "user", text, at: 1000 } as const };
     const lines = await shown([event]);
@@ -345,7 +351,7 @@ describe("a turn", () => {
     expect(await shown([event], 80, { isExpanded: true })).toHaveLength(5000);
   });
 
-  it("is left out of what is shown again where there are many: the last ones are enough to go on", async () => {
+  it("of many earlier turns only the last are shown again", async () => {
     async function* turns(count: number): AsyncGenerator<Recorded> {
       for (let at = 1; at <= count; at++) {
         yield { event: { type: "user", text: `turn ${at}` } };
@@ -357,7 +363,7 @@ describe("a turn", () => {
     expect([left, events.length, events[0]]).toEqual([1950, 100, { event: { type: "user", text: "turn 1951" } }]);
   });
 
-  it("that fails says why, with its code and what to do", async () => {
+  it("a failed turn says why, with its code and what to do", async () => {
     const lines = await shown([
       {
         event: {

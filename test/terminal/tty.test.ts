@@ -1,10 +1,11 @@
 // However a program ends, the shell after it works.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTty } from "../../src/terminal/tty.ts";
 import { openPty, type Pty } from "./pty.ts";
 
 let folder = "";
@@ -62,7 +63,7 @@ describe("the terminal after a program", () => {
     ["that leaves", "q"],
     ["that exits", "e"],
     ["that throws", "x"],
-  ])("%s is as it was", async (_, key) => {
+  ])("the terminal is restored after %s", async (_, key) => {
     const pty = await inShell();
     pty.type("k");
     await pty.waitFor('key "k"'); // one by one: raw
@@ -76,7 +77,7 @@ describe("the terminal after a program", () => {
     ["SIGKILL", "bash"],
     ["SIGTERM", "sh"],
     ["SIGHUP", "sh"],
-  ] as const)("that got %s is as it was in %s, also from a pager", async (signal, shell) => {
+  ] as const)("the terminal is restored after %s in %s, also from a pager", async (signal, shell) => {
     const pty = await inShell(shell);
     const pid = Number(/entered (\d+)/.exec(pty.output())![1]);
     pty.type("t");
@@ -90,7 +91,7 @@ describe("the terminal after a program", () => {
     expect(pty.title()).not.toContain("mine");
   });
 
-  it("is the shell's while the program is suspended, and the program's again after fg", async () => {
+  it("the terminal belongs to the shell during suspension, and to the program after fg", async () => {
     const pty = await inShell();
     pty.type("z");
     await pty.waitFor(/suspends[\s\S]*Stopped/);
@@ -104,7 +105,20 @@ describe("the terminal after a program", () => {
     await works(pty);
   });
 
-  it("shows a hostile title as text", async () => {
+  it("the alternate screen does not overtake output that is still pending", () => {
+    const fd = openSync(join(folder, "terminal"), "w");
+    const written: string[] = [];
+    const output = { fd, columns: 80, rows: 24, write: (text: string) => written.push(text) > 0 };
+    const tty = openTty({ input: {} as never, output: output as never, env: {}, onResume() {} });
+    output.write("pending");
+    tty.alternate(true);
+    tty.alternate(false);
+    closeSync(fd);
+    expect(written).toEqual(["pending", "\x1b[?1049h", "\x1b[?1049l"]);
+    expect(readFileSync(join(folder, "terminal"), "utf8")).toBe("");
+  });
+
+  it("a hostile title is shown as text", async () => {
     const pty = await inShell();
     pty.type("t");
     await pty.waitFor('key "t"');

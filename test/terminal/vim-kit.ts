@@ -1,5 +1,5 @@
 // Drives the vim engine as the editor does, without a screen.
-import { createBuffer, inGroup, moveTo, type TextBuffer } from "../../src/terminal/editor/buffer.ts";
+import { createBuffer, joinUndoGroup, moveTo, type TextBuffer } from "../../src/terminal/editor/buffer.ts";
 import { edits, typeText } from "../../src/terminal/editor/edits.ts";
 import { emptyRing } from "../../src/terminal/editor/kill-ring.ts";
 import { leaveInsert, newVim, pressVim, type Vim } from "../../src/terminal/editor/vim/index.ts";
@@ -22,7 +22,7 @@ export function typeVim(state: VimState, keys: string): VimState {
     if (vim.mode !== "insert") ({ vim, buffer } = pressVim(vim, buffer, key) ?? { vim, buffer });
     else if (key.name === "escape") ({ vim, buffer } = leaveInsert(vim, buffer));
     else if (key.name === "backspace")
-      buffer = inGroup(buffer, edits.deleteBack!({ buffer, ring: emptyRing })!.buffer, vim.group);
+      buffer = joinUndoGroup(buffer, edits.deleteBack!({ buffer, ring: emptyRing })!.buffer, vim.group);
     else if (key.text !== undefined || key.name === "enter") buffer = typeText(buffer, key.text ?? "\n", vim.group);
   }
   return { vim, buffer };

@@ -13,19 +13,19 @@ function started(text: string): VimState {
   return vimOn(text.replace("|", ""), text.indexOf("|"));
 }
 
-describe("vim", () => {
-  it.each(vimRows)("%j %j", (text, keys, expected) => {
+describe("vim motions", () => {
+  it.each(vimRows)("vim on the text %j with the keys %j", (text, keys, expected) => {
     expect(marked(typeVim(started(text), `${keys}\x1b\x1b`))).toBe(expected);
   });
 
-  it("counts characters as people see them", () => {
+  it("vim counts visible characters", () => {
     expect(marked(typeVim(started("|e\u0301👩‍👩‍👧漢字 x"), "x"))).toBe("|👩‍👩‍👧漢字 x");
     expect(marked(typeVim(started("e\u0301👩‍👩‍👧|漢字 x"), "X"))).toBe("e\u0301|漢字 x");
     expect(marked(typeVim(started("|漢字かな x"), "dw"))).toBe("|かな x");
     expect(marked(typeVim(started("|👩‍👩‍👧b"), "rx"))).toBe("|xb");
   });
 
-  it("goes on with an open command until it is whole, and drops it on Escape", () => {
+  it("an incomplete vim command waits for the rest, and Escape drops it", () => {
     const waiting = typeVim(started("|one two three"), "2d");
     expect(waiting.vim.keys).toEqual(["2", "d"]);
     expect(marked(typeVim(waiting, "\x1bx"))).toBe("|ne two three");
@@ -33,7 +33,7 @@ describe("vim", () => {
     expect(marked(typeVim(started("|one two"), "dzx"))).toBe("|ne two");
   });
 
-  it("survives random keys: the cursor stays between characters, and undo leads back to the beginning", () => {
+  it("random vim keys keep the cursor between characters, and undo leads back", () => {
     const { below, pick } = random(7);
     const keys = [..."hjklwbeWBE0^$GfFtT;,{}%dcy><xXDsSCiIaAoOrR~JpPu.vVg123\"'(iwap \x1b\x1b\x12\x7f漢é"];
     const texts = ["", 'one two\n\n  three (a, b) "c"', "漢字 かな e\u0301 👩‍👩‍👧\n🇩🇪🇫🇷 x\n"];

@@ -7,17 +7,21 @@ import { setProgramName } from "../../src/text/program-name.ts";
 
 afterEach(() => setProgramName("courser"));
 
-it.each(["exit", "quit", " exit ", "/exit", "/quit"])("%j leaves", (typed) => {
+it.each(["exit", "quit", " exit ", "/exit", "/quit"])("the typed line %j leaves the terminal", (typed) => {
   expect(readTyped(typed, [])).toMatchObject({ type: "command", command: { name: "quit" } });
 });
 
-it.each(["exit the loop early", "Exit", "quit smoking", "exit()", "fix\nexit"])("%j is a prompt", (typed) => {
-  expect(readTyped(typed, []).type).toBe("prompt");
-});
+it.each(["exit the loop early", "Exit", "quit smoking", "exit()", "fix\nexit"])(
+  "the typed line %j is a prompt",
+  (typed) => {
+    expect(readTyped(typed, []).type).toBe("prompt");
+  },
+);
 
 it.each([
-  ["courser", "To connect a real model: courser login", "To connect a real model: /login, then /model"],
-  ["agent", "Please run 'agent login'. It said no.", "Please run /login, then /model. It said no."],
+  ["courser", "To connect a real model: courser login", "To connect a real model: /login"],
+  ["agent", "Please run 'agent login'. It said no.", "Please run /login. It said no."],
+  ["agent", "No key: export KEY=x, or 'agent login openai'.", "No key: export KEY=x, or /login openai."],
   ["cursor-agent", "List the models with: cursor-agent models", "List the models with: /model"],
   ["courser", "The chat: courser ls --all", "The chat: courser ls --all"],
 ])("as %s, a failure names slash commands: %s", (name, message, shown) => {
@@ -25,7 +29,6 @@ it.each([
   const ending = { type: "fail", message, code: "OFFLINE_LIMIT", durationMs: 1 } as never;
   const lines = endingLines(ending, {
     changed: 0,
-    waitedMs: 0,
     palette: createPalette({ depth: 24, dark: true }),
     width: 200,
   });

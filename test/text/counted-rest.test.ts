@@ -9,6 +9,7 @@ import { unreadNote } from "../../src/agent/ripgrep.ts";
 import { readItems } from "../../src/cli/commands/batch/lines.ts";
 import { describeUpload, type Upload } from "../../src/serve/upload/index.ts";
 import { BlockView, View } from "../../src/studio/components/index.ts";
+import { firstLines, firstOf } from "../../src/text/first-of.ts";
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}!`);
 
@@ -38,6 +39,8 @@ const errors = (count: number) =>
 
 /** How many are shown at most, and what is said of a number of them. */
 const ways: [string, number, (count: number) => string | Promise<string>][] = [
+  ["items of a line", 3, (count) => firstOf(names(count), 3)],
+  ["lines", 3, (count) => firstLines(names(count), 3).join("\n")],
   ["files that may hold secrets", 5, (count) => upload(names(count))],
   ["repositories that are not sent", 5, (count) => upload([], names(count))],
   ["folders that may not be read", 5, (count) => unreadNote(names(count))],
@@ -46,25 +49,35 @@ const ways: [string, number, (count: number) => string | Promise<string>][] = [
   ["wrong lines of a batch", 10, batchFault],
 ];
 
-describe.each(ways)("%s", (_what, most, say) => {
+describe.each(ways)("%s in lists that are cut", (_what, most, say) => {
   it.each([
     ["one", 1],
     ["as many as are shown", most],
-  ])("%s: all are named, and no more are counted", async (_how, count) => {
+  ])("all items are listed if they fit the limit: %s", async (_how, count) => {
     const said = await say(count);
     expect(said.match(/n\d+!/g)).toHaveLength(count);
     expect(said).not.toContain(" more");
   });
 
-  it.each([1, 4])("%d beyond are counted, and not named", async (beyond) => {
+  it.each([1, 4])("messages with %d items beyond the limit count them instead of naming them", async (beyond) => {
     const said = await say(most + beyond);
     expect(said.match(/n\d+!/g)).toHaveLength(most);
     expect(said).toContain(`and ${beyond} more`);
   });
 });
 
-describe("numbers in sentences", () => {
-  it("of files that were sent", () => {
+describe("numbers in messages", () => {
+  it("the first items are joined, or stand below each other, indented", () => {
+    expect([firstOf([], 2), firstOf(["a", "b"], 2), firstOf(["a", "b", "c"], 2)]).toEqual([
+      "",
+      "a, b",
+      "a, b and 1 more",
+    ]);
+    expect(firstLines(["a", "b"], 1)).toEqual(["  a", "  … and 1 more"]);
+    expect(firstLines(["a"], 1, "")).toEqual(["a"]);
+  });
+
+  it("the message about an upload has the right number of files", () => {
     expect(upload([])).toBe("Sent 2 files of /w: 2 kB, packed 1 kB.");
     const one = { count: 1, bytes: 1, packedBytes: 1, secrets: ["a"], others: ["b"] } as unknown as Upload;
     expect(describeUpload("/w", one)).toMatch(
@@ -73,7 +86,7 @@ describe("numbers in sentences", () => {
     expect(unreadNote([])).toBe("");
   });
 
-  it("of errors, in the order of the file and from one", () => {
+  it("errors are numbered in file order, from one", () => {
     expect(errors(1)).toBe("1 new error (ts):\na.ts:1:3 n0!");
     const unsorted = [
       { line: 4, column: 0, message: "third", code: "" },
@@ -85,7 +98,7 @@ describe("numbers in sentences", () => {
     );
   });
 
-  it("of lines that are wrong", () => {
+  it("the message about faulty lines has the right number", () => {
     expect(batchFault(1)).toMatch(/^A line is wrong, and no run was begun:\n/);
     expect(batchFault(2)).toMatch(/^2 lines are wrong, and no run was begun:\n/);
     expect(() => readItems(Buffer.from("\n \n"), { folder: "/", workspace: "/", cli: "courser" }, () => {})).toThrow(
@@ -94,7 +107,7 @@ describe("numbers in sentences", () => {
   });
 });
 
-describe("results that were cut", () => {
+describe("shortened results", () => {
   const card = (value: object) => {
     const args = { targetDirectory: "/w", globPattern: "**" };
     const call = { callId: "c", tool: "glob", name: "Glob", args, outcome: { type: "success", value } };
@@ -108,7 +121,7 @@ describe("results that were cut", () => {
     [{ files: ["a"], clientTruncated: false, ripgrepTruncated: false }, false],
     [{ files: ["a"] }, false],
     [{ files: [] }, false],
-  ])("a page says of %j that there are more: %s", (value, isTold) => {
+  ])("a page with %j says that there are more: %s", (value, isTold) => {
     expect(card(value).includes("There are more results.")).toBe(isTold);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compilePath, expandBraces, fold, hasWildcard, matchesText, patternsMeet } from "../../src/text/glob.ts";
+import { compilePath, expandBraces, foldText, hasWildcard, matchesText, patternsMeet } from "../../src/text/glob.ts";
 
 describe("globs", () => {
   it.each([
@@ -26,7 +26,7 @@ describe("globs", () => {
     ["/w/{a,b}{1,2}", "/w/b1", true],
     ["/w/{a,b}{1,2}", "/w/ab", false],
     ["/w/{a}", "/w/{a}", true],
-  ])("%s on %s: %s", (pattern, path, expected) => {
+  ])("the glob %s on %s: %s", (pattern, path, expected) => {
     expect(compilePath(pattern)(path)).toBe(expected);
   });
 
@@ -44,7 +44,16 @@ describe("globs", () => {
     ["?", "", false],
     ["?", "\u{1f600}", true],
     ["{a,b}", "b", true],
-  ])("%s on the text %s: %s", (pattern, text, expected) => {
+    ["*a?c*", "xxabcxx", true],
+    ["*a?c*", "xxabdxx", false],
+    ["*?\u{1f600}*b", "a\u{1f600}xb", true],
+    ["*\u{1f600}?", "x\u{1f600}\u{1f600}", true],
+    ["*???", "ab", false],
+    [`*${"?a".repeat(40)}b*`, `${"xa".repeat(60)}bc`, true],
+    [`*${"?a".repeat(40)}c*`, `${"xa".repeat(60)}bc`, false],
+    ["{x,{a,b}}c", "bc", true],
+    ["{,", "{,", true],
+  ])("the pattern %s matches the text %s: %s", (pattern, text, expected) => {
     expect(matchesText(pattern, text)).toBe(expected);
   });
 
@@ -73,7 +82,7 @@ describe("globs", () => {
     ["[!]", "[!]", true],
     ["[ab", "[ab", true],
     ["x[ab]y*", "xbyz", true],
-  ])("%s, with brackets, on %s: %s", (pattern, text, expected) => {
+  ])("the glob %s with brackets matches %s: %s", (pattern, text, expected) => {
     expect(compilePath(pattern, { brackets: true })(text)).toBe(expected);
     expect(compilePath(pattern)(text)).toBe(pattern === text);
   });
@@ -88,11 +97,23 @@ describe("globs", () => {
     ["a\\", "a", false],
     ["\\[ab]", "[ab]", true],
     ["\\[ab]", "a", false],
-  ])("%s, with escapes, on %s: %s", (pattern, text, expected) => {
+  ])("the glob %s with escapes matches %s: %s", (pattern, text, expected) => {
     expect(compilePath(pattern, { brackets: true, escapes: true })(text)).toBe(expected);
   });
 
-  it("takes a backslash for itself where nothing is escaped", () => {
+  it.each([
+    ["[[:alpha]x", "ax", true],
+    ["[[:alpha:]]x", "ax", true],
+    ["[[:alpha:]]x", "1x", false],
+    ["[[:nothing:]]x", "ax", false],
+    ["[[:alpha:]1]x", "1x", true],
+    ["[![:alpha:]]x", "1x", true],
+    ["[![:alpha:]]x", "ax", false],
+  ])("the bracket glob %s on %s: %s", (pattern, text, expected) => {
+    expect(compilePath(pattern, { brackets: true, escapes: true })(text)).toBe(expected);
+  });
+
+  it("a backslash is literal where nothing is escaped", () => {
     expect(compilePath("a\\*")("a\\b")).toBe(true);
     expect(compilePath("\\*", { brackets: true })("*")).toBe(false);
   });
@@ -105,11 +126,11 @@ describe("globs", () => {
     ["{a}", false],
     ["a,b", false],
     ["[ab]", false],
-  ])("%s has a wildcard: %s", (pattern, expected) => {
+  ])("the glob %s has a wildcard: %s", (pattern, expected) => {
     expect(hasWildcard(pattern)).toBe(expected);
   });
 
-  it("leaves a pattern with too many alternatives as it is", () => {
+  it("a pattern with too many alternatives is not expanded", () => {
     const choices = (count: number) => `{${Array.from({ length: count }, (_, index) => index).join(",")}}`;
     expect(expandBraces(choices(256))).toHaveLength(256);
     expect(expandBraces(choices(257))).toBeUndefined();
@@ -119,14 +140,14 @@ describe("globs", () => {
     expect(matchesText(choices(257), choices(257))).toBe(true);
   });
 
-  it("folds case, width and invisible characters", () => {
-    expect(fold(".cUr\u200bsor")).toBe(".cursor");
-    expect(fold("\uff52\uff4d")).toBe("rm");
+  it("case, width and invisible characters are folded", () => {
+    expect(foldText(".cUr\u200bsor")).toBe(".cursor");
+    expect(foldText("\uff52\uff4d")).toBe("rm");
     expect(compilePath("/w/*.key", { fold: true })("/w/A.KEY")).toBe(true);
     expect(compilePath("/w/*.key")("/w/A.KEY")).toBe(false);
   });
 
-  it("finds patterns that can mean the same", () => {
+  it("patterns that can mean the same are found", () => {
     expect(patternsMeet("/w/.e?v", "/w/.env*")).toBe(true);
     expect(patternsMeet("/w/*", "/w/**/a.key")).toBe(true);
     expect(patternsMeet("/w/.*", "/w/**/.env")).toBe(true);
@@ -157,7 +178,7 @@ describe("globs", () => {
     expect(patternsMeet("/w/?env", "/w/.env")).toBe(false);
   });
 
-  it("needs no more than the product of the lengths", () => {
+  it("matching needs at most the product of the lengths", () => {
     const time = (size: number) => {
       const started = performance.now();
       for (let round = 0; round < 20; round++) matchesText("*a".repeat(20) + "b", "a".repeat(size));

@@ -135,13 +135,13 @@ const written = [
   " a",
 ];
 
-describe("the patterns of ignore files", () => {
-  it.each(written)("mean what git says: %j", (list) => {
+describe("ignore patterns", () => {
+  it.each(written)("ignore patterns mean what git says: %j", (list) => {
     const { git: expected, ours } = both(list);
     expect(ours.sort()).toEqual(expected.sort());
   });
 
-  it("mean what git says, whatever is written", () => {
+  it("random ignore patterns mean what git says", () => {
     const dice = random(7);
     const pieces = ["a", "b", "d", "e", "/", "/", "*", "**", "?", "[", "]", "!", "-", "\\", ".c", "#", " ", "^", "1"];
     const wholes = ["[a-e]", "[!a]", "**/", "/**", "*.c", "[[:alpha:]]", "a*b"];
@@ -158,14 +158,23 @@ describe("the patterns of ignore files", () => {
     }
   });
 
-  it("treat capitals as small letters where that is wanted", () => {
+  it("ignore patterns can be case-insensitive", () => {
     const ignored = compileIgnoreList("Secret.*\n[A-Z]1", { fold: true });
     expect(ignored("sECRET.txt", () => false)).toBe(true);
     expect(ignored("x1", () => false)).toBe(true);
     expect(ignored("secrets", () => false)).toBe(undefined);
   });
 
-  it("take linear time", () => {
+  it("a name longer than any file's matches nothing, wherever it stands in a pattern", () => {
+    const [most, more] = ["a".repeat(255), "a".repeat(256)];
+    for (const around of ["NAME", "NAME/b", "b/NAME", "b/**/NAME/c"]) {
+      const ignores = (name: string) =>
+        compileIgnoreList(around.replace("NAME", name))(around.replace("**", "x").replace("NAME", name), () => true);
+      expect([around, ignores(most), ignores(more)]).toEqual([around, true, undefined]);
+    }
+  });
+
+  it("ignore patterns take linear time", () => {
     const name = "a".repeat(4000);
     const started = performance.now();
     for (const bomb of ["*a".repeat(2000), "*?".repeat(1000), "*[a-b]".repeat(1000), "**/*a*a*a".repeat(200)]) {

@@ -1,18 +1,18 @@
 import { expect, it } from "vitest";
 import { collapsed, oneLine, shortened, shownValue } from "../../src/text/one-line.ts";
 
-it("says that something was cut, and cuts no character in two", () => {
+it("shortened text says so, and no character is split", () => {
   expect(shortened("abc", 3)).toBe("abc");
   expect(shortened("abcd", 3)).toBe("abc…");
   expect(shortened("ab😀cd", 3)).toBe("ab…");
 });
 
-it("puts text on one line", () => {
+it("text is put on one line", () => {
   expect(oneLine("a  b\r\n\u001b[1mc\u2028d ")).toBe("a  b [1mc d");
   expect(collapsed(" a\t \nb ")).toBe("a b");
 });
 
-it("shows values as JSON, and what JSON does not know by name", () => {
+it("values in messages are shown as JSON, and functions and symbols by name", () => {
   expect(shownValue({ a: [1] })).toBe('{"a":[1]}');
   expect(shownValue(undefined)).toBe("undefined");
   expect(shownValue("x".repeat(90), 10)).toBe('"xxxxxxxxx…');

@@ -16,7 +16,7 @@ describe("visible text", () => {
     ["one\u2028two", "one\\u2028two"],
     ["\ud800", "\\ud800"],
     ["\u3164\u115f", "\\u3164\\u115f"],
-  ])("spells out %j", (text, shown) => {
+  ])("the invisible character %j is spelled out", (text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
@@ -28,16 +28,16 @@ describe("visible text", () => {
     "क्‍ष",
     "葛\u{e0100}",
     "e\u0301",
-  ])("leaves %j", (text) => {
+  ])("the text %j is left unchanged", (text) => {
     expect(visible(text)).toBe(text);
   });
 
-  it("takes the codes of terminals out where they are only decoration", () => {
+  it("colours and other decorative terminal codes are removed from text", () => {
     expect(withoutTerminalCodes("\u001b[31mred\u001b[0m\r\n\u001b]8;;x\u0007link\u001b]8;;\u0007")).toBe("red\nlink");
   });
 });
 
-describe("widths", () => {
+describe("widths of text", () => {
   it.each([
     ["abc", 3],
     ["日本", 4],
@@ -46,11 +46,11 @@ describe("widths", () => {
     ["🇩🇪", 2],
     ["❤️", 2],
     ["→ …·", 4],
-  ])("of %s is %i", (text, width) => {
+  ])("the width of %s is %i", (text, width) => {
     expect(widthOf(text)).toBe(width);
   });
 
-  it("cut between what is seen as characters", () => {
+  it("text is cut between visible characters", () => {
     expect(cut("ab👨‍👩‍👧cd", 4)).toBe("ab…");
     expect(cut("日本語", 4)).toBe("日…");
     expect(cutMiddle("src/some/very/long/path/to/file.ts", 20)).toBe("src/so…th/to/file.ts");

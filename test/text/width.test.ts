@@ -2,15 +2,15 @@
 import { describe, expect, it } from "vitest";
 import { cut, padded, widthOf } from "../../src/text/width.ts";
 
-describe("width", () => {
-  it("counts columns, not characters", () => {
+describe("display width", () => {
+  it("the width of text is counted in terminal columns, not characters", () => {
     expect(widthOf("abc")).toBe(3);
     expect(widthOf("漢字")).toBe(4);
     expect(widthOf("🎉")).toBe(2);
     expect(widthOf("e\u0301")).toBe(1);
   });
 
-  it("is what a text is cut and padded to", () => {
+  it("text is cut and padded by its width", () => {
     expect(cut("abcdef", 6)).toBe("abcdef");
     expect(cut("abcdef", 5)).toBe("abcd…");
     expect(cut("漢字漢字", 5)).toBe("漢字…");

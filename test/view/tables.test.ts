@@ -1,8 +1,9 @@
 // How numbers, times, names, calls and changes are put into words, at their edges. test/view/tables.txt is the whole table.
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { aboutTurn, durationText, firstLine, timeText, tokensText } from "../../src/export/format.ts";
 import { codeSpans, fenced, inlineCode, plainInline } from "../../src/export/markdown-text.ts";
-import { aboutTurn, chatTitle, durationText, firstLine, timeText, tokensText } from "../../src/export/transcript.ts";
+import { chatTitle } from "../../src/export/session-page.ts";
 import { canonicalJson, tryParse } from "../../src/json/object.ts";
 import { valueFault } from "../../src/json/schema.ts";
 import { ageOf } from "../../src/text/age.ts";
@@ -17,9 +18,11 @@ import { viewOfCall } from "../../src/view/call-view.ts";
 import { cardName, wordsOfCall } from "../../src/view/call-words.ts";
 import { codePieces } from "../../src/view/code-pieces.ts";
 import { changedWords, hunksOfDiff, numberOf } from "../../src/view/diff-hunks.ts";
+import { markdownTokens } from "../../src/view/markdown-tokens.ts";
 import { byteSize, counted, dollars, duration, runningFor, tokenCount } from "../../src/view/numbers.ts";
 import { wordChanges } from "../../src/view/word-changes.ts";
 import { sampleCall, samples, states, workspace } from "../studio/sample-calls.ts";
+import { processorMs } from "../support/processor-time.ts";
 
 const rows: string[] = [];
 const put = (what: string, value: unknown) =>
@@ -30,10 +33,10 @@ function table(name: string, say: (value: any) => unknown, values: readonly unkn
 
 const minute = 60_000;
 
-it("says numbers, times, names, calls and changes as the table does", async () => {
+it("numbers, times, names, calls and changes are worded as the table says", async () => {
   const times = [
-    -1, 0, 1, 99, 100, 949, 950, 999, 1000, 9940, 9999, 10_000, 59_400, 59_999, 60_000, 61_000, 119_700, 3_599_999,
-    3_600_000, 7_380_000,
+    -1, 0, 1, 99, 100, 949, 950, 999, 1000, 9940, 9950, 9999, 10_000, 59_400, 59_500, 59_999, 60_000, 61_000, 119_700,
+    3_599_999, 3_600_000, 7_380_000,
   ];
   table("duration", duration, times);
   table("runningFor", runningFor, times);
@@ -41,7 +44,7 @@ it("says numbers, times, names, calls and changes as the table does", async () =
   table(
     "tokenCount",
     tokenCount,
-    [0, 999, 1000, 1049, 1050, 99_949, 99_999, 100_000, 999_499, 999_999, 1_000_000, 12_345_678],
+    [0, 999, 1000, 1049, 1050, 99_949, 99_950, 99_999, 100_000, 999_499, 999_500, 999_999, 1_000_000, 12_345_678],
   );
   table(
     "byteSize",
@@ -207,6 +210,29 @@ it("says numbers, times, names, calls and changes as the table does", async () =
     ["edit", { path: "a" }, { linesAdded: 0, linesRemoved: 0 }],
     ["write", { path: "a" }, { linesCreated: 1 }],
     ["grep", { pattern: "x", glob: "*.ts" }, { workspaceResults: {} }],
+    ["grep", { pattern: "x" }, { workspaceResults: { "/w": { files: { files: ["a", 1, "b"] } }, "/v": "odd" } }],
+    ["grep", { pattern: "x" }, { workspaceResults: { "/w": { count: { counts: [{ file: "a", count: 3 }, null] } } } }],
+    [
+      "grep",
+      { pattern: "x" },
+      {
+        workspaceResults: {
+          "/w": {
+            content: {
+              matches: [
+                {
+                  file: "a",
+                  matches: [
+                    { lineNumber: 1, content: "x", isContextLine: false },
+                    { lineNumber: 2, content: "y", isContextLine: true },
+                  ],
+                },
+              ],
+            },
+          },
+        },
+      },
+    ],
     ["glob", { globPattern: "*" }, { files: ["a"] }],
     ["webSearch", { query: "q" }, { references: [] }],
     ["task", { prompt: "do\nit", subagentType: "explore" }, { isBackground: true }],
@@ -217,8 +243,23 @@ it("says numbers, times, names, calls and changes as the table does", async () =
     ["unheard", { other: [1, 2] }],
     ["toString", {}],
   ];
-  for (const [tool, args, value] of calls)
+  for (const [tool, args, value] of calls) {
     put(`words(${tool} ${JSON.stringify(args)} ${JSON.stringify(value)})`, wordsOfCall(tool, args, value));
+    const outcome = value && { kind: "success", value };
+    const { id: _, ...view } = viewOfCall({ callId: "c", tool, args }, outcome, "/w");
+    put(`view of the same`, view);
+  }
+  const lists = (depth: number) => Array.from({ length: depth }, () => "- ").join("");
+  for (const [what, text] of [
+    ["2000 stars", "*".repeat(2000)],
+    ["2001 stars", "*a".repeat(2001)],
+    ["301 tags", "<b\n".repeat(301)],
+    ["300 tags", "<b\n".repeat(300)],
+    ["59 lists", `${lists(59)}a`],
+    ["60 lists", `${lists(60)}a`],
+    ["60 quotes", `${"> ".repeat(60)}a`],
+  ])
+    put(`markdownTokens(${what})`, markdownTokens(text!) !== undefined);
   table("cardName", cardName, ["Shell", "Read", "Write", "Unheard"]);
 
   table("canonicalJson", canonicalJson, [{ b: 1, a: [2, { d: 1, c: 2 }] }, [], "x", null]);
@@ -269,16 +310,14 @@ it("says numbers, times, names, calls and changes as the table does", async () =
   await expect(`${rows.join("\n")}\n`).toMatchFileSnapshot(join(import.meta.dirname, "tables.txt"));
 });
 
-it("patterns of strangers have a limit of time, and other errors are theirs", () => {
+it("matching an untrusted pattern has a time limit, and other errors pass through", () => {
   expect(patternTest("a|b")("xb")).toBe(true);
   expect(patternTest("(a|b)+c", "i")("ABC")).toBe(true);
   expect(patternTest("(a|b)+c")("ab")).toBe(false);
   const slow = patternTest("(a+)+$");
   const long = `${"a".repeat(40)}!`;
   expect(slow(long)).toBeUndefined();
-  const started = Date.now();
-  expect(slow(long)).toBeUndefined();
-  expect(Date.now() - started).toBeLessThan(250);
+  expect(processorMs(() => expect(slow(long)).toBeUndefined())).toBeLessThan(250);
   expect(() => patternTest("(")).toThrow(SyntaxError);
   expect(withinTime(1000, () => 7)).toBe(7);
   expect(() =>

@@ -9,7 +9,7 @@ const item = (id: string, state: string, dependencies: string[] = []) => ({
   dependencies,
 });
 
-it("names the open items that an open item waits for", () => {
+it("the open items that block an open item are named", () => {
   const todos = [
     item("a", "COMPLETED"),
     item("b", "IN_PROGRESS", ["a"]),
@@ -24,7 +24,7 @@ it("names the open items that an open item waits for", () => {
   ]);
 });
 
-it("shows what it does not know as an item to do, and nothing for what is no list", () => {
+it("an unknown status counts as to do, and what is not a list shows nothing", () => {
   expect(shownTodos([{ content: "one\n two", status: "BLOCKED" }, "text", null])).toEqual([
     { state: "PENDING", words: "one two" },
   ]);

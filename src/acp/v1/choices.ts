@@ -1,8 +1,8 @@
 // Asks questions with options, through the extension cursor/ask_question or a form of elicitation/create.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import type { Answer, ChoiceItem, ChoicesQuestion, QuestionAnswer } from "../../protocol/run.ts";
 
-const passedOver: Answer = { type: "choices", answers: [] };
+const skippedAnswer: Answer = { type: "choices", answers: [] };
 
 export function cursorQuestion({ title, questions }: ChoicesQuestion, toolCallId: string): JsonObject {
   return {
@@ -14,22 +14,22 @@ export function cursorQuestion({ title, questions }: ChoicesQuestion, toolCallId
 
 /** Accepts `{outcome: {outcome: "answered", answers}}`, with or without the outer object. */
 export function cursorAnswer(result: unknown, { questions }: ChoicesQuestion): Answer {
-  const { outcome, answers } = outcomeIn(result);
-  if (outcome !== "answered" || !Array.isArray(answers)) return passedOver;
-  const given = answers.filter(isObject).flatMap((answer): QuestionAnswer[] => {
+  const { outcome, answers } = outcomeObject(result);
+  if (outcome !== "answered" || !Array.isArray(answers)) return skippedAnswer;
+  const parsedAnswers = answers.filter(isObject).flatMap((answer): QuestionAnswer[] => {
     const { questionId, selectedOptionIds, freeformText } = answer;
     const question = questions.find(({ id }) => id === questionId);
     if (!question) return [];
-    const chosen = Array.isArray(selectedOptionIds) ? offered(selectedOptionIds, question) : [];
+    const chosen = Array.isArray(selectedOptionIds) ? keepOfferedIds(selectedOptionIds, question) : [];
     const words = typeof freeformText === "string" && freeformText.trim() !== "" ? { freeformText } : {};
     if (chosen.length === 0 && !("freeformText" in words)) return [];
     return [{ questionId: question.id, selectedOptionIds: chosen, ...words }];
   });
-  return { type: "choices", answers: given };
+  return { type: "choices", answers: parsedAnswers };
 }
 
-export function outcomeIn(result: unknown): JsonObject {
-  const outer = isObject(result) ? result : {};
+export function outcomeObject(result: unknown): JsonObject {
+  const outer = fieldsOf(result);
   return isObject(outer["outcome"]) ? outer["outcome"] : outer;
 }
 
@@ -49,23 +49,24 @@ function propertyOf({ prompt, options, allowMultiple }: ChoiceItem): JsonObject 
   return { type: "string", title: prompt, oneOf: values };
 }
 
-export function elicited(result: unknown, { questions }: ChoicesQuestion): Answer {
-  const { action, content } = isObject(result) ? result : {};
-  if (action !== "accept" || !isObject(content)) return passedOver;
+export function answerFromElicitation(result: unknown, { questions }: ChoicesQuestion): Answer {
+  const { action, content } = fieldsOf(result);
+  if (action !== "accept" || !isObject(content)) return skippedAnswer;
   const answers = questions.flatMap((question): QuestionAnswer[] => {
     const value = content[question.id];
-    const given = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === "string" && each !== "");
+    const chosenIds = (Array.isArray(value) ? value : [value]).filter(
+      (each) => typeof each === "string" && each !== "",
+    );
     if (question.options.length === 0)
-      return given.length > 0
-        ? [{ questionId: question.id, selectedOptionIds: [], freeformText: given.join("\n") }]
+      return chosenIds.length > 0
+        ? [{ questionId: question.id, selectedOptionIds: [], freeformText: chosenIds.join("\n") }]
         : [];
-    const selectedOptionIds = offered(given, question);
+    const selectedOptionIds = keepOfferedIds(chosenIds, question);
     return selectedOptionIds.length > 0 ? [{ questionId: question.id, selectedOptionIds }] : [];
   });
   return { type: "choices", answers };
 }
 
-/** Keeps only the ids that were offered. */
-function offered(ids: readonly unknown[], { options }: ChoiceItem): string[] {
+function keepOfferedIds(ids: readonly unknown[], { options }: ChoiceItem): string[] {
   return options.flatMap(({ id }) => (ids.includes(id) ? [id] : []));
 }

@@ -1,5 +1,5 @@
 // The extensions of Cursor's CLI, for clients that announce them: plan approval, and notifications about todos and subagents.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { PlanQuestion } from "../../protocol/run.ts";
 import type { CursorMethod } from "./initialize.ts";
@@ -24,8 +24,8 @@ type Notification = { method: CursorMethod; params: JsonObject };
 export function cursorNotification(event: AgentEvent): Notification | undefined {
   if (event.type !== "tool_end" || event.outcome?.kind !== "success") return undefined;
   const { callId: toolCallId, tool } = event;
-  const args = isObject(event.args) ? event.args : {};
-  const value = isObject(event.outcome.value) ? event.outcome.value : {};
+  const args = fieldsOf(event.args);
+  const value = fieldsOf(event.outcome.value);
   if (tool === "updateTodos") {
     const params = { toolCallId, todos: todosOf(value["todos"]), merge: false };
     return { method: "update_todos", params };

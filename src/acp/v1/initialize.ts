@@ -1,5 +1,5 @@
 // The `initialize` exchange of version 1: the abilities of the client and of this agent.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 
 export const protocolVersion = 1;
 
@@ -23,15 +23,15 @@ export type ClientAbilities = {
 };
 
 export function abilitiesOf({ clientCapabilities }: JsonObject): ClientAbilities {
-  const { fs, session, auth, elicitation, _meta } = objectOf(clientCapabilities);
+  const { fs, session, auth, elicitation, _meta } = fieldsOf(clientCapabilities);
   return {
-    readsFiles: objectOf(fs)["readTextFile"] === true,
-    writesFiles: objectOf(fs)["writeTextFile"] === true,
-    elicits: isObject(objectOf(elicitation)["form"]),
-    notices: isObject(objectOf(session)["notices"]),
-    compaction: isObject(objectOf(session)["compaction"]),
-    terminalLogin: objectOf(auth)["terminal"] === true,
-    cursor: cursorMethodsIn(objectOf(_meta)),
+    readsFiles: fieldsOf(fs)["readTextFile"] === true,
+    writesFiles: fieldsOf(fs)["writeTextFile"] === true,
+    elicits: isObject(fieldsOf(elicitation)["form"]),
+    notices: isObject(fieldsOf(session)["notices"]),
+    compaction: isObject(fieldsOf(session)["compaction"]),
+    terminalLogin: fieldsOf(auth)["terminal"] === true,
+    cursor: cursorMethodsIn(fieldsOf(_meta)),
   };
 }
 
@@ -67,8 +67,4 @@ export function initializeResult({ terminalLogin }: ClientAbilities, version: st
     ],
     agentInfo: { name: "courser", title: "Courser", version },
   };
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -1,7 +1,7 @@
 // Validates the parameters of version 1 requests: sessions to open, prompts, MCP servers.
 import { basename, isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isObject, type JsonObject, put } from "../../json/object.ts";
+import { isObject, type JsonObject, setUntrustedKey } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
 import type { Prompt } from "../../protocol/run.ts";
@@ -15,7 +15,8 @@ export type OpenParams = {
 
 export function textParam(params: JsonObject, name: string): string {
   const value = params[name];
-  if (typeof value !== "string" || value === "") throw wrong(`"${name}" must be a string that is not empty`);
+  if (typeof value !== "string" || value === "")
+    throw invalidParamsError(`"${name}" must be a string that is not empty`);
   return value;
 }
 
@@ -24,9 +25,9 @@ export function openParams(params: JsonObject): OpenParams {
   const { additionalDirectories, mcpServers } = params;
   const servers = listOf(mcpServers, "mcpServers");
   return {
-    cwd: absolute(params["cwd"], "cwd"),
+    cwd: requireAbsolutePath(params["cwd"], "cwd"),
     roots: listOf(additionalDirectories, "additionalDirectories").map((path) =>
-      absolute(path, "additionalDirectories"),
+      requireAbsolutePath(path, "additionalDirectories"),
     ),
     ...(servers.length > 0 && { mcpConfig: mcpConfigOf(servers) }),
   };
@@ -35,35 +36,37 @@ export function openParams(params: JsonObject): OpenParams {
 function mcpConfigOf(servers: readonly unknown[]): string {
   const named: JsonObject = {};
   for (const server of servers) {
-    if (!isObject(server)) throw wrong('an entry of "mcpServers" must be an object');
+    if (!isObject(server)) throw invalidParamsError('an entry of "mcpServers" must be an object');
     const name = textParam(server, "name");
     const { type } = server;
     if (type !== undefined && type !== "stdio" && type !== "http" && type !== "sse")
-      throw wrong(`the MCP server ${name} has the type ${JSON.stringify(type)}: it must be stdio, http or sse`);
+      throw invalidParamsError(
+        `the MCP server ${name} has the type ${JSON.stringify(type)}: it must be stdio, http or sse`,
+      );
     const definition =
       type === "http" || type === "sse"
-        ? { type, url: textParam(server, "url"), headers: pairs(server["headers"], `headers of ${name}`) }
+        ? { type, url: textParam(server, "url"), headers: namedValuesToObject(server["headers"], `headers of ${name}`) }
         : {
             command: textParam(server, "command"),
-            args: texts(server["args"], `args of ${name}`),
-            env: pairs(server["env"], `env of ${name}`),
+            args: requireStrings(server["args"], `args of ${name}`),
+            env: namedValuesToObject(server["env"], `env of ${name}`),
           };
-    put(named, name, definition);
+    setUntrustedKey(named, name, definition);
   }
   return JSON.stringify({ mcpServers: named });
 }
 
 /** Keeps the user's text with links in place. Embedded resources follow as data, in which nothing is taken for a command. */
 export function promptOf({ prompt }: JsonObject): Prompt {
-  if (!Array.isArray(prompt)) throw wrong('"prompt" must be a list of content blocks');
+  if (!Array.isArray(prompt)) throw invalidParamsError('"prompt" must be a list of content blocks');
   let text = "";
   const data: string[] = [];
   const images: { mime: string; base64: string }[] = [];
   for (const block of prompt) {
-    if (!isObject(block)) throw wrong("a content block must be an object");
+    if (!isObject(block)) throw invalidParamsError("a content block must be an object");
     switch (block.type) {
       case "text":
-        if (typeof block.text !== "string") throw wrong('a text block needs a "text"');
+        if (typeof block.text !== "string") throw invalidParamsError('a text block needs a "text"');
         text += block.text;
         break;
       case "resource_link":
@@ -76,12 +79,12 @@ export function promptOf({ prompt }: JsonObject): Prompt {
         images.push(imageOf(block["data"]));
         break;
       default:
-        throw wrong(
+        throw invalidParamsError(
           `a content block has the type ${JSON.stringify(block.type)}: it must be text, image, resource_link or resource`,
         );
     }
   }
-  if (text.trim() === "" && data.length === 0 && images.length === 0) throw wrong("the prompt is empty");
+  if (text.trim() === "" && data.length === 0 && images.length === 0) throw invalidParamsError("the prompt is empty");
   return {
     text,
     ...(data.length > 0 && { data: data.join("\n") }),
@@ -98,12 +101,12 @@ function embed(
   { resource }: JsonObject,
   into: { data: string[]; images: { mime: string; base64: string }[]; say(words: string): void },
 ): void {
-  if (!isObject(resource)) throw wrong('a resource block needs a "resource"');
+  if (!isObject(resource)) throw invalidParamsError('a resource block needs a "resource"');
   const place = placeOf(textParam(resource, "uri"));
   const { text, blob, mimeType } = resource;
   into.say(linkText(place, undefined));
   if (typeof text === "string") into.data.push(`<resource uri=${JSON.stringify(place)}>\n${text}\n</resource>`);
-  else if (typeof blob !== "string") throw wrong('a resource needs a "text" or a "blob"');
+  else if (typeof blob !== "string") throw invalidParamsError('a resource needs a "text" or a "blob"');
   else if (typeof mimeType === "string" && mimeType.startsWith("image/")) into.images.push(imageOf(blob));
   else into.data.push(`<resource uri=${JSON.stringify(place)}>\n(bytes that are not text)\n</resource>`);
 }
@@ -119,44 +122,43 @@ function placeOf(uri: string): string {
 }
 
 function imageOf(base64: unknown): { mime: string; base64: string } {
-  if (typeof base64 !== "string") throw wrong('an image needs its "data"');
+  if (typeof base64 !== "string") throw invalidParamsError('an image needs its "data"');
   const bytes = Buffer.from(base64, "base64");
-  if (bytes.length > largestImage) throw wrong(`an image is larger than ${largestImage / 1_048_576} MiB`);
+  if (bytes.length > largestImage) throw invalidParamsError(`an image is larger than ${largestImage / 1_048_576} MiB`);
   const mime = imageKind(bytes);
-  if (!mime) throw wrong("an image is not a PNG, JPEG, GIF or WebP image");
+  if (!mime) throw invalidParamsError("an image is not a PNG, JPEG, GIF or WebP image");
   return { mime, base64 };
 }
 
-function absolute(value: unknown, name: string): string {
-  if (typeof value !== "string" || !isAbsolute(value)) throw wrong(`"${name}" must be an absolute path`);
+function requireAbsolutePath(value: unknown, name: string): string {
+  if (typeof value !== "string" || !isAbsolute(value)) throw invalidParamsError(`"${name}" must be an absolute path`);
   return value;
 }
 
 /** Treats a missing value and null as an empty list. */
 function listOf(value: unknown, name: string): unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw wrong(`"${name}" must be a list`);
+  if (!Array.isArray(value)) throw invalidParamsError(`"${name}" must be a list`);
   return value;
 }
 
-function texts(value: unknown, name: string): string[] {
+function requireStrings(value: unknown, name: string): string[] {
   return listOf(value, name).map((each) => {
-    if (typeof each !== "string") throw wrong(`${name} must be strings`);
+    if (typeof each !== "string") throw invalidParamsError(`${name} must be strings`);
     return each;
   });
 }
 
-/** Turns `[{name, value}]` into an object. */
-function pairs(value: unknown, name: string): JsonObject {
+function namedValuesToObject(value: unknown, name: string): JsonObject {
   const object: JsonObject = {};
   for (const each of listOf(value, name)) {
     if (!isObject(each) || typeof each["name"] !== "string" || typeof each["value"] !== "string")
-      throw wrong(`${name} must be pairs of a name and a value`);
-    put(object, each["name"], each["value"]);
+      throw invalidParamsError(`${name} must be pairs of a name and a value`);
+    setUntrustedKey(object, each["name"], each["value"]);
   }
   return object;
 }
 
-function wrong(why: string): UserError {
+function invalidParamsError(why: string): UserError {
   return new UserError("USAGE", `${why.charAt(0).toUpperCase()}${why.slice(1)}.`);
 }

@@ -121,11 +121,16 @@ function aboutPlan({ id, name, text }: PlanQuestion & { id: string }, call: Wire
 
 function aboutTrust({ id, workspace }: TrustQuestion & { id: string }): PermissionForm {
   const text = "The agent reads and changes files here, and follows the instructions of this project.";
-  return remembered(id, `Trust this workspace? ${workspace}`, `${workspace}\n\n${text}`, "Trust");
+  return rememberableForm(id, `Trust this workspace? ${workspace}`, `${workspace}\n\n${text}`, "Trust");
 }
 
 function aboutServer({ id, name, file, start }: ServerQuestion & { id: string }): PermissionForm {
-  return remembered(id, `Start the MCP server ${name}?`, `${file} is new or has changed. It would ${start}`, "Start");
+  return rememberableForm(
+    id,
+    `Start the MCP server ${name}?`,
+    `${file} is new or has changed. It would ${start}`,
+    "Start",
+  );
 }
 
 function aboutHooks({ id, files }: HooksQuestion & { id: string }): PermissionForm {
@@ -133,11 +138,11 @@ function aboutHooks({ id, files }: HooksQuestion & { id: string }): PermissionFo
     `${file}:`,
     ...hooks.map(({ event, command, prompt }) => `  ${event}: ${command ?? `asks a model: ${prompt}`}`),
   ]);
-  return remembered(id, "Run the hooks of this project?", cutFence(lines.join("\n"), ""), "Run them");
+  return rememberableForm(id, "Run the hooks of this project?", cutFence(lines.join("\n"), ""), "Run them");
 }
 
 /** Offers a yes for this session and a yes that is remembered. */
-function remembered(id: string, title: string, text: string, verb: string): PermissionForm {
+function rememberableForm(id: string, title: string, text: string, verb: string): PermissionForm {
   return {
     toolCall: { toolCallId: id, title, kind: "other", status: "pending", content: [textContent(text)] },
     options: [

@@ -2,7 +2,7 @@
 
 import { isAbsolute, resolve } from "node:path";
 import { fenced } from "../../export/markdown-text.ts";
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import { callName, errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { collapsed, shortened } from "../../text/one-line.ts";
@@ -50,9 +50,9 @@ export function kindOf(tool: string): ToolKind {
 export function titleOf({ callId, tool, args }: WireCall, workspace: string): string {
   const { what } = viewOfCall({ callId, tool, args }, undefined, workspace);
   const name = callName(tool, args);
-  const said = collapsed(visible(what));
-  if (said === "") return name;
-  return shortened(speaksForItself.has(tool) ? said : `${name} ${said}`, longestTitle);
+  const visibleText = collapsed(visible(what));
+  if (visibleText === "") return name;
+  return shortened(speaksForItself.has(tool) ? visibleText : `${name} ${visibleText}`, longestTitle);
 }
 
 /** The fields that are known when a call begins. */
@@ -69,7 +69,7 @@ export function callFields(call: WireCall, workspace: string): JsonObject {
 }
 
 function locationsOf({ tool, args }: WireCall, workspace: string): { path: string; line?: number }[] {
-  const { path, targetDirectory, offset } = isObject(args) ? args : {};
+  const { path, targetDirectory, offset } = fieldsOf(args);
   const place = typeof path === "string" ? path : targetDirectory;
   if (tool === "shell" || typeof place !== "string" || place === "") return [];
   const line = typeof offset === "number" && offset > 0 ? { line: offset } : {};
@@ -83,7 +83,7 @@ export function endFields(call: WireCall, outcome: Outcome | undefined, workspac
     toolCallId: call.callId,
     status: outcomeGroupOf(outcome) === "ok" ? "completed" : "failed",
     content,
-    ...(outcome && { rawOutput: { [outcome.kind]: slim(outcome.value), ...outcome.siblings } }),
+    ...(outcome && { rawOutput: { [outcome.kind]: shortenValue(outcome.value), ...outcome.siblings } }),
   };
 }
 
@@ -129,11 +129,11 @@ export function cutFence(text: string, language: string): string {
 /** Fields with whole files, which the diff already shows. */
 const leftOut: ReadonlySet<string> = new Set(["beforeFullFileContent", "afterFullFileContent"]);
 
-function slim(value: unknown, depth = 0): unknown {
+function shortenValue(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return shortened(value, longestText);
   if (typeof value !== "object" || value === null || depth > 20) return value;
-  if (Array.isArray(value)) return value.map((each) => slim(each, depth + 1));
+  if (Array.isArray(value)) return value.map((each) => shortenValue(each, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, each]) => (leftOut.has(key) ? [] : [[key, slim(each, depth + 1)]])),
+    Object.entries(value).flatMap(([key, each]) => (leftOut.has(key) ? [] : [[key, shortenValue(each, depth + 1)]])),
   );
 }

@@ -10,7 +10,7 @@ const liveTail = 8000;
 /** The shortest interval between two updates of a running command. */
 const liveEveryMs = 100;
 
-type Facts = {
+type SessionInfo = {
   workspace: string;
   newId(): string;
   /** The client shows notices; otherwise they are sent as thoughts, apart from the answer. */
@@ -26,35 +26,35 @@ type Saying = keyof typeof chunks;
 type OpenCall = { output: string; shownAt: number; isDirty: boolean };
 
 export class Updates {
-  readonly #facts: Facts;
+  readonly #session: SessionInfo;
   readonly #calls = new Map<string, OpenCall>();
   /** The call ids that questions are about, by question id. */
   readonly #asked = new Map<string | number, string>();
   /** The ids of the open message and the open thought. */
   readonly #open: Partial<Record<Saying, string>> = {};
 
-  constructor(facts: Facts) {
-    this.#facts = facts;
+  constructor(session: SessionInfo) {
+    this.#session = session;
   }
 
   /** Returns the updates for a live event. The user's own message is not echoed. */
   live(event: AgentEvent): Update[] {
-    return event.type === "user" ? [] : this.#of(event);
+    return event.type === "user" ? [] : this.#updatesFor(event);
   }
 
   /** Returns the updates for a past event, for a client that loads the session. Notices are left out. */
   past(event: AgentEvent): Update[] {
     switch (event.type) {
       case "user":
-        return [this.#chunk("user_message_chunk", event.text, this.#facts.newId())];
+        return [this.#chunk("user_message_chunk", event.text, this.#session.newId())];
       case "fail":
         return event.code === "INTERRUPTED"
           ? []
-          : [this.#chunk("agent_message_chunk", `Error: ${event.message}`, this.#facts.newId())];
+          : [this.#chunk("agent_message_chunk", `Error: ${event.message}`, this.#session.newId())];
       case "notice":
         return [];
       default:
-        return this.#of(event);
+        return this.#updatesFor(event);
     }
   }
 
@@ -67,25 +67,25 @@ export class Updates {
     return [...this.#calls.values()].some(({ isDirty }) => isDirty);
   }
 
-  #of(event: AgentEvent): Update[] {
+  #updatesFor(event: AgentEvent): Update[] {
     switch (event.type) {
       case "text":
         return this.#say("message", event.text);
       case "text_end":
-        return this.#said("message", event.text);
+        return this.#unstreamedText("message", event.text);
       case "thinking":
         return this.#say("thought", event.text);
       case "thinking_end":
-        return this.#said("thought", event.text ?? "");
+        return this.#unstreamedText("thought", event.text ?? "");
       case "tool_start":
         this.#calls.set(event.callId, { output: "", shownAt: 0, isDirty: false });
-        return [{ sessionUpdate: "tool_call", ...callFields(event, this.#facts.workspace), status: "in_progress" }];
+        return [{ sessionUpdate: "tool_call", ...callFields(event, this.#session.workspace), status: "in_progress" }];
       case "tool_output":
-        return this.#printed(event);
+        return this.#appendOutput(event);
       case "tool_end":
         this.#calls.delete(event.callId);
         return [
-          { sessionUpdate: "tool_call_update", ...endFields(event, event.outcome, this.#facts.workspace) },
+          { sessionUpdate: "tool_call_update", ...endFields(event, event.outcome, this.#session.workspace) },
           ...planOf(event),
         ];
       case "ask":
@@ -93,7 +93,7 @@ export class Updates {
           this.#asked.set(event.id, event.query["toolCallId"]);
         return [];
       case "answer":
-        return this.#answered(event);
+        return this.#resumeCall(event);
       case "retry":
         // The retry repeats the text so far, so it becomes a new message.
         if (event.discards) delete this.#open.message;
@@ -101,8 +101,8 @@ export class Updates {
       case "notice":
         // The session reports these in updates of their own.
         if (event.kind === "mode_change" || event.kind === "model_change") return [];
-        if (event.kind === "compacted" && this.#facts.compaction)
-          return [{ sessionUpdate: "compaction_update", compactionId: this.#facts.newId(), status: "completed" }];
+        if (event.kind === "compacted" && this.#session.compaction)
+          return [{ sessionUpdate: "compaction_update", compactionId: this.#session.newId(), status: "completed" }];
         return this.#notice(event.kind === "warning" ? "warning" : "info", event.message);
       case "done":
       case "fail":
@@ -119,15 +119,15 @@ export class Updates {
   }
 
   #say(what: Saying, text: string): Update[] {
-    this.#open[what] ??= this.#facts.newId();
+    this.#open[what] ??= this.#session.newId();
     return text === "" ? [] : [this.#chunk(chunks[what], text, this.#open[what])];
   }
 
   /** Returns the whole text if no part of it was streamed. */
-  #said(what: Saying, text: string): Update[] {
+  #unstreamedText(what: Saying, text: string): Update[] {
     const isShown = this.#open[what] !== undefined;
     delete this.#open[what];
-    return isShown || text === "" ? [] : [this.#chunk(chunks[what], text, this.#facts.newId())];
+    return isShown || text === "" ? [] : [this.#chunk(chunks[what], text, this.#session.newId())];
   }
 
   #chunk(sessionUpdate: string, text: string, messageId: string): Update {
@@ -135,21 +135,21 @@ export class Updates {
   }
 
   #notice(severity: string, message: string): Update[] {
-    if (!this.#facts.notices) return [this.#chunk("agent_thought_chunk", `[${message}]\n`, this.#facts.newId())];
+    if (!this.#session.notices) return [this.#chunk("agent_thought_chunk", `[${message}]\n`, this.#session.newId())];
     const [title = message, ...rest] = message.split("\n");
     const description = rest.join("\n").trim();
     return [{ sessionUpdate: "notice", severity, title, ...(description !== "" && { description }) }];
   }
 
   /** The question marked the call as pending; mark it as running again. */
-  #answered({ id, response }: { id: string | number; response: unknown }): Update[] {
+  #resumeCall({ id, response }: { id: string | number; response: unknown }): Update[] {
     const toolCallId = this.#asked.get(id);
     this.#asked.delete(id);
     if (toolCallId === undefined || !isObject(response) || response["approved"] === undefined) return [];
     return [{ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress" }];
   }
 
-  #printed({ callId, chunk }: { callId: string; chunk: string }): Update[] {
+  #appendOutput({ callId, chunk }: { callId: string; chunk: string }): Update[] {
     const call = this.#calls.get(callId);
     if (!call) return [];
     call.output = (call.output + chunk).slice(-liveTail);

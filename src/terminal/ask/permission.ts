@@ -1,5 +1,6 @@
 // Asks for permission: shows what will run, where, why it needs approval, the diff of an edit, and the rule each answer would save.
 import { isObject, type JsonObject } from "../../json/object.ts";
+import { showText } from "../../policy/show.ts";
 import type { Answer, PermissionQuestion } from "../../protocol/run.ts";
 import { homeDir } from "../../store/config-dir.ts";
 import { shortPath } from "../../text/short-path.ts";
@@ -9,7 +10,7 @@ import { blanks, join, linesOf, nothing, type Painted, padded, widthOf, wrap } f
 import { linePanel } from "../panels/line.ts";
 import { bodyIndent } from "../transcript/card.ts";
 import { diffLines, indented } from "../transcript/diff-lines.ts";
-import { askByKey, type Choice } from "./question-panel.ts";
+import { askByKey, type Choice, openUntil } from "./question-panel.ts";
 
 type Reply = "once" | "session" | "always" | "wider" | "sandbox" | "no";
 
@@ -42,9 +43,8 @@ export async function askPermission(
       case "sandbox":
         return { type: "yes", grant: "sandbox" };
       case "no": {
-        const words = await desk.open(
-          linePanel(desk.palette, { title: "No:", hint: "what should it do instead? (or just enter)" }),
-        );
+        const reason = linePanel(desk.palette, { title: "No:", hint: "what should it do instead? (or just enter)" });
+        const words = await openUntil(signal, reason, desk);
         if (words === undefined) break; // cancelled: keep the question open
         return { type: "no", reason: words.trim() ? `The user said no: ${words.trim()}` : "The user said no." };
       }
@@ -96,8 +96,8 @@ function askScope(rules: readonly string[], signal: AbortSignal, desk: Desk): Pr
     choices: [
       { key: "p", label: "in this project (.cursor/cli.json)", result: "project" },
       { key: "u", label: "everywhere (cli-config.json)", result: "user" },
-      { key: "esc", also: ["escape"], label: "back" },
     ],
+    onEscape: "back",
   });
 }
 
@@ -112,9 +112,17 @@ function bodyOf({ tool, needs, reasons }: PermissionQuestion, { palette, env }: 
   // The target is always shown whole: beside the name, or below it where there is no room.
   const isBeside = widthOf(name) + widthOf(palette.plain(target[0]!)) + widthOf(wants) + 4 <= columns;
   const head = isBeside ? join(name, palette.plain(target[0]!), blanks(4), wants) : join(name, wants);
-  const why = reasons.map((reason) => palette.warn(reason.replace(/\s*\n\s*/g, " ")));
+  // A reason that ends with what is shown above, perhaps shortened, need not repeat it.
+  const repeated = ` ${showText(first?.target ?? "")}.`;
+  const why = reasons.map((reason) => {
+    const line = reason.replace(/\s*\n\s*/g, " ");
+    return palette.warn(line.endsWith(repeated) ? `${line.slice(0, -repeated.length)} it.` : line);
+  });
   const where = first?.cwd === undefined ? [] : [palette.soft(`in ${shortPath(first.cwd, home)}.`)];
-  const told = [...where, ...why].reduce((line, part) => join(line, blanks(line === "" ? indent : 1), part), nothing);
+  const reasonLine = [...where, ...why].reduce(
+    (line, part) => join(line, blanks(line === "" ? indent : 1), part),
+    nothing,
+  );
   // Every line written by the model starts with a bar, so that it cannot be mistaken for one of the reasons.
   const rest = [
     ...target.slice(isBeside ? 1 : 0),
@@ -124,7 +132,7 @@ function bodyOf({ tool, needs, reasons }: PermissionQuestion, { palette, env }: 
   return [
     head,
     ...rest.flatMap((line) => wrap(join(bar, palette.plain(line)), columns, bar)),
-    ...wrap(told, columns, blanks(indent)),
+    ...wrap(reasonLine, columns, blanks(indent)),
   ];
 }
 
@@ -153,7 +161,7 @@ async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuest
     reasons.join("\n"),
     JSON.stringify(isObject(args) ? withoutDerived(args) : args, null, 2),
   ];
-  await desk.page(tool, (columns) => [
+  await desk.page(cardName(tool), (columns) => [
     ...parts.flatMap((part) => [
       ...linesOf(part).flatMap((line) => wrap(palette.plain(line), columns)),
       palette.plain(""),

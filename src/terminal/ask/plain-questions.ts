@@ -4,20 +4,28 @@ import type { Desk } from "../desk.ts";
 import { blanks, join, linesOf, type Painted, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
 import { markdownLines } from "../transcript/markdown.ts";
-import { askByKey } from "./question-panel.ts";
+import { askByKey, type KeyQuestion, openUntil } from "./question-panel.ts";
 
 type Asked = Promise<Answer | undefined>;
 
 const yes: Answer = { type: "yes" };
 const no: Answer = { type: "no", reason: "The user said no." };
 
+const fromNowOn: Pick<KeyQuestion<Answer>, "choices" | "marked"> = {
+  choices: [
+    { key: "y", label: "yes, from now on", result: yes },
+    { key: "n", label: "no", result: no },
+  ],
+  marked: "n",
+};
+
 export function askTrust({ workspace }: TrustQuestion, signal: AbortSignal, desk: Desk): Asked {
   const { palette } = desk;
   return askByKey(desk, signal, {
     body: (columns) => [
       palette.bold("  Do you trust this directory?"),
-      ...barred(workspace, desk, columns),
-      ...told("The agent reads and changes files here, and follows the project's instructions.", desk, columns),
+      ...withBars(workspace, desk, columns),
+      ...wrappedLines("The agent reads and changes files here, and follows the project's instructions.", desk, columns),
     ],
     choices: [
       { key: "y", label: "yes, this time", result: { type: "yes", grant: "run" } },
@@ -31,14 +39,10 @@ export function askServer({ name, file, start }: ServerQuestion, signal: AbortSi
   return askByKey(desk, signal, {
     body: (columns) => [
       desk.palette.bold(`  Start the MCP server ${name} from now on?`),
-      ...barred(start, desk, columns),
-      ...told(`${file} is new or has changed.`, desk, columns),
+      ...withBars(start, desk, columns),
+      ...wrappedLines(`${file} is new or has changed.`, desk, columns),
     ],
-    choices: [
-      { key: "y", label: "yes, from now on", result: yes },
-      { key: "n", label: "no", result: no },
-    ],
-    marked: "n",
+    ...fromNowOn,
   });
 }
 
@@ -47,17 +51,13 @@ export function askHooks({ files }: HooksQuestion, signal: AbortSignal, desk: De
     body: (columns) => [
       desk.palette.bold("  Run these hooks from now on?"),
       ...files.flatMap(({ file, hooks }) => [
-        ...told(`${file} is new or has changed.`, desk, columns),
+        ...wrappedLines(`${file} is new or has changed.`, desk, columns),
         ...hooks.flatMap(({ event, command, prompt }) =>
-          barred(`${event}: ${command ?? `(asks a model) ${prompt}`}`, desk, columns),
+          withBars(`${event}: ${command ?? `(asks a model) ${prompt}`}`, desk, columns),
         ),
       ]),
     ],
-    choices: [
-      { key: "y", label: "yes, from now on", result: yes },
-      { key: "n", label: "no", result: no },
-    ],
-    marked: "n",
+    ...fromNowOn,
   });
 }
 
@@ -66,7 +66,7 @@ export async function askPlan({ name, text, file }: PlanQuestion, signal: AbortS
   const plan = (width: number) => markdownLines(text, width, { palette, rendering });
   while (!signal.aborted) {
     const reply = await askByKey<"yes" | "no">(desk, signal, {
-      body: (columns) => [palette.bold(`  Plan: ${name}`), ...told(`to be saved as ${file}`, desk, columns)],
+      body: (columns) => [palette.bold(`  Plan: ${name}`), ...wrappedLines(`to be saved as ${file}`, desk, columns)],
       more: (columns) => plan(columns - 6).map((line) => join(blanks(4), palette.soft("│ "), line)),
       choices: [
         { key: "y", label: "yes, do it", result: "yes" },
@@ -77,20 +77,19 @@ export async function askPlan({ name, text, file }: PlanQuestion, signal: AbortS
     });
     if (reply === "yes") return yes;
     if (reply === undefined) return undefined;
-    const words = await desk.open(
-      linePanel(palette, { title: "Keep planning:", hint: "what should be different? (or just enter)" }),
-    );
+    const wish = linePanel(palette, { title: "Keep planning:", hint: "what should be different? (or just enter)" });
+    const words = await openUntil(signal, wish, desk);
     if (words !== undefined) return words.trim() === "" ? no : { type: "no", reason: words.trim() };
   }
   return undefined;
 }
 
 /** Starts each line of untrusted text with a bar, so that it cannot be mistaken for the program's own words. */
-function barred(text: string, { palette }: Desk, columns: number): Painted[] {
+function withBars(text: string, { palette }: Desk, columns: number): Painted[] {
   const bar = join(blanks(4), palette.soft("│ "));
   return linesOf(text.trim()).flatMap((line) => wrap(join(bar, palette.plain(line)), columns, bar));
 }
 
-function told(text: string, { palette }: Desk, columns: number): Painted[] {
+function wrappedLines(text: string, { palette }: Desk, columns: number): Painted[] {
   return wrap(join(blanks(4), palette.soft(text)), columns, blanks(4));
 }

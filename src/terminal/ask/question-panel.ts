@@ -1,7 +1,7 @@
 // Renders a question as a menu: the question above, the answers below, one of them marked. Arrows and Enter choose, as do letters.
 import { counted } from "../../view/numbers.ts";
 import type { Desk } from "../desk.ts";
-import { blanks, cut, join, nothing, type Painted, widthOf, wrap } from "../painted.ts";
+import { blanks, cut, join, nothing, type Painted, type Palette, widthOf, wrap } from "../painted.ts";
 import { createPanel, type OpenedPanel } from "../panels/panel.ts";
 import { bodyIndent } from "../transcript/card.ts";
 
@@ -48,52 +48,56 @@ export type KeyQuestion<Result> = {
   choices: readonly Choice<Result>[];
   /** The key of the choice marked initially; the first choice by default. */
   marked?: string;
+  /** What Esc does; `no` by default. */
+  onEscape?: string;
 };
 
 /** Returns undefined if the user pressed Esc or the question was aborted. */
 export async function askByKey<Result>(
   desk: Desk,
   signal: AbortSignal,
-  { body, more = () => [], choices, marked }: KeyQuestion<Result>,
+  { body, more = () => [], choices, marked, onEscape = "no" }: KeyQuestion<Result>,
 ): Promise<Result | undefined> {
   const { palette } = desk;
-  let at = Math.max(
-    0,
-    choices.findIndex(({ key }) => key === marked),
-  );
+  const first = choices.findIndex(({ key }) => key === marked);
+  let at = Math.max(0, first);
   const opened = createPanel<Result>((close) => {
     const take = (chosen: Choice<Result>) => (chosen.press ? chosen.press() : close(chosen.result));
     return {
       isQuestion: true,
+      keys: `↑↓ enter · esc: ${onEscape}`,
       view({ columns, rows }) {
         const asked = body(columns - 1).map((line) => cut(line, columns - 1));
         const extra = more(columns - 1).map((line) => cut(line, columns - 1));
         const most = Math.max(rows - keptRows, rows >> 1) - 2;
-        const wide = [nothing, ...choiceRows(choices, at, desk, columns)];
-        // The question takes precedence: where both do not fit, the choices are put in one row.
-        const keys = asked.length + wide.length > most ? choicesInRow(choices, at, desk, columns) : wide;
+        // The question takes precedence: where both do not fit, several choices share a row, and become shorter.
+        const layouts = ([0, 1, 2] as const).map((tightness) =>
+          choiceRows(choices, at, { palette, columns, tightness }),
+        );
+        const keys = layouts.find((each) => asked.length + each.length <= most) ?? layouts[2]!;
         const room = Math.max(1, rows - keys.length - frameRows);
         const lines = [...asked.slice(0, room), ...extra].slice(0, Math.max(asked.length, most - keys.length));
         const left = asked.length + extra.length - Math.min(lines.length, room);
         if (left > 0) {
           const all = choices.find(({ showsAll }) => showsAll)?.key;
-          const told = `… ${counted(left + 1, "more line")}${all === undefined ? "" : ` · ${all} shows all`}`;
+          const moreLine = `… ${counted(left + 1, "more line")}${all === undefined ? "" : ` · ${all} shows all`}`;
           lines.splice(
             Math.min(lines.length, room) - 1,
             lines.length,
-            join(blanks(bodyIndent(columns)), palette.soft(told)),
+            join(blanks(bodyIndent(columns)), palette.soft(moreLine)),
           );
         }
         return { lines: [...lines, ...keys] };
       },
       press(key) {
-        if (key.type === "paste") return;
+        if (key.type === "paste") return false;
         const chosen = choices.find((each) => [key.name, key.text].includes(each.key) || each.also?.includes(key.name));
         const move = menuMoves[key.name];
-        if (chosen) take(chosen);
-        else if (move) at = (at + move + choices.length) % choices.length;
-        else if (key.name === "enter") take(choices[at]!);
-        else if (key.name === "escape" || key.name === "ctrl+c") close(undefined);
+        if (chosen) return take(chosen);
+        if (key.name === "enter") return take(choices[at]!);
+        if (key.name === "escape" || key.name === "ctrl+c") return close(undefined);
+        if (!move) return false;
+        at = (at + move + choices.length) % choices.length;
       },
     };
   });
@@ -115,31 +119,35 @@ export async function openUntil<Result>(
   }
 }
 
-/** Lays out the choices one per row; related ones share a row if the window is wide enough. */
-function choiceRows(choices: readonly Choice<unknown>[], at: number, { palette }: Desk, columns: number): Painted[] {
-  const left = blanks(Math.max(0, bodyIndent(columns) - 2));
-  const rows: Painted[] = [];
-  for (const [index, { key, label, isBeside }] of choices.entries()) {
+/**
+ * Lays out the choices: one per row below a blank one; or as many in a row as fit; or also without what follows a colon, which is
+ * shown again before it is saved.
+ */
+function choiceRows(
+  choices: readonly Choice<unknown>[],
+  at: number,
+  { palette, columns, tightness }: { palette: Palette; columns: number; tightness: 0 | 1 | 2 },
+): Painted[] {
+  const isTight = tightness > 0;
+  const left = blanks(isTight ? 0 : bodyIndent(columns) - 2);
+  const rows: Painted[] = isTight ? [] : [nothing];
+  /** False after a choice that takes several rows, whose last one must not seem to belong to the next choice. */
+  let mayShare = false;
+  for (const [index, { key, label, brief = label, isBeside }] of choices.entries()) {
     const isMarked = index === at;
+    const name = isMarked ? palette.both("bold", "accent") : palette.plain;
     const text = join(
       isMarked ? palette.accent("› ") : blanks(2),
       palette.both("bold", "accent")(key),
-      (isMarked ? palette.bold : palette.plain)(`  ${label}`),
+      name(`  ${[label, brief, brief.replace(/:.*/, "")][tightness]}`),
     );
-    const before = rows.at(-1);
-    const beside = isBeside && before !== undefined ? join(before, blanks(3), text) : undefined;
+    const beside = mayShare && (isBeside || isTight) ? join(rows.at(-1)!, blanks(isTight ? 1 : 3), text) : undefined;
     if (beside !== undefined && widthOf(beside) < columns) rows[rows.length - 1] = beside;
-    else rows.push(...wrap(join(left, text), columns - 1, blanks(widthOf(left) + 5)));
+    else {
+      const wrapped = wrap(join(left, text), columns - 1, blanks(widthOf(left) + 5));
+      rows.push(...wrapped);
+      mayShare = wrapped.length === 1;
+    }
   }
   return rows;
-}
-
-/** Lays out all choices in one row, for a window with few rows. */
-function choicesInRow(choices: readonly Choice<unknown>[], at: number, { palette }: Desk, columns: number): Painted[] {
-  const row = choices.map(({ key, label, brief = label }, index) => {
-    const isMarked = index === at;
-    const sign = isMarked ? palette.accent("› ") : index === 0 ? blanks(2) : palette.soft("· ");
-    return join(sign, palette.both("bold", "accent")(key), (isMarked ? palette.bold : palette.plain)(` ${brief}`));
-  });
-  return wrap(join(...row.map((text, index) => (index === 0 ? text : join(blanks(1), text)))), columns - 1, blanks(2));
 }

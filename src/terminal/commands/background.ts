@@ -7,7 +7,6 @@ export const backgroundCommand: SlashCommand = {
   name: "background",
   operands: "<prompt>",
   help: "Run a prompt in the background, in a copy of this chat (& prompt)",
-  group: "Session",
   async run(desk, prompt) {
     if (prompt === "") return desk.complain("A prompt is missing. Example: & run the tests and fix what fails");
     const words = ["-b", "--request-on-stdin", "--", prompt];
@@ -22,14 +21,14 @@ export const backgroundCommand: SlashCommand = {
  * The copy inherits what this run was started with: every restriction, and the grants given at that time. Permissions granted for
  * this chat only, and force that was switched on later, are not inherited.
  */
-function requestOf({ conversation: { facts, request, turn } }: Desk): RunRequest {
+function requestOf({ conversation: { info, request, turn } }: Desk): RunRequest {
   const { mode: _mode, force, ...same } = request;
-  const isKept = facts.chatId !== undefined && turn > 0 && !request.unkept;
-  const isReadOnly = facts.mode === "plan" || facts.mode === "ask";
+  const isKept = info.chatId !== undefined && turn > 0 && !request.ephemeral;
+  const isReadOnly = info.mode === "plan" || info.mode === "ask";
   return {
     ...same,
-    chat: isKept ? { type: "resume", id: facts.chatId!, fork: true } : { type: "new" },
-    ...(isReadOnly && { mode: facts.mode as "plan" | "ask" }),
-    ...(force && facts.mode !== "default" && { force }),
+    chat: isKept ? { type: "resume", id: info.chatId!, fork: true } : { type: "new" },
+    ...(isReadOnly && { mode: info.mode as "plan" | "ask" }),
+    ...(force && info.mode !== "default" && { force }),
   };
 }

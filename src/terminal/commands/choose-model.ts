@@ -29,10 +29,7 @@ export async function chooseModel(desk: Desk, words: string): Promise<void> {
     desk.choose({
       title: () => `Model${effort === undefined ? "" : ` (${effort} effort)`}`,
       items,
-      selected: Math.max(
-        0,
-        items.findIndex(({ note }) => note === "current"),
-      ),
+      selected: items.findIndex(({ note }) => note === "current"),
       filter: words,
       keys: {
         tab: {
@@ -69,9 +66,9 @@ async function useModel(desk: Desk, { id, name, isOwn }: Choice, effort?: Reason
 
 /** Sets the effort of the current model; undefined restores the model's default. */
 export async function setEffort(desk: Desk, effort: ReasoningEffort | undefined): Promise<void> {
-  const { request, facts } = desk.conversation;
-  const shown = (await modelItems(desk)).usable.find(({ note }) => note === "current")?.value.id;
-  await desk.conversation.setModel({ id: request.model ?? shown ?? autoModel.id, name: facts.model }, effort);
+  const { request, info } = desk.conversation;
+  const currentId = (await modelItems(desk)).usable.find(({ note }) => note === "current")?.value.id;
+  await desk.conversation.setModel({ id: request.model ?? currentId ?? autoModel.id, name: info.model }, effort);
 }
 
 /** The model that the run was opened with, or undefined if no model has this name any more. */
@@ -102,22 +99,24 @@ async function modelItems(desk: Desk): Promise<Record<"usable" | "keyless", List
     const row = findVendor(vendor);
     return row?.local === true || vendor in keys || row?.keyVariables.some((name) => env[name]?.trim()) === true;
   };
-  const own = sessionModel(desk);
-  const known = models.map((row) => ({ row, usable: isUsable(row.vendor) }));
+  const currentModel = sessionModel(desk);
+  const modelRows = models.map((row) => ({ row, usable: isUsable(row.vendor) }));
   const all = [
-    ...(await serverItems(desk, own)),
+    ...(await serverItems(desk, currentModel)),
     itemOf(autoModel, "the best there is a key for"),
-    ...known.filter(({ usable }) => usable).map(({ row }) => itemOf(row, row.vendor)),
+    ...modelRows.filter(({ usable }) => usable).map(({ row }) => itemOf(row, row.vendor)),
     ...endpointModels(providers).map((line) => itemOf(line, "your server")),
     itemOf(offlineModel, "built in, needs no key"),
   ];
-  const { model } = conversation.facts;
-  const current = all.find(({ value }) => value.name === model) ?? all.find(({ value }) => value.id === own?.id);
+  const { model } = conversation.info;
+  const current =
+    all.find(({ value }) => value.name === model) ?? all.find(({ value }) => value.id === currentModel?.id);
   const usable = all.map((item) => (item === current ? { ...item, note: "current" } : item));
-  if (!current && own) usable.unshift(itemOf({ id: own.id, name: model || own.displayName, isOwn: true }, "current"));
+  if (!current && currentModel)
+    usable.unshift(itemOf({ id: currentModel.id, name: model || currentModel.displayName, isOwn: true }, "current"));
   return {
     usable,
-    keyless: known.filter((each) => !each.usable).map(({ row }) => itemOf(row, `${row.vendor}, no key`)),
+    keyless: modelRows.filter((each) => !each.usable).map(({ row }) => itemOf(row, `${row.vendor}, no key`)),
   };
 }
 
@@ -134,8 +133,8 @@ async function serverItems(
 }
 
 /** Returns the flags that pass this session's model and server to a command-line command. */
-export function sessionFlags({ conversation: { request, facts } }: Desk): string[] {
-  const model = request.model ?? models.find(({ name }) => name === facts.model)?.id;
+export function sessionFlags({ conversation: { request, info } }: Desk): string[] {
+  const model = request.model ?? models.find(({ name }) => name === info.model)?.id;
   return [
     ...(model === undefined ? [] : ["--model", model]),
     ...(request.endpoint === undefined ? [] : ["--endpoint", request.endpoint]),

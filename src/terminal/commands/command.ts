@@ -1,8 +1,6 @@
 // SlashCommand: a row of the table that help, completion and the dispatcher are built from.
 import type { Desk } from "../desk.ts";
 
-export type CommandGroup = "Session" | "Model and mode" | "Context" | "Project" | "Have it written" | "Screen";
-
 export type SlashCommand = {
   /** The name without the slash. */
   name: string;
@@ -10,7 +8,6 @@ export type SlashCommand = {
   /** The arguments as shown in help: `[filter]`, `<name>`. */
   operands?: string;
   help: string;
-  group: CommandGroup;
   /** True if it ends or replaces the run, and so cannot run during a turn. */
   needsIdle?: boolean;
   /** True if it runs at once: it does not wait for earlier input, and later input does not wait for it. */
@@ -19,7 +16,7 @@ export type SlashCommand = {
 };
 
 /** Makes a slash command that runs a command-line command and shows its output. */
-export function shows(...words: readonly string[]): SlashCommand["run"] {
+export function commandOutput(...words: readonly string[]): SlashCommand["run"] {
   return async (desk) => {
     const { text } = await desk.command(words);
     desk.show(text);

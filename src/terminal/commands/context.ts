@@ -11,13 +11,12 @@ import { instructionLines } from "./project.ts";
 import { reopen } from "./resume-chat.ts";
 
 export const contextCommands: readonly SlashCommand[] = [
-  { name: "context", help: "What fills the context window", group: "Context", run: showContext },
-  { name: "usage", aliases: ["cost"], help: "Tokens and cost of this session", group: "Context", run: showUsage },
+  { name: "context", help: "What fills the context window", run: showContext },
+  { name: "usage", aliases: ["cost"], help: "Tokens and cost of this session", run: showUsage },
   {
     name: "summarize",
     aliases: ["compress", "compact"],
     help: "Compact the conversation",
-    group: "Context",
     run: summarize,
   },
   {
@@ -25,7 +24,6 @@ export const contextCommands: readonly SlashCommand[] = [
     aliases: ["side"],
     operands: "<question>",
     help: "Ask a side question that is not added to the conversation",
-    group: "Context",
     isBeside: true,
     run: askAside,
   },
@@ -33,7 +31,6 @@ export const contextCommands: readonly SlashCommand[] = [
     name: "add-dir",
     operands: "<path>",
     help: "Add another directory to the workspace",
-    group: "Context",
     needsIdle: true,
     run: addDirectory,
   },
@@ -42,15 +39,16 @@ export const contextCommands: readonly SlashCommand[] = [
 async function summarize(desk: Desk): Promise<void> {
   const { conversation } = desk;
   await conversation.refresh();
-  const before = conversation.facts.context?.used ?? 0;
+  const before = conversation.info.context?.used ?? 0;
   desk.setLive(waitingLine(desk, "Summarizing"));
   await conversation.run?.compact().finally(() => desk.setLive(undefined));
   await conversation.refresh();
-  const after = conversation.facts.context?.used ?? 0;
+  const after = conversation.info.context?.used ?? 0;
+  const [now, then] = [after, before].map(tokenCount);
   desk.say(
-    after < before
-      ? `The model now gets ${tokenCount(after)} tokens instead of ${tokenCount(before)}.`
-      : `It cannot be made shorter: ${tokenCount(after)} tokens.`,
+    after >= before || now === then
+      ? `It cannot be made shorter: ${now} tokens.`
+      : `The model now gets ${now} tokens instead of ${then}.`,
   );
 }
 
@@ -63,18 +61,17 @@ function waitingLine({ palette }: Desk, doing: string): () => readonly Painted[]
   };
 }
 
-const barWidth = 40;
-
 async function showContext(desk: Desk): Promise<void> {
   const { palette, conversation } = desk;
   await conversation.refresh();
-  const use = conversation.facts.context;
+  const use = conversation.info.context;
   if (!use) return desk.say("Nothing has been sent to the model yet.");
   const parts = [
     { name: "system", tokens: use.system, paint: palette.accent, sign: "█" },
     { name: "tools", tokens: use.tools, paint: palette.soft, sign: "▓" },
     { name: "messages", tokens: use.messages, paint: palette.good, sign: "▒" },
   ];
+  const barWidth = Math.max(4, Math.min(40, desk.size.columns - 26));
   const cells = parts.map(({ tokens, paint, sign }) =>
     paint(sign.repeat(Math.max(tokens > 0 ? 1 : 0, Math.round((tokens / use.window) * barWidth)))),
   );
@@ -100,7 +97,7 @@ async function showContext(desk: Desk): Promise<void> {
 async function showUsage(desk: Desk): Promise<void> {
   const { palette, conversation } = desk;
   await conversation.refresh();
-  const { tokens, context, model } = conversation.facts;
+  const { tokens, context, model } = conversation.info;
   const cost = context?.costUsd;
   const rows = [
     ["model", model],

@@ -16,14 +16,13 @@ export const debugCommand: SlashCommand = {
   name: "debug",
   operands: "[prompt]",
   help: "Debug mode on or off: hypotheses, logging, cause, fix",
-  group: "Model and mode",
   needsIdle: true,
   async run(desk, prompt) {
     const { request } = desk.conversation;
-    const given = request.appendSystemPrompt ?? "";
-    const isOn = given.includes(debugMethod);
+    const appendedPrompt = request.appendSystemPrompt ?? "";
+    const isOn = appendedPrompt.includes(debugMethod);
     if (isOn && prompt !== "") return desk.submit(prompt);
-    const parts = isOn ? [given.replace(debugMethod, "")] : [given, debugMethod];
+    const parts = isOn ? [appendedPrompt.replace(debugMethod, "")] : [appendedPrompt, debugMethod];
     const appendSystemPrompt = parts
       .map((part) => part.trim())
       .filter(Boolean)

@@ -13,7 +13,6 @@ export const goalCommand: SlashCommand = {
   name: "goal",
   operands: "<objective>|stop",
   help: "Keep working until the objective is reached",
-  group: "Context",
   run(desk, rest) {
     const { goal } = desk;
     if (rest === "" && goal) return desk.say(`The goal: ${goal.text} (turn ${goal.turns} of ${maxTurns}).`);

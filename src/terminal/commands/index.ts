@@ -23,28 +23,26 @@ const helpCommand: SlashCommand = {
   aliases: ["keys"],
   operands: "[command]",
   help: "Keys and commands",
-  group: "Screen",
   async run(desk, rest) {
     const wanted = rest.replace(/^\//, "");
     if (wanted === "") return desk.page("Keys and commands", (columns) => helpLines(desk, columns));
     const found = findCommand(wanted);
-    if (!found) return desk.complain(unknown(wanted, []));
+    if (!found) return desk.complain(unknownCommandText(wanted, []));
     desk.commit(lineOf(found, desk.palette, desk.size.columns - 1));
   },
 };
 
-export const slashCommands: readonly SlashCommand[] = [
-  ...sessionCommands,
-  backgroundCommand,
-  tasksCommand,
-  ...modelAndModeCommands,
-  ...contextCommands,
-  goalCommand,
-  ...promptCommands,
-  ...projectCommands,
-  ...screenCommands,
-  helpCommand,
+/** As the help shows them. */
+const groups: readonly [title: string, commands: readonly SlashCommand[]][] = [
+  ["Session", [...sessionCommands, backgroundCommand, tasksCommand]],
+  ["Model and mode", modelAndModeCommands],
+  ["Context", [...contextCommands, goalCommand]],
+  ["Have it written", promptCommands],
+  ["Project", projectCommands],
+  ["Screen", [...screenCommands, helpCommand]],
 ];
+
+export const slashCommands: readonly SlashCommand[] = groups.flatMap(([, commands]) => commands);
 
 export function findCommand(name: string): SlashCommand | undefined {
   return slashCommands.find((each) => each.name === name || each.aliases?.includes(name));
@@ -70,36 +68,35 @@ export function readTyped(text: string, names: readonly CallableName[]): Typed {
   if (names.some((each) => each.name === name && !isOurs(each))) return { type: "prompt" };
   return command
     ? { type: "command", command, rest: rest.trim() }
-    : { type: "unknown", message: unknown(name!, names) };
+    : { type: "unknown", message: unknownCommandText(name!, names) };
 }
 
 /** Built-in names take precedence, except that a user's own command or skill overrides a built-in prompt such as `/review`. */
 function isOurs({ name, kind }: CallableName): boolean {
   const command = findCommand(name);
-  return command !== undefined && !(command.group === "Have it written" && (kind === "command" || kind === "skill"));
+  return command !== undefined && !(promptCommands.includes(command) && (kind === "command" || kind === "skill"));
 }
 
-function unknown(name: string, names: readonly CallableName[]): string {
-  const known = [
+function unknownCommandText(name: string, names: readonly CallableName[]): string {
+  const commandNames = [
     ...slashCommands.flatMap((each) => [each.name, ...(each.aliases ?? [])]),
     ...names.map((each) => each.name),
   ];
-  const near = nearestName(name, known);
+  const near = nearestName(name, commandNames);
   return `There is no command /${name}.${near === undefined ? " /help lists them." : ` Did you mean /${near}?`}`;
 }
 
 export function helpLines({ palette, conversation }: Desk, columns: number): Painted[] {
   const title = (text: string) => [nothing, palette.bold(`  ${text}`)];
-  const groups = [...new Set(slashCommands.map(({ group }) => group))];
   const names = conversation.names.filter((each) => !isOurs(each));
   return [
     ...keyHelp().flatMap(({ title: name, rows }) => [
       ...title(name),
       ...rows.flatMap(({ keys, help }) => helpRow(palette.accent(`  ${keys}`), palette.plain(help), columns)),
     ]),
-    ...groups.flatMap((group) => [
-      ...title(group),
-      ...slashCommands.filter((each) => each.group === group).flatMap((each) => lineOf(each, palette, columns)),
+    ...groups.flatMap(([name, commands]) => [
+      ...title(name),
+      ...commands.flatMap((each) => lineOf(each, palette, columns)),
     ]),
     ...(names.length === 0 ? [] : title("Of this project, and your own")),
     ...names.flatMap(({ name, kind, description = "" }) =>

@@ -20,7 +20,6 @@ const familyCommands = Object.entries(modelFamilies).map(
   ([name, label]): SlashCommand => ({
     name,
     help: `Use ${label}, as --model ${name} does`,
-    group: "Model and mode",
     run: (desk) => chooseModel(desk, name),
   }),
 );
@@ -31,7 +30,6 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     aliases: ["models"],
     operands: "[name]",
     help: "Choose the model; Tab sets its effort",
-    group: "Model and mode",
     run: chooseModel,
   },
   ...familyCommands,
@@ -41,14 +39,12 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     name: "plan",
     operands: "[prompt]",
     help: "Plan mode: read and plan, change nothing",
-    group: "Model and mode",
     run: (desk, rest) => switchMode(desk, "plan", rest),
   },
   {
     name: "ask",
     operands: "[prompt]",
     help: "Ask mode: questions and answers, change nothing",
-    group: "Model and mode",
     run: (desk, rest) => switchMode(desk, "ask", rest),
   },
   debugCommand,
@@ -56,7 +52,6 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     name: "agent",
     operands: "[prompt]",
     help: "Back to agent mode",
-    group: "Model and mode",
     run: (desk, rest) => setMode(desk, "default", rest),
   },
   {
@@ -64,14 +59,12 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     aliases: ["auto-run", "yolo"],
     operands: "[on|off|status]",
     help: "Ask only about protected paths; deny rules still apply",
-    group: "Model and mode",
     run: runEverything,
   },
   {
     name: "auto-review",
     operands: "[on|off]",
     help: "Let a model review permission requests",
-    group: "Model and mode",
     needsIdle: true,
     run: autoReview,
   },
@@ -83,7 +76,6 @@ function effortCommand(name: string, effort: ReasoningEffort, help: string): Sla
     name,
     operands: "[on|off]",
     help,
-    group: "Model and mode",
     async run(desk, rest) {
       const { request } = desk.conversation;
       if (rest !== "" && rest !== "on" && rest !== "off")
@@ -91,7 +83,7 @@ function effortCommand(name: string, effort: ReasoningEffort, help: string): Sla
       const isOn = rest === "" ? request.effort !== effort : rest === "on";
       await setEffort(desk, isOn ? effort : undefined);
       desk.say(
-        isOn ? `${desk.conversation.facts.model} now uses ${effort} effort.` : "Effort is back to the model's default.",
+        isOn ? `${desk.conversation.info.model} now uses ${effort} effort.` : "Effort is back to the model's default.",
       );
     },
   };
@@ -99,7 +91,7 @@ function effortCommand(name: string, effort: ReasoningEffort, help: string): Sla
 
 /** Enters a mode, or leaves it if it is already active and no prompt is given. */
 function switchMode(desk: Desk, mode: PermissionMode, prompt: string): void {
-  const isLeft = desk.conversation.facts.mode === mode && prompt === "";
+  const isLeft = desk.conversation.info.mode === mode && prompt === "";
   setMode(desk, isLeft ? "default" : mode, prompt);
 }
 
@@ -109,7 +101,7 @@ export function setMode(desk: Desk, mode: PermissionMode, prompt = ""): void {
 }
 
 async function runEverything(desk: Desk, rest: string): Promise<void> {
-  const isOn = desk.conversation.facts.mode === "force";
+  const isOn = desk.conversation.info.mode === "force";
   const wanted = rest === "" ? (isOn ? "off" : "on") : rest;
   if (wanted === "status") return desk.say(`Run everything is ${isOn ? "on" : "off"}.`);
   if (wanted !== "on" && wanted !== "off")

@@ -1,18 +1,17 @@
 // Commands that show the configuration of the project and the user: permissions, hooks, servers, rules, skills.
 import type { CallableName } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
-import { type SlashCommand, shows } from "./command.ts";
+import { commandOutput, type SlashCommand } from "./command.ts";
 import { reopen } from "./resume-chat.ts";
 import { permissionsCommand } from "./settings.ts";
 
 export const projectCommands: readonly SlashCommand[] = [
   permissionsCommand,
-  { name: "hooks", help: "Hooks, and whether they run", group: "Project", run: shows("hooks", "list") },
+  { name: "hooks", help: "Hooks, and whether they run", run: commandOutput("hooks", "list") },
   {
     name: "mcp",
     operands: "[list|list-tools|login|enable|disable] [name]",
     help: "MCP servers and their tools",
-    group: "Project",
     run: mcp,
   },
   {
@@ -20,14 +19,12 @@ export const projectCommands: readonly SlashCommand[] = [
     aliases: ["plugins"],
     operands: "[list|add|update|remove|enable|disable] [name or source]",
     help: "Plugins and what each contains",
-    group: "Project",
     run: plugin,
   },
   {
     name: "sandbox",
     operands: "[status|enable|disable|reset]",
     help: "Where commands run, and what they can reach",
-    group: "Project",
     run: sandbox,
   },
   {
@@ -35,35 +32,31 @@ export const projectCommands: readonly SlashCommand[] = [
     aliases: ["sh", "run"],
     operands: "[command]",
     help: "Run a shell command, like !",
-    group: "Project",
     isBeside: true,
     run: (desk, rest) => desk.shell(rest),
   },
-  { name: "skills", help: "Skills, called by /name", group: "Project", run: (desk) => showNames(desk, "skill") },
+  { name: "skills", help: "Skills, called by /name", run: (desk) => showNames(desk, "skill") },
   {
     name: "commands",
     help: "Your own commands, and prompts of MCP servers, called by /name",
-    group: "Project",
     run: (desk) => showNames(desk, "command", "prompt"),
   },
   {
     name: "agents",
     aliases: ["subagents"],
     help: "Subagents, called by /name",
-    group: "Project",
     run: (desk) => showNames(desk, "subagent"),
   },
   {
     name: "rules",
     aliases: ["memory"],
     help: "Rules and instructions for the model",
-    group: "Project",
     run: showRules,
   },
 ];
 
-/** For each kind, the message shown when there are none. */
-const origins: Readonly<Record<CallableName["kind"], string>> = {
+/** The message shown when a list of skills, commands or subagents is empty. */
+const emptyListMessages: Readonly<Record<CallableName["kind"], string>> = {
   skill: "There are no skills here. /create-skill writes one.",
   command: "You have no commands here. /create-command writes one.",
   subagent: "There are no subagents here. /create-subagent writes one.",
@@ -74,7 +67,7 @@ const origins: Readonly<Record<CallableName["kind"], string>> = {
 async function showNames(desk: Desk, ...kinds: readonly CallableName["kind"][]): Promise<void> {
   await desk.conversation.refreshNames();
   const names = desk.conversation.names.filter(({ kind }) => kinds.includes(kind));
-  if (names.length === 0) return desk.say(origins[kinds[0]!]);
+  if (names.length === 0) return desk.say(emptyListMessages[kinds[0]!]);
   const chosen = await desk.choose({
     title: kinds[0] === "skill" ? "Skills" : kinds[0] === "subagent" ? "Subagents" : "Commands",
     items: names.map(({ name, kind, description = "" }) => ({
@@ -99,11 +92,11 @@ async function runVerb(desk: Desk, name: keyof typeof verbs, rest: string, hint 
   if (![looks, asks, sets].some((known) => known.includes(verb)))
     return desk.complain(`/${name} takes ${[...looks, ...asks, ...sets].join(", ")}.${hint}`);
   const command = [name, verb, ...words];
-  const code = asks.includes(verb) ? await desk.interactive(command) : await shown(desk, command);
+  const code = asks.includes(verb) ? await desk.interactive(command) : await showOutput(desk, command);
   if (code === 0 && !looks.includes(verb)) desk.say("It applies from the next chat on: /clear, or /resume.");
 }
 
-async function shown(desk: Desk, command: readonly string[]): Promise<number> {
+async function showOutput(desk: Desk, command: readonly string[]): Promise<number> {
   const { code, text } = await desk.command(command);
   desk.show(text);
   return code;

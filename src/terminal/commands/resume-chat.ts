@@ -12,16 +12,16 @@ export async function resumeChat(desk: Desk, id: string | undefined, { fork }: {
  * why it could not.
  */
 export async function reopen(desk: Desk, request: RunRequest): Promise<boolean> {
-  const { facts, turn } = desk.conversation;
-  if (request.unkept && turn > 0) {
+  const { info, turn } = desk.conversation;
+  if (request.ephemeral && turn > 0) {
     desk.complain("This needs to reopen the chat, but it is not saved. Start without --no-persist.");
     return false;
   }
-  const mode = facts.mode === "plan" || facts.mode === "ask" ? facts.mode : undefined;
+  const mode = info.mode === "plan" || info.mode === "ask" ? info.mode : undefined;
   const { mode: _before, force: _force, ...rest } = request;
-  const chat: RunRequest["chat"] = turn === 0 ? { type: "new" } : { type: "resume", id: facts.chatId ?? "-1" };
+  const chat: RunRequest["chat"] = turn === 0 ? { type: "new" } : { type: "resume", id: info.chatId ?? "-1" };
   return desk.switchTo(
-    { ...rest, chat, ...(mode && { mode }), ...(facts.mode === "force" && { force: true }) },
+    { ...rest, chat, ...(mode && { mode }), ...(info.mode === "force" && { force: true }) },
     "quietly",
   );
 }

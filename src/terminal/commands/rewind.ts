@@ -15,9 +15,9 @@ type Target = { type: "turn"; number: number; prompt: string } | { type: "forwar
 
 export async function chooseTurn(desk: Desk): Promise<void> {
   const { conversation } = desk;
-  const { chatId } = conversation.facts;
-  const { workspace, unkept } = conversation.request;
-  if (unkept) return desk.complain("A chat that is not saved cannot be rewound. Start without --no-persist.");
+  const { chatId } = conversation.info;
+  const { workspace, ephemeral } = conversation.request;
+  if (ephemeral) return desk.complain("A chat that is not saved cannot be rewound. Start without --no-persist.");
   if (chatId === undefined) return;
   const config = configDir(desk.env);
   const folder = findChat(config, chatId, workspace, desk.program);
@@ -54,7 +54,7 @@ export async function chooseTurn(desk: Desk): Promise<void> {
 
 /** Deletes the copy kept for going forward, once a new message is sent or the program ends. */
 export async function forgetForward(desk: Desk): Promise<void> {
-  const { chatId } = desk.conversation.facts;
+  const { chatId } = desk.conversation.info;
   const kept = chatId === undefined ? undefined : before.get(chatId);
   if (!kept) return;
   before.delete(chatId!);

@@ -7,60 +7,52 @@ import { findSetting, saveSetting } from "../../store/setting-table.ts";
 import type { Desk, Toggles } from "../desk.ts";
 import { join } from "../painted.ts";
 import { sessionFlags } from "./choose-model.ts";
-import { type SlashCommand, shows } from "./command.ts";
+import { commandOutput, type SlashCommand } from "./command.ts";
 import { configCommand } from "./settings.ts";
 
 export const screenCommands: readonly SlashCommand[] = [
   {
     name: "vim",
     help: "Vim keys on or off",
-    group: "Screen",
     run: (desk) => toggle(desk, "vim", "editor.vimMode", "Vim keys are"),
   },
   {
     name: "show-thinking",
     help: "Show or fold the model's thinking",
-    group: "Screen",
     run: (desk) => toggle(desk, "thinking", "display.showThinkingBlocks", "Thinking is shown:"),
   },
   {
     name: "line-numbers",
     help: "Line numbers in diffs on or off",
-    group: "Screen",
     run: (desk) => toggle(desk, "lineNumbers", "display.showLineNumbers", "Line numbers are"),
   },
   {
     name: "status-indicators",
     help: "Show the session's state in the window title, on or off",
-    group: "Screen",
     run: (desk) => toggle(desk, "statusIndicators", "display.showStatusIndicators", "Status in the window's title is"),
   },
   {
     name: "statusline",
     operands: "[command|off]",
     help: "Your own status rows below the editor",
-    group: "Screen",
     run: setStatusLine,
   },
-  { name: "about", help: "Version, model, chat and system", group: "Screen", run: about },
+  { name: "about", help: "Version, model, chat and system", run: showAbout },
   {
     name: "open",
     aliases: ["cursor"],
     help: "Open this repository in your editor",
-    group: "Screen",
     run: openFolder,
   },
   {
     name: "status",
     aliases: ["whoami"],
     help: "Model and server of this session; keys and their sources",
-    group: "Screen",
     run: showStatus,
   },
   {
     name: "feedback",
     help: "Where to report a problem, and what to include",
-    group: "Screen",
     run: (desk) =>
       desk.show(
         [
@@ -70,12 +62,11 @@ export const screenCommands: readonly SlashCommand[] = [
         ].join("\n"),
       ),
   },
-  { name: "update", help: "How to update", group: "Screen", run: shows("update") },
+  { name: "update", help: "How to update", run: commandOutput("update") },
   configCommand,
   {
     name: "setup-terminal",
     help: "Keys for a new line, and what your terminal sends",
-    group: "Screen",
     run: (desk) =>
       desk.show(
         [
@@ -109,20 +100,20 @@ async function setStatusLine(desk: Desk, rest: string): Promise<void> {
 }
 
 async function showStatus(desk: Desk): Promise<void> {
-  const { facts, request } = desk.conversation;
+  const { info, request } = desk.conversation;
   const at = request.endpoint === undefined ? "" : ` at ${request.endpoint}`;
   const { text } = await desk.command(["status", ...sessionFlags(desk)]);
-  desk.show(`Model: ${facts.model}${at}\n${text}`);
+  desk.show(`Model: ${info.model}${at}\n${text}`);
 }
 
 /** Shows facts about this session and its environment. */
-async function about(desk: Desk): Promise<void> {
+async function showAbout(desk: Desk): Promise<void> {
   const { palette, conversation, version, env } = desk;
-  const { facts, request } = conversation;
+  const { info, request } = conversation;
   const rows = [
     ["version", version],
-    ["model", facts.model],
-    ["chat", facts.chatId ?? "none yet"],
+    ["model", info.model],
+    ["chat", info.chatId ?? "none yet"],
     ["directory", request.workspace],
     ["settings", configDir(env)],
     ["system", `${process.platform} ${process.arch}, Node ${process.version}`],

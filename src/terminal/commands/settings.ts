@@ -16,7 +16,9 @@ import {
   shownSetting,
 } from "../../store/setting-table.ts";
 import { shortPath } from "../../text/short-path.ts";
-import type { Desk, Toggles } from "../desk.ts";
+import { cut } from "../../text/width.ts";
+import { themeOf } from "../colours.ts";
+import type { CommandEnd, Desk, Toggles } from "../desk.ts";
 import { editFile } from "../external-editor.ts";
 import { linePanel } from "../panels/line.ts";
 import type { SlashCommand } from "./command.ts";
@@ -27,7 +29,6 @@ export const configCommand: SlashCommand = {
   aliases: ["settings"],
   operands: "[edit]",
   help: "Your settings: values, sources, meanings; edit opens the file",
-  group: "Screen",
   needsIdle: true,
   run: (desk, rest) => (rest === "edit" ? openConfig(desk) : showSettings(desk, rest)),
 };
@@ -37,7 +38,6 @@ export const permissionsCommand: SlashCommand = {
   aliases: ["approvals"],
   operands: "[list]",
   help: "Permission rules: search, add, remove; list prints everything",
-  group: "Project",
   needsIdle: true,
   run: showPermissions,
 };
@@ -46,7 +46,6 @@ export const loginCommand: SlashCommand = {
   name: "login",
   operands: "[vendor]",
   help: "Save a vendor's API key",
-  group: "Session",
   needsIdle: true,
   run: login,
 };
@@ -59,18 +58,23 @@ async function openConfig(desk: Desk): Promise<void> {
 
 type Wish = { at: number; isReset?: boolean };
 
+/** Columns for a value in the list; a longer one is shown whole below it. */
+const valueWidth = 14;
+
 /** Shows the settings until the user leaves; each change is reflected in the list. */
 async function showSettings(desk: Desk, filter: string): Promise<void> {
   for (let selected = 0; ; ) {
     const values = settingValues(configDir(desk.env), desk.env);
     const shown = values.map(({ setting, value }) => redact(shownSetting(setting, value)));
-    const width = Math.min(24, Math.max(...shown.map((text) => text.length)));
     const wish: Wish | undefined = await desk.choose<Wish>({
       title: "Settings",
       items: values.map(({ setting, source }, at) => ({
         value: { at },
         label: setting.name,
-        detail: `${shown[at]!.padEnd(width)}  ${setting.meaning}`,
+        detail: cut(shown[at]!, valueWidth),
+        aside: setting.meaning,
+        words: `${setting.name} ${setting.meaning}`,
+        more: `${setting.meaning}${shown[at]!.length > valueWidth ? `: ${shown[at]}` : ""}`,
         note: source,
       })),
       selected,
@@ -107,7 +111,7 @@ async function wantedValue(desk: Desk, setting: Setting, value: unknown): Promis
     const chosen = await desk.choose({
       title: name,
       items: check.words.map((word) => ({ value: word, label: word, ...(word === value && { note: "now" }) })),
-      selected: Math.max(0, check.words.indexOf(String(value))),
+      selected: check.words.indexOf(String(value)),
     });
     return chosen === undefined ? undefined : { value: chosen };
   }
@@ -149,6 +153,7 @@ const toggleSettings: Readonly<Record<string, keyof Toggles>> = {
 function applyNow(desk: Desk, { name }: Setting, value: unknown): boolean {
   const toggle = toggleSettings[name];
   if (toggle) desk.setToggle(toggle, value === true);
+  else if (name === "display.theme") desk.palette.setTheme(themeOf(value));
   else if (name === "statusLine") desk.status.use(value === undefined ? undefined : { command: value });
   else return false;
   return true;
@@ -188,6 +193,7 @@ async function showPermissions(desk: Desk, rest: string): Promise<void> {
           label: rule.text,
           detail: rule.counts ? rule.verdict : `${rule.verdict}, ignored: this workspace is not trusted`,
           note: placeOf(rule.source),
+          more: rule.text,
         })),
       ],
       selected,
@@ -209,11 +215,7 @@ async function showPermissions(desk: Desk, rest: string): Promise<void> {
   if (isChanged) await reopen(desk, desk.conversation.request);
 }
 
-async function removeRule(
-  desk: Desk,
-  rule: ListedRule,
-  isSure: boolean,
-): Promise<{ code: number; text: string } | undefined> {
+async function removeRule(desk: Desk, rule: ListedRule, isSure: boolean): Promise<CommandEnd | undefined> {
   if (rule.source === builtIn) return { code: 1, text: `${rule.text} is built in: nothing removes it.` };
   const sure =
     isSure ||
@@ -228,7 +230,7 @@ async function removeRule(
   return desk.command(["permissions", "remove", ...(rule.scope === "project" ? ["--project"] : []), rule.text]);
 }
 
-async function addRule(desk: Desk): Promise<{ code: number; text: string } | undefined> {
+async function addRule(desk: Desk): Promise<CommandEnd | undefined> {
   const hint = "Shell(npm test), Read(~/notes/**), WebFetch(docs.test), Mcp(server:tool)";
   const rule = await desk.open(linePanel(desk.palette, { title: "Rule:", hint }));
   if (rule === undefined || rule.trim() === "") return undefined;

@@ -9,7 +9,6 @@ export const tasksCommand: SlashCommand = {
   name: "tasks",
   aliases: ["bashes"],
   help: "Commands in the background and what they print",
-  group: "Session",
   isBeside: true,
   run: showTasks,
 };

@@ -61,6 +61,5 @@ export const promptCommands: readonly SlashCommand[] = rows.map(({ name, operand
   name,
   ...(operands !== undefined && { operands }),
   help,
-  group: "Have it written",
   run: (desk, rest) => desk.submit(prompt(rest)),
 }));

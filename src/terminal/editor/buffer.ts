@@ -44,7 +44,7 @@ export function replace(buffer: TextBuffer, { start, end, text, cursor, group }:
   const change = { at: start, removed, inserted: text };
   const last = group !== undefined && group === buffer.group ? buffer.done.at(-1) : undefined;
   const step = last
-    ? { ...last, changes: joined(last.changes, change), after }
+    ? { ...last, changes: joinChanges(last.changes, change), after }
     : { changes: [change], before: buffer.cursor, after };
   return {
     text: next,
@@ -56,7 +56,7 @@ export function replace(buffer: TextBuffer, { start, end, text, cursor, group }:
 }
 
 /** Merges consecutive typing into one change, however long it gets. */
-function joined(changes: readonly Change[], next: Change): readonly Change[] {
+function joinChanges(changes: readonly Change[], next: Change): readonly Change[] {
   const last = changes.at(-1)!;
   if (next.removed !== "" || next.at !== last.at + last.inserted.length) return [...changes, next];
   return [...changes.slice(0, -1), { ...last, inserted: last.inserted + next.inserted }];
@@ -107,7 +107,7 @@ export function redo(buffer: TextBuffer): TextBuffer {
 }
 
 /** Adds the latest step to an undo group: one undo reverts everything typed in vim's insert mode. */
-export function inGroup(before: TextBuffer, after: TextBuffer, group: string): TextBuffer {
+export function joinUndoGroup(before: TextBuffer, after: TextBuffer, group: string): TextBuffer {
   const step = after.done.at(-1);
   if (step === undefined || step === before.done.at(-1) || after.done.length < before.done.length) return after;
   const last = before.group === group ? before.done.at(-1) : undefined;

@@ -1,5 +1,5 @@
 // Completion: finds the `@` path or `/` command being typed at the cursor, and the choices for it.
-import { bestMatches, type Candidate, candidate } from "./fuzzy.ts";
+import { bestMatches, type Candidate, toCandidate } from "./fuzzy.ts";
 
 /**
  * `name` includes its slash; `aliases` are other names to find it by, without a slash. With `needsArgument`, Enter completes the
@@ -52,7 +52,7 @@ export function queryAt(text: string, cursor: number): Query | undefined {
 export function commandChoices(query: string, commands: readonly Command[]): Choice[] {
   const candidates = commands.flatMap((command) => {
     const names = [command.name.slice(1), ...(query === "" ? [] : (command.aliases ?? []))];
-    return names.map((name) => ({ ...candidate(name), command }));
+    return names.map((name) => ({ ...toCandidate(name), command }));
   });
   const seen = new Set<Command>();
   return bestMatches(query, candidates, maxCommands)
@@ -78,7 +78,7 @@ export function fileChoices(query: string, files: readonly Candidate[]): Choice[
 }
 
 /** Returns the text to insert for a choice. A folder is left open, so that the user can continue with its contents. */
-export function completed({ kind }: Query, choice: Choice): string {
+export function completionText({ kind }: Query, choice: Choice): string {
   if (kind === "command") return `${choice.value} `;
   const isPlain = /^[^\s"`<>]+$/.test(choice.value);
   if (choice.isFolder) return isPlain ? `@${choice.value}` : `@"${choice.value}`;
@@ -97,6 +97,6 @@ export function withFolders(files: readonly string[]): Candidate[] {
   }
   const depth = (name: string) => name.split("/").length - (name.endsWith("/") ? 1 : 0);
   return [...folders, ...files]
-    .map((name) => ({ ...candidate(name), depth: depth(name) }))
+    .map((name) => ({ ...toCandidate(name), depth: depth(name) }))
     .sort((one, other) => one.depth - other.depth || (one.lower < other.lower ? -1 : 1));
 }

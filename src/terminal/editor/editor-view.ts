@@ -72,7 +72,7 @@ export function viewOf(
 type RowContext = { layout: Layout; palette: EditorPalette; width: number };
 
 /** Paints neighbouring cells of the same kind together. */
-function rowParts(shown: Shown, row: Row, { layout, palette, width }: RowContext): Painted[] {
+function rowParts(visible: Shown, row: Row, { layout, palette, width }: RowContext): Painted[] {
   const parts: Painted[] = [];
   let run = "";
   let kind: "plain" | "accent" | "reverse" = "plain";
@@ -80,8 +80,8 @@ function rowParts(shown: Shown, row: Row, { layout, palette, width }: RowContext
     if (run !== "") parts.push(palette[kind](run));
     run = "";
   };
-  for (const cell of layout.cells(shown.text, row, width)) {
-    const isSelected = shown.selected && cell.start >= shown.selected.start && cell.start < shown.selected.end;
+  for (const cell of layout.cells(visible.text, row, width)) {
+    const isSelected = visible.selected && cell.start >= visible.selected.start && cell.start < visible.selected.end;
     const next = isSelected ? "reverse" : cell.isToken ? "accent" : "plain";
     if (next !== kind) flush();
     kind = next;
@@ -108,7 +108,7 @@ function addStatus(
 
 function searchView(popup: Popup & { type: "search" }, size: Size, palette: EditorPalette): View {
   const label = size.columns >= 16 ? "search: " : "";
-  const query = tail(palette.plain(popup.query), Math.max(1, size.columns - label.length - 1));
+  const query = tailWithin(palette.plain(popup.query), Math.max(1, size.columns - label.length - 1));
   const lines = [join(palette.soft(cut(label, size.columns)), palette.plain(query))];
   if (popup.found.length === 0)
     lines.push(palette.soft(cut("  no earlier message contains these words", size.columns)));
@@ -118,7 +118,7 @@ function searchView(popup: Popup & { type: "search" }, size: Size, palette: Edit
   };
 }
 
-function tail(text: string, width: number): string {
+function tailWithin(text: string, width: number): string {
   let kept = text;
   while (widthOf(kept) > width) kept = kept.slice(1);
   return kept;

@@ -3,12 +3,12 @@ import type { Key } from "../key.ts";
 import { pastedText } from "../keyboard.ts";
 import { type EditorAction, editorAction } from "../keymap.ts";
 import type { Size, View } from "../view.ts";
-import { createBuffer, inGroup, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
-import { type CompletionSources, completed } from "./completion.ts";
+import { createBuffer, joinUndoGroup, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
+import { type CompletionSources, completionText } from "./completion.ts";
 import { type EditorPalette, textWidth, viewOf } from "./editor-view.ts";
 import { type Editing, edits, typeText } from "./edits.ts";
-import { type Draft, type History, newer, older, type Walk } from "./history.ts";
-import { emptyRing, settled } from "./kill-ring.ts";
+import { type Draft, type History, newerEntry, olderEntry, type Walk } from "./history.ts";
+import { emptyRing, endYank } from "./kill-ring.ts";
 import { createLayout } from "./layout.ts";
 import { expand, Folds, holdsToken, type Image, label } from "./paste.ts";
 import { choose, type Popup, PopupSource } from "./popup.ts";
@@ -39,21 +39,15 @@ export interface Editor {
   setText(text: string, how?: { shell?: boolean }): void;
   /** Sets text that another program edited; pastes and images still in it stay folded. */
   setEdited(text: string): void;
-  /** Inserts text at the cursor as if it were pasted. */
-  insert(text: string): void;
   insertImage(image: Image): void;
   /** Clears the text; undo restores it. */
   clear(): void;
   isEmpty(): boolean;
   isShell(): boolean;
-  /** True while Escape belongs to the editor: a list or a search is open, or vim is not in normal mode or has an unfinished command. */
-  isBusy(): boolean;
-  /** Returns the current draft, to be restored later. */
+  /** Returns the text as it is in the editor, with its folds. */
   draft(): Draft;
-  setDraft(draft: Draft): void;
   vim(): { mode: Vim["mode"] } | undefined;
   setVim(on: boolean): void;
-  setPlaceholder(text: string): void;
 }
 
 const handled: Pressed = { type: "handled" };
@@ -73,7 +67,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
       onChange?.();
     },
   });
-  let { placeholder = "" } = options;
+  const { placeholder = "" } = options;
   let editing: Editing = { buffer: createBuffer(), ring: emptyRing };
   let popup: Popup | undefined;
   let vim: Vim | undefined = options.vim ? newVim() : undefined;
@@ -87,7 +81,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     const cutBefore = editing.ring;
     const walkBefore = walk;
     const pressed = popup?.type === "search" ? pressSearch(popup, key) : pressKey(key);
-    if (editing.ring === cutBefore) editing = { ...editing, ring: settled(editing.ring) };
+    if (editing.ring === cutBefore) editing = { ...editing, ring: endYank(editing.ring) };
     if (walk === walkBefore && pressed.type === "handled") walk = undefined;
     if (pressed.type === "handled" && popup?.type !== "search" && isTyping(key, text)) refreshPopup();
     return pressed;
@@ -144,13 +138,13 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     }
     // `@`, `/` and `!` are in the keymap only for the help; here they are typed like any character.
     if (key.text !== undefined) {
-      type(taken(key.text));
+      type(foldIfNeeded(key.text));
       return handled;
     }
-    return action === undefined ? unhandled : act(action);
+    return action === undefined ? unhandled : runAction(action);
   }
 
-  function act(action: EditorAction): Pressed {
+  function runAction(action: EditorAction): Pressed {
     const { buffer } = editing;
     switch (action) {
       case "submit":
@@ -177,7 +171,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     if (buffer.text === "" && action === "deleteForward") return unhandled;
     const next = edits[action]?.(editing);
     if (!next) return unhandled;
-    editing = vim?.mode === "insert" ? { ...next, buffer: inGroup(buffer, next.buffer, vim.group) } : next;
+    editing = vim?.mode === "insert" ? { ...next, buffer: joinUndoGroup(buffer, next.buffer, vim.group) } : next;
     if (vim?.mode === "normal") editing = { ...editing, buffer: settleNormal(editing.buffer) };
     return handled;
   }
@@ -203,7 +197,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
   }
 
   function reset(text: string): void {
-    editing = { buffer: createBuffer(text), ring: settled(editing.ring) };
+    editing = { buffer: createBuffer(text), ring: endYank(editing.ring) };
     popup = undefined;
     walk = undefined;
     firstRow = 0;
@@ -220,7 +214,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     if (walk !== undefined && !onlyHistory) editing = { ...editing, buffer: moveTo(editing.buffer, cursor) };
     const entries = history?.entries() ?? [];
     const current = walk ?? { draft: draft(), prefix: text.slice(0, cursor), index: -1 };
-    const next = by < 0 ? older(entries, current) : newer(entries, current);
+    const next = by < 0 ? olderEntry(entries, current) : newerEntry(entries, current);
     if (!next) walk = walk && { ...walk }; // stay in the history at its oldest entry
     if (!next) return walk !== undefined;
     setDraft(entries[next.index] ?? next.draft);
@@ -254,20 +248,20 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     }
     if (name === "up" || name === "ctrl+p") popup = choose(open, -1);
     else if (name === "down" || name === "ctrl+n") popup = choose(open, 1);
-    else if (name === "tab") take();
+    else if (name === "tab") acceptChoice();
     else if (name === "alt+enter" && choice.isSkill) {
-      take("");
+      acceptChoice("");
       return { type: "mode", skill: choice.value.slice(1) };
     } else if (name === "enter") {
       const isTyped = choice.value === (query.kind === "command" ? `/${query.query}` : query.query);
       if (isTyped && !choice.isFolder) return undefined;
       const isReady = query.kind === "command" && !choice.needsArgument && !(choice.isGuess && chosen === 0);
-      take(isReady ? choice.value : undefined);
+      acceptChoice(isReady ? choice.value : undefined);
       if (isReady) return submit();
     } else return undefined;
     return handled;
 
-    function take(text = completed(query, choice)): void {
+    function acceptChoice(text = completionText(query, choice)): void {
       const { cursor } = editing.buffer;
       editing = {
         ...editing,
@@ -295,7 +289,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
   }
 
   /** Typed text and text from the app is folded only if it contains a fold character, so that it is not taken for a fold. */
-  function taken(text: string): string {
+  function foldIfNeeded(text: string): string {
     const clean = pastedText(text);
     return holdsToken(clean) ? folds.forPaste(clean) : clean;
   }
@@ -338,39 +332,32 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     text: () => expand(editing.buffer.text, folds.parts).text,
     setText(text, { shell = false } = {}) {
       const { buffer } = editing;
-      editing = { ...editing, buffer: replace(buffer, { start: 0, end: buffer.text.length, text: taken(text) }) };
+      editing = {
+        ...editing,
+        buffer: replace(buffer, { start: 0, end: buffer.text.length, text: foldIfNeeded(text) }),
+      };
       isShell = shell;
       popup = undefined;
       walk = undefined;
     },
     setEdited(text) {
       const { buffer } = editing;
-      const folded = folds.refold(taken(text), folds.usedIn(buffer.text));
+      const folded = folds.refold(foldIfNeeded(text), folds.usedIn(buffer.text));
       if (folded !== buffer.text)
         editing = { ...editing, buffer: replace(buffer, { start: 0, end: buffer.text.length, text: folded }) };
       popup = undefined;
       walk = undefined;
     },
-    insert: (text) => void press({ type: "paste", text: pastedText(text) }),
     insertImage: (image) => type(folds.forImage(image)),
     clear() {
       this.setText("");
     },
     isEmpty: () => editing.buffer.text === "" && popup?.type !== "search",
     isShell: () => isShell,
-    isBusy: () => popup !== undefined || (vim !== undefined && (vim.mode !== "normal" || vim.keys.length > 0)),
     draft,
-    setDraft(next) {
-      setDraft(next);
-      popup = undefined;
-      walk = undefined;
-    },
     vim: () => vim && { mode: vim.mode },
     setVim(on) {
       vim = on ? (vim ?? newVim()) : undefined;
-    },
-    setPlaceholder(text) {
-      placeholder = text;
     },
   };
 

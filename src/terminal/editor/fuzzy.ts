@@ -2,7 +2,7 @@
 
 export type Candidate = { name: string; lower: string };
 
-export function candidate(name: string): Candidate {
+export function toCandidate(name: string): Candidate {
   return { name, lower: name.toLowerCase() };
 }
 
@@ -30,7 +30,7 @@ function scoreOf(wanted: string, name: string): number | undefined {
   if (inBase !== -1) return (isBoundary(name, inBase) ? 3000 : 2500) - name.length;
   const anywhere = name.indexOf(wanted);
   if (anywhere !== -1) return (isBoundary(name, anywhere) ? 2000 : 1500) - name.length;
-  return letters(wanted, name, base) - name.length / 10;
+  return scoreLetters(wanted, name, base) - name.length / 10;
 }
 
 function holdsInOrder(wanted: string, name: string): boolean {
@@ -41,7 +41,7 @@ function holdsInOrder(wanted: string, name: string): boolean {
 }
 
 /** Matches from the end, so that letters fall on the last part of a path where possible. */
-function letters(wanted: string, name: string, base: number): number {
+function scoreLetters(wanted: string, name: string, base: number): number {
   let score = 0;
   let at = wanted.length - 1;
   let last = -1;

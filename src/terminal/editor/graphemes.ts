@@ -15,14 +15,14 @@ export function nextGrapheme(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const follower = text.charCodeAt(at + 1);
   if (text.charCodeAt(at) < firstMark && !(follower >= firstMark)) return at + 1;
-  return containing(text, at).end;
+  return graphemeAround(text, at).end;
 }
 
 /** The start of the grapheme that ends at `at`. */
 export function previousGrapheme(text: string, at: number): number {
   if (at <= 0) return 0;
   if (text.charCodeAt(at - 1) < firstMark) return at - 1;
-  return containing(text, at - 1).start;
+  return graphemeAround(text, at - 1).start;
 }
 
 /** The grapheme boundary at or before an offset. */
@@ -30,11 +30,11 @@ export function graphemeBoundary(text: string, at: number): number {
   if (at <= 0) return 0;
   if (at >= text.length) return text.length;
   if (text.charCodeAt(at) < firstMark) return at;
-  return containing(text, at).start;
+  return graphemeAround(text, at).start;
 }
 
 /** Segments only the line around the offset, since no grapheme crosses a line break. */
-function containing(text: string, at: number): { start: number; end: number } {
+function graphemeAround(text: string, at: number): { start: number; end: number } {
   const lineStart = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   if (text[at] === "\n") return { start: at, end: at + 1 };
   const lineBreak = text.indexOf("\n", at);

@@ -40,22 +40,22 @@ export function createHistory({ file, redact, onProblem }: HistoryOptions): Hist
       if (!hasRead) {
         hasRead = true;
         attempt(() => {
-          entries = once([...entries, ...(file?.read() ?? []).map(draftOf)]);
+          entries = withoutRepeats([...entries, ...(file?.read() ?? []).map(draftOf)]);
         });
       }
       return entries;
     },
     add(draft) {
       if (draft.text.trim() === "") return;
-      entries = once([draft, ...entries]);
+      entries = withoutRepeats([draft, ...entries]);
       // As in a shell, text that begins with a blank is not saved.
       if (/^\s/.test(draft.text)) return;
-      attempt(() => file?.add(stored(draft, redact)));
+      attempt(() => file?.add(toStoredPrompt(draft, redact)));
     },
   };
 }
 
-function once(drafts: readonly Draft[]): Draft[] {
+function withoutRepeats(drafts: readonly Draft[]): Draft[] {
   const seen = new Set<string>();
   return drafts.filter((draft) => {
     const key = `${draft.shell ? "!" : " "}${expand(draft.text, draft.parts).text}`;
@@ -66,7 +66,7 @@ function once(drafts: readonly Draft[]): Draft[] {
 }
 
 /** Images are stored as their label. If a secret spans the border of a paste, the text is stored expanded, so that it can be redacted. */
-function stored({ text, parts, shell }: Draft, redact: (text: string) => string): StoredPrompt {
+function toStoredPrompt({ text, parts, shell }: Draft, redact: (text: string) => string): StoredPrompt {
   const images = [...parts].filter(([, part]) => part.type === "image");
   const withoutImages = images.reduce((kept, [character, part]) => kept.replaceAll(character, label(part)), text);
   const pastes = new Map<string, Folded>();
@@ -92,20 +92,21 @@ function draftOf({ text, shell, pastes = {} }: StoredPrompt): Draft {
 export type Walk = { draft: Draft; prefix: string; index: number };
 
 /** Moves to the next older entry that begins with the same prefix; returns undefined if there is none. */
-export function older(entries: readonly Draft[], walk: Walk): Walk | undefined {
+export function olderEntry(entries: readonly Draft[], walk: Walk): Walk | undefined {
   for (let index = walk.index + 1; index < entries.length; index++)
-    if (fits(entries[index]!, walk)) return { ...walk, index };
+    if (matchesPrefix(entries[index]!, walk)) return { ...walk, index };
   return undefined;
 }
 
 /** Moves to the next newer entry; index -1 is the draft. */
-export function newer(entries: readonly Draft[], walk: Walk): Walk | undefined {
+export function newerEntry(entries: readonly Draft[], walk: Walk): Walk | undefined {
   if (walk.index < 0) return undefined;
-  for (let index = walk.index - 1; index >= 0; index--) if (fits(entries[index]!, walk)) return { ...walk, index };
+  for (let index = walk.index - 1; index >= 0; index--)
+    if (matchesPrefix(entries[index]!, walk)) return { ...walk, index };
   return { ...walk, index: -1 };
 }
 
-function fits(entry: Draft, { prefix, draft }: Walk): boolean {
+function matchesPrefix(entry: Draft, { prefix, draft }: Walk): boolean {
   return entry.text.startsWith(prefix) && entry.text !== draft.text && (prefix === "" || entry.shell === draft.shell);
 }
 

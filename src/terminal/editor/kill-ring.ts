@@ -21,6 +21,6 @@ export function cutOut(ring: KillRing, text: string, direction: "back" | "forwar
 }
 
 /** Ends joining and yank replacement after any other key. */
-export function settled(ring: KillRing): KillRing {
+export function endYank(ring: KillRing): KillRing {
   return ring.isCutting || ring.yanked ? { cuts: ring.cuts, isCutting: false } : ring;
 }

@@ -15,7 +15,6 @@ export type Glyphs = { show(grapheme: string): string; label(token: string): str
 export interface Layout {
   rows(text: string, width: number): readonly Row[];
   cells(text: string, row: Row, width: number): Iterable<Cell>;
-  /** Returns the row and the column of an offset. */
   place(text: string, offset: number, width: number): { row: number; column: number };
   /** Returns the offset on a row that is nearest to a column. */
   offset(text: string, row: number, column: number, width: number): number;
@@ -29,7 +28,7 @@ export function createLayout(glyphs: Glyphs): Layout {
   /** Caches the row starts of each line of the last text, since most lines are unchanged after a key. */
   let known = new Map<string, readonly number[]>();
 
-  function rows(text: string, width: number): readonly Row[] {
+  function layOutRows(text: string, width: number): readonly Row[] {
     if (last?.text === text && last.width === width) return last.rows;
     const before = last?.width === width ? known : new Map<string, readonly number[]>();
     const next = new Map<string, readonly number[]>();
@@ -79,11 +78,11 @@ export function createLayout(glyphs: Glyphs): Layout {
     }
     if (grapheme.length === 1 && plain.test(grapheme)) return { start, end, shown: grapheme, width: 1, isToken: false };
     const isToken = isTokenAt(grapheme, 0);
-    const shown = isToken ? cut(glyphs.label(grapheme.slice(0, 2)), width) : glyphs.show(grapheme);
-    return { start, end, shown, width: widthOf(shown), isToken };
+    const glyph = isToken ? cut(glyphs.label(grapheme.slice(0, 2)), width) : glyphs.show(grapheme);
+    return { start, end, shown: glyph, width: widthOf(glyph), isToken };
   }
 
-  function* cells(text: string, row: Row, width: number): Iterable<Cell> {
+  function* cellsOf(text: string, row: Row, width: number): Iterable<Cell> {
     const line = text.slice(row.start, row.end);
     if (plain.test(line)) {
       for (let index = 0; index < line.length; index++) {
@@ -100,8 +99,8 @@ export function createLayout(glyphs: Glyphs): Layout {
     }
   }
 
-  function place(text: string, offset: number, width: number): { row: number; column: number } {
-    const all = rows(text, width);
+  function placeOf(text: string, offset: number, width: number): { row: number; column: number } {
+    const all = layOutRows(text, width);
     let low = 0;
     let high = all.length - 1;
     while (low < high) {
@@ -110,18 +109,18 @@ export function createLayout(glyphs: Glyphs): Layout {
       else high = middle - 1;
     }
     let column = 0;
-    for (const cell of cells(text, all[low]!, width)) {
+    for (const cell of cellsOf(text, all[low]!, width)) {
       if (cell.end > offset) break;
       column += cell.width;
     }
     return { row: low, column };
   }
 
-  function offset(text: string, row: number, column: number, width: number): number {
-    const all = rows(text, width);
+  function offsetAt(text: string, row: number, column: number, width: number): number {
+    const all = layOutRows(text, width);
     const chosen = all[row]!;
     let at = 0;
-    for (const cell of cells(text, chosen, width)) {
+    for (const cell of cellsOf(text, chosen, width)) {
       if (at + cell.width > column) return cell.start;
       at += cell.width;
     }
@@ -129,5 +128,5 @@ export function createLayout(glyphs: Glyphs): Layout {
     return all[row + 1]?.start === chosen.end ? previousGrapheme(text, chosen.end) : chosen.end;
   }
 
-  return { rows, cells, place, offset };
+  return { rows: layOutRows, cells: cellsOf, place: placeOf, offset: offsetAt };
 }

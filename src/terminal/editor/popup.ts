@@ -36,7 +36,6 @@ export class PopupSource {
     this.#onChange = options.onChange;
   }
 
-  /** Returns the popup for this text and cursor. */
   at(text: string, cursor: number): Popup | undefined {
     const query = this.#sources && queryAt(text, cursor);
     if (!query) {
@@ -47,7 +46,7 @@ export class PopupSource {
     const choices =
       query.kind === "command"
         ? commandChoices(query.query, this.#maxUsedFirst(this.#sources!.commands()))
-        : fileChoices(query.query, this.#listed());
+        : fileChoices(query.query, this.#candidates());
     return choices.length === 0 ? undefined : { type: "choices", query, choices, chosen: 0 };
   }
 
@@ -70,18 +69,18 @@ export class PopupSource {
     this.#dismissed = start;
   }
 
-  #listed(): readonly Candidate[] {
+  #candidates(): readonly Candidate[] {
     if (!this.#isListing && performance.now() - this.#filesAt > freshMs) {
       this.#isListing = true;
       this.#sources!.files().then(
-        (files) => this.#arrived(withFolders(files)),
-        () => this.#arrived([]), // a folder that cannot be listed offers no files
+        (files) => this.#filesArrived(withFolders(files)),
+        () => this.#filesArrived([]), // a folder that cannot be listed offers no files
       );
     }
     return this.#files ?? [];
   }
 
-  #arrived(files: readonly Candidate[]): void {
+  #filesArrived(files: readonly Candidate[]): void {
     this.#files = files;
     this.#filesAt = performance.now();
     this.#isListing = false;

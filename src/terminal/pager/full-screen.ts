@@ -3,14 +3,16 @@ import type { Painted } from "../painted.ts";
 import type { ScreenOutput } from "../screen.ts";
 
 export function createFullScreen(out: ScreenOutput): { draw(rows: readonly Painted[]): void } {
-  let shown: readonly Painted[] = [];
+  let lastFrame: readonly Painted[] = [];
   let height = 0;
   return {
     draw(rows) {
-      if (rows.length !== height) shown = []; // after a resize, the terminal may have moved everything
+      if (rows.length !== height) lastFrame = []; // after a resize, the terminal may have moved everything
       height = rows.length;
-      const changed = rows.flatMap((row, index) => (row === shown[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${row}`]));
-      shown = rows;
+      const changed = rows.flatMap((row, index) =>
+        row === lastFrame[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${row}`],
+      );
+      lastFrame = rows;
       if (changed.length > 0) out.write(`\x1b[?2026h\x1b[?25l\x1b[?7l${changed.join("")}\x1b[?7h\x1b[?2026l`);
     },
   };

@@ -17,7 +17,7 @@ export type PagerOptions = {
   from?: "top" | "end";
   /** Copies text and returns a message about the result. */
   copy?(text: string): Promise<string>;
-  /** Additional keys, each of which closes the pager. */
+  /** Additional keys that close the pager. */
   keys?: Readonly<Record<string, { help: string; press(): void }>>;
 };
 
@@ -49,9 +49,11 @@ export class Pager {
     this.#layOut(columns);
     this.#page = Math.max(1, rows - 2);
     this.#top = Math.max(0, Math.min(this.#top, this.#lines.length - this.#page));
-    const shown = this.#lines.slice(this.#top, this.#top + this.#page).map((line) => cut(this.#marked(line), columns));
-    while (shown.length < this.#page) shown.push(nothing);
-    return [this.#head(columns), ...shown, this.#foot(columns)].slice(0, rows);
+    const visibleLines = this.#lines
+      .slice(this.#top, this.#top + this.#page)
+      .map((line) => cut(this.#highlightMatches(line), columns));
+    while (visibleLines.length < this.#page) visibleLines.push(nothing);
+    return [this.#head(columns), ...visibleLines, this.#footer(columns)].slice(0, rows);
   }
 
   /** Returns false if the key closes the pager. */
@@ -63,9 +65,9 @@ export class Pager {
     }
     if (key.type === "paste") return true;
     if (["q", "escape", "ctrl+c", "ctrl+o", "ctrl+d"].includes(key.name)) return false;
-    const own = this.#options.keys?.[key.name];
-    if (own) {
-      own.press();
+    const keyAction = this.#options.keys?.[key.name];
+    if (keyAction) {
+      keyAction.press();
       return false;
     }
     const move = moves[key.name];
@@ -120,8 +122,7 @@ export class Pager {
     this.#message = `no line contains “${this.#search.text}”`;
   }
 
-  /** Highlights a line that matches the search. */
-  #marked(line: Painted): Painted {
+  #highlightMatches(line: Painted): Painted {
     const wanted = this.#search.text.toLowerCase();
     if (wanted === "" || this.#search.isTyping) return line;
     const text = plainText(line);
@@ -138,15 +139,17 @@ export class Pager {
     return spread(this.#palette.bold(` ${this.#options.title}`), this.#palette.soft(`${place} `), columns);
   }
 
-  #foot(columns: number): Painted {
+  #footer(columns: number): Painted {
     const { soft, warn, plain } = this.#palette;
     if (this.#search.isTyping) return cut(plain(`/${this.#search.text}`), columns);
     if (this.#message !== "") return cut(warn(` ${this.#message}`), columns);
-    const others = this.#options.views.slice(1).map(({ key, label }) => `${key} ${label} · `);
-    const own = Object.entries(this.#options.keys ?? {}).map(([key, { help }]) => `${keySigns[key] ?? key} ${help} · `);
-    const copies = this.#options.copy ? "c copy · " : "";
+    const others = this.#options.views.slice(1).map(({ key, label }) => ` · ${key} ${label}`);
+    const keyHints = Object.entries(this.#options.keys ?? {}).map(
+      ([key, { help }]) => ` · ${keySigns[key] ?? key} ${help}`,
+    );
+    const copies = this.#options.copy ? " · c copy" : "";
     return cut(
-      padded(soft(` ↑↓ space · / search · n N · ${others.join("")}${own.join("")}${copies}q quits`), columns),
+      padded(soft(` q quits · ↑↓ space · / search · n N${others.join("")}${keyHints.join("")}${copies}`), columns),
       columns,
     );
   }

@@ -7,19 +7,14 @@ import type { Size } from "../view.ts";
 import { createFullScreen } from "./full-screen.ts";
 import { Pager, type PagerOptions } from "./pager.ts";
 
+type ReaderOptions = { palette: Palette; tty: Tty; output: ScreenOutput; drawNow(): void };
+
 export class Reader {
-  readonly #palette: Palette;
-  readonly #tty: Tty;
-  readonly #output: ScreenOutput;
+  readonly #options: ReaderOptions;
   #open: { pager: Pager; screen: ReturnType<typeof createFullScreen>; closed(): void } | undefined;
 
-  readonly #changed: () => void;
-
-  constructor(palette: Palette, tty: Tty, output: ScreenOutput, changed: () => void) {
-    this.#changed = changed;
-    this.#palette = palette;
-    this.#tty = tty;
-    this.#output = output;
+  constructor(options: ReaderOptions) {
+    this.#options = options;
   }
 
   get isOpen(): boolean {
@@ -29,10 +24,11 @@ export class Reader {
   /** Resolves when the user leaves the pager. If one is open already, it stays and this resolves at once. */
   open(options: PagerOptions): Promise<void> {
     if (this.#open) return Promise.resolve();
+    const { palette, tty, output, drawNow } = this.#options;
     return new Promise((closed) => {
-      this.#tty.alternate(true);
-      const pager = new Pager(this.#palette, options, this.#changed);
-      this.#open = { pager, screen: createFullScreen(this.#output), closed };
+      tty.alternate(true);
+      const pager = new Pager(palette, options, drawNow);
+      this.#open = { pager, screen: createFullScreen(output), closed };
     });
   }
 
@@ -48,7 +44,7 @@ export class Reader {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
-    this.#tty.alternate(false);
+    this.#options.tty.alternate(false);
     open.closed();
   }
 }

@@ -37,16 +37,17 @@ export function linePanel(
   };
   return createPanel<string>((close) => ({
     view({ columns }) {
-      const shown = (characters: readonly string[]) => (isHidden ? "•".repeat(characters.length) : characters.join(""));
+      const masked = (characters: readonly string[]) =>
+        isHidden ? "•".repeat(characters.length) : characters.join("");
       const name = join(cut(palette.bold(` ${title}`), columns >> 1), palette.plain(" "));
       // Scroll horizontally: text that does not fit is cut at the left.
       const room = Math.max(4, columns - 2 - widthOf(name));
-      let typed = palette.plain(shown(before));
+      let typed = palette.plain(masked(before));
       for (let from = Math.max(1, before.length - room); widthOf(typed) > room; from++)
-        typed = palette.plain(`…${shown(before.slice(from))}`);
+        typed = palette.plain(`…${masked(before.slice(from))}`);
       const head = join(name, typed);
       const isEmpty = before.length + after.length === 0;
-      const line = isEmpty ? join(head, palette.soft(hint)) : join(head, palette.plain(shown(after)));
+      const line = isEmpty ? join(head, palette.soft(hint)) : join(head, palette.plain(masked(after)));
       return {
         lines: [
           cut(line, columns - 1),

@@ -1,18 +1,22 @@
 // Panel with a list to choose from: arrows move, typing filters, Enter chooses, Esc leaves.
 import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import type { Key } from "../key.ts";
-import { cut, join, type Painted, type Palette, padded, spread, widthOf } from "../painted.ts";
-import { rightMargin, type Size, type View } from "../view.ts";
-import { createPanel, type Panel } from "./panel.ts";
+import { cut, join, type Painted, type Palette, padded, spread, widthOf, wrap } from "../painted.ts";
+import { layoutWidth, rightMargin, type Size, type View } from "../view.ts";
+import { createPanel, type OpenedPanel } from "./panel.ts";
 
 export type ListItem<Value> = {
   value: Value;
   label: string;
   /** Shown after the label in a soft colour. */
   detail?: string;
+  /** Shown after the detail, in windows with room for it. */
+  aside?: string;
   /** Shown at the right edge. */
   note?: string;
-  /** The text that the filter searches; label and detail by default. */
+  /** Shown whole below the list while the item is selected. */
+  more?: string;
+  /** The text that must contain each word of the filter; by default, label and detail are searched for its letters. */
   words?: string;
 };
 
@@ -32,6 +36,9 @@ export type ListOptions<Value> = {
 /** The maximum number of lines in any window, so that the conversation above stays visible. */
 const maxLines = 12;
 
+/** The columns that an aside needs, with the note beside it. */
+const asideRoom = 48;
+
 const moves: Readonly<Record<string, (height: number) => number>> = {
   up: () => -1,
   "ctrl+p": () => -1,
@@ -44,10 +51,7 @@ const moves: Readonly<Record<string, (height: number) => number>> = {
   end: () => Number.POSITIVE_INFINITY,
 };
 
-export function listPanel<Value>(
-  palette: Palette,
-  options: ListOptions<Value>,
-): { panel: Panel; closed: Promise<Value | undefined> } {
+export function listPanel<Value>(palette: Palette, options: ListOptions<Value>): OpenedPanel<Value> {
   let filter = options.filter ?? "";
   let left = narrowed();
   let selected = Math.max(0, Math.min(options.selected ?? 0, left.length - 1));
@@ -79,34 +83,43 @@ export function listPanel<Value>(
     const title = typeof options.title === "string" ? options.title : options.title();
     const prompt = join(palette.bold(` ${title} `), palette.plain(filter));
     const shown = left.slice(first, first + height);
-    const width = Math.min(40, Math.max(0, ...shown.map(({ label }) => widthOf(palette.plain(label)))) + 2);
-    const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width }));
+    const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => widthOf(palette.plain(text)))) + 2;
+    const width = Math.min(Math.max(40, columns >> 1), widest(shown.map(({ label }) => label)));
+    const aside = width + widest(shown.map(({ detail = "" }) => detail)) + 3;
+    // In a wide window, the notes are not far from what they are about.
+    const needed = aside + widest(shown.map((item) => item.aside ?? "")) + widest(shown.map(({ note = "" }) => note));
+    const edge = Math.min(columns - rightMargin, Math.max(layoutWidth(columns), needed));
+    const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width, aside, edge }));
     if (lines.length === 0) lines.push(palette.soft("   no matches"));
     const counted =
       left.length === options.items.length ? `${left.length}` : `${left.length} of ${options.items.length}`;
-    const more = Object.entries(options.keys ?? {}).map(([name, { help }]) => ` · ${name} ${help}`);
-    const help = cut(
-      palette.soft(
-        `   ${counted} · ↑↓ move · type to filter · enter ${options.enter ?? "selects"} · esc cancels${more.join("")}`,
-      ),
-      columns - 1,
-    );
+    const own = Object.entries(options.keys ?? {}).map(([name, { help }]) => `${name} ${help}`);
+    const keys = ["↑↓ move", "type to filter", `enter ${options.enter ?? "selects"}`, "esc cancels", ...own];
+    // In a narrow window, what everybody knows is left out first.
+    const helps = keys.map((_, known) => palette.soft(`   ${[counted, ...keys.slice(known)].join(" · ")}`));
+    const help = cut(helps.find((line) => widthOf(line) < columns) ?? helps.at(-1)!, columns - 1);
+    const more = options.items.some((item) => item.more !== undefined)
+      ? wrap(palette.plain(`   ${left[selected]?.more ?? ""}`), columns - 1, palette.plain("   "))
+      : [];
     const head = cut(prompt, columns - 1);
     return {
-      lines: [head, ...lines, help],
+      lines: [head, ...lines, ...more, help],
       cursor: { row: 0, column: Math.min(columns - 1, widthOf(prompt)) },
     };
   }
 
   function lineOf(
-    { label, detail = "", note = "" }: ListItem<Value>,
+    { label, detail = "", aside = "", note = "" }: ListItem<Value>,
     isSelected: boolean,
-    { columns, width }: { columns: number; width: number },
+    at: { columns: number; width: number; aside: number; edge: number },
   ): Painted {
     const name = isSelected ? palette.both("bold", "accent") : palette.plain;
     const sign = isSelected ? palette.accent(" › ") : palette.plain("   ");
-    const labelled = detail === "" ? name(label) : padded(cut(name(label), width - 2), width);
-    return spread(join(sign, labelled, palette.soft(detail)), palette.soft(note), columns - rightMargin);
+    const labelled = detail === "" ? name(label) : padded(cut(name(label), at.width - 2), at.width);
+    const left = join(sign, labelled, palette.soft(detail));
+    const hasRoom = aside !== "" && at.columns - at.aside >= asideRoom;
+    const whole = hasRoom ? join(padded(left, at.aside), palette.soft(aside)) : left;
+    return spread(whole, palette.soft(note), at.edge);
   }
 
   return createPanel<Value>((close) => ({

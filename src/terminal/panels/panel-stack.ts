@@ -1,5 +1,5 @@
 // The stack of open panels: the last one receives the keys. Questions ignore keys until the user can have read them.
-import type { Panel } from "./panel.ts";
+import type { OpenedPanel, Panel } from "./panel.ts";
 
 /** A question accepts keys after this time without a key since it was drawn. */
 const readingMs = 400;
@@ -20,13 +20,7 @@ export class PanelStack {
     return this.#panels.at(-1);
   }
 
-  async open<Result>({
-    panel,
-    closed,
-  }: {
-    panel: Panel;
-    closed: Promise<Result | undefined>;
-  }): Promise<Result | undefined> {
+  async open<Result>({ panel, closed }: OpenedPanel<Result>): Promise<Result | undefined> {
     this.#panels.push(panel);
     this.#begin();
     this.#changed();

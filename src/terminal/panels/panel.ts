@@ -4,11 +4,14 @@ import type { Size, View } from "../view.ts";
 
 export interface Panel {
   view(size: Size): View;
-  press(key: Key): void;
+  /** A question returns false for a key that means nothing to it, which then belongs to the editor or the app. */
+  press(key: Key): unknown;
   /** Closes the panel without an answer, because the run was stopped or the program ends. */
   cancel(): void;
   /** True if keys typed before the panel could be read must not answer it. */
   readonly isQuestion?: boolean;
+  /** What its keys do, shown in the footer if the panel does not say it itself. */
+  readonly keys?: string;
 }
 
 export type OpenedPanel<Result> = { panel: Panel; closed: Promise<Result | undefined> };

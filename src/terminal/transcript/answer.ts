@@ -11,7 +11,6 @@ export interface AnswerBlock {
   add(text: string): void;
   /** Returns blocks that further text cannot change. Needs `style.rendering`. */
   takeClosed(style: MarkdownStyle): ClosedBlock[];
-  /** Returns the rest as one block. */
   takeRest(): ClosedBlock | undefined;
   /** Renders the last lines of the open block. */
   live(width: number, most: number, style: MarkdownStyle): Painted[];
@@ -29,7 +28,7 @@ export function createAnswer(): AnswerBlock {
   /** The length at the last check: no block closes without another line. */
   let lookedAt = -1;
 
-  function take(length: number): string {
+  function takeText(length: number): string {
     const text = open.slice(0, length);
     open = open.slice(length);
     return text;
@@ -46,7 +45,7 @@ export function createAnswer(): AnswerBlock {
       if (!tokens || tokens.reduce((sum, token) => sum + token.raw.length, 0) !== open.length) return [];
       const closed: ClosedBlock[] = [];
       for (const { length, isItem } of closedLengths(tokens)) {
-        const text = take(length);
+        const text = takeText(length);
         if (text.trim() === "") continue;
         const mark = isItem ? markOf(text) : undefined;
         closed.push({ text, follows: mark !== undefined && mark === listMark });
@@ -56,7 +55,7 @@ export function createAnswer(): AnswerBlock {
       return closed;
     },
     takeRest() {
-      const text = take(open.length);
+      const text = takeText(open.length);
       lookedAt = -1;
       const follows = listMark !== undefined && markOf(text) === listMark;
       listMark = undefined;

@@ -22,7 +22,7 @@ import {
   wrap,
 } from "../painted.ts";
 import { codeLines } from "./code.ts";
-import { barred, diffLines, indented } from "./diff-lines.ts";
+import { diffLines, indented, withBars } from "./diff-lines.ts";
 import { markdownLines } from "./markdown.ts";
 import type { Rendering } from "./rendering.ts";
 
@@ -59,17 +59,19 @@ const everything = 2000;
 const failureRows = 3;
 const allRows = 200;
 
+const outcomeColours = { ok: "soft", failed: "bad", refused: "warn", unknown: "soft" } as const;
+
 export function cardLines(call: Call, style: CardStyle, { open, note }: CardOptions = {}): Painted[] {
   const { palette, width } = style;
-  const words = shortened(wordsOfCall(call.tool, call.args, call.outcome?.value), style);
+  const words = shortenPaths(wordsOfCall(call.tool, call.args, call.outcome?.value), style);
   const group = outcomeGroupOf(call.outcome);
   const time = call.startedAt !== undefined && call.endedAt !== undefined ? call.endedAt - call.startedAt : undefined;
   const value = isObject(call.outcome?.value) ? call.outcome.value : {};
   const exit = typeof value.exitCode === "number" && value.exitCode !== 0 ? `exit ${value.exitCode}` : "";
-  const said = { ok: words.outcome, failed: exit || "failed", refused: "refused", unknown: "" }[group];
+  const outcomeText = { ok: words.outcome, failed: exit || "failed", refused: "refused", unknown: "" }[group];
   const isTold = time !== undefined && group !== "refused" && (words.isTimed || time >= 1000);
-  const outcome = [said, note ?? "", isTold ? duration(time) : ""].filter(Boolean).join(" · ");
-  const paint = { ok: palette.soft, failed: palette.bad, refused: palette.warn, unknown: palette.soft }[group];
+  const outcome = [outcomeText, note ?? "", isTold ? duration(time) : ""].filter(Boolean).join(" · ");
+  const paint = palette[outcomeColours[group]];
   const sign = { ok: nothing, failed: palette.bad("✗"), refused: palette.warn("!"), unknown: nothing }[group];
   const title = titleLine(words, paint(outcome), {
     palette,
@@ -96,7 +98,7 @@ export function runningLines(
   { now, output, note, isWaiting }: { now: number; output: readonly string[]; note?: string; isWaiting?: boolean },
 ): Painted[] {
   const { palette, width } = style;
-  const words = shortened(wordsOfCall(call.tool, call.args, undefined), style);
+  const words = shortenPaths(wordsOfCall(call.tool, call.args, undefined), style);
   const since = call.startedAt === undefined ? "" : runningFor(now - call.startedAt);
   const right = isWaiting
     ? palette.warn("waits for you")
@@ -104,7 +106,7 @@ export function runningLines(
   const tail = output.map((line) => palette.withColours(line));
   return [
     titleLine(words, right, { palette, width, sign: nothing }),
-    ...indented(barred(tail, palette, width - bodyIndent(width)), bodyIndent(width)),
+    ...indented(withBars(tail, palette, width - bodyIndent(width)), bodyIndent(width)),
   ];
 }
 
@@ -143,7 +145,7 @@ export function titleLine(words: CallWords, right: Painted, { palette, width, si
   return cut(join(left, paint(words.target)), width);
 }
 
-function shortened(words: CallWords, { workspace, home }: CardStyle): CallWords {
+function shortenPaths(words: CallWords, { workspace, home }: CardStyle): CallWords {
   const short = (text: string) => {
     if (workspace !== "" && text === workspace) return ".";
     const inside = workspace === "" ? text : text.replaceAll(`${workspace}/`, "");
@@ -173,7 +175,7 @@ function bodyLines(call: Call, style: CardStyle, open: boolean): Painted[] {
   const { language, text } = view.output;
   const lines =
     language === "markdown" ? markdownLines(text, width, style) : codeLines(text.replace(/\n$/, ""), language, style);
-  return barred(lines.slice(0, everything), palette, width, allRows);
+  return withBars(lines.slice(0, everything), palette, width, allRows);
 }
 
 type Body = (shown: {
@@ -186,13 +188,13 @@ type Body = (shown: {
 
 const bodies: Record<string, Body> = {
   shell: ({ value, style, width, open }) =>
-    printed(value, style.palette, width, open ? { most: everything, rows: allRows } : { most: maxLines.output }),
+    outputLines(value, style.palette, width, open ? { most: everything, rows: allRows } : { most: maxLines.output }),
   updateTodos: ({ args, value, style, width }) => todoLines(value.todos ?? args.todos, style.palette, width),
   mcp: ({ value, style, width, open }) => {
     const lines = (Array.isArray(value.content) ? value.content : []).filter(isObject).flatMap(contentLines);
     const most = open ? everything : maxLines.text;
     const rest = lines.length > most ? [style.palette.soft(`… ${lines.length - most} more lines`)] : [];
-    return barred(
+    return withBars(
       [...lines.slice(0, most).map((line) => style.palette.withColours(line)), ...rest],
       style.palette,
       width,
@@ -208,7 +210,7 @@ function whyLines(call: Call, { palette, width: whole }: CardStyle, open: boolea
   const value = isObject(call.outcome?.value) ? call.outcome.value : {};
   if (call.tool === "shell" && outcomeGroupOf(call.outcome) === "failed") {
     const limits = open ? { most: everything, rows: allRows } : { most: maxLines.failure, rows: failureRows };
-    const lines = printed(value, palette, width, limits);
+    const lines = outputLines(value, palette, width, limits);
     if (lines.length > 0) return lines;
   }
   const reason = errorTextOf(call.outcome) ?? "";
@@ -218,7 +220,7 @@ function whyLines(call: Call, { palette, width: whole }: CardStyle, open: boolea
 
 type OutputLimits = { most: number; rows?: number };
 
-function printed(value: JsonObject, palette: Palette, width: number, limits: OutputLimits): Painted[] {
+function outputLines(value: JsonObject, palette: Palette, width: number, limits: OutputLimits): Painted[] {
   const parts = [value.interleavedOutput, value.stdout, value.stderr].map((each) =>
     typeof each === "string" ? each : "",
   );
@@ -231,9 +233,9 @@ function outputTail(text: string, palette: Palette, width: number, { most, rows 
   if (text.trim() === "") return [];
   const lines = overwritten(text).filter((line) => line.trim() !== "");
   const left = lines.length - most;
-  const shown = lines.slice(-most).map((line) => palette.withColours(line));
-  if (left > 0) shown.unshift(palette.soft(`… ${left} ${left === 1 ? "line" : "lines"} before`));
-  return barred(shown, palette, width, rows);
+  const lastLines = lines.slice(-most).map((line) => palette.withColours(line));
+  if (left > 0) lastLines.unshift(palette.soft(`… ${left} ${left === 1 ? "line" : "lines"} before`));
+  return withBars(lastLines, palette, width, rows);
 }
 
 /** Splits a command's output into lines, without text that was overwritten, such as progress. */
@@ -265,19 +267,19 @@ function contentLines({ text, image, resource }: JsonObject): string[] {
 }
 
 function answerLines({ questions }: JsonObject, { answers }: JsonObject, palette: Palette, width: number): Painted[] {
-  const given = (Array.isArray(answers) ? answers : []).filter(isObject);
+  const answerList = (Array.isArray(answers) ? answers : []).filter(isObject);
   return (Array.isArray(questions) ? questions : []).filter(isObject).flatMap(({ id, prompt, options }) => {
-    const answer = given.find((each) => each.questionId === id);
+    const answer = answerList.find((each) => each.questionId === id);
     const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
     const labels = (Array.isArray(options) ? options : [])
       .filter(isObject)
       .filter((option) => chosen.includes(option.id))
       .map((option) => String(option.label));
     if (typeof answer?.freeformText === "string" && answer.freeformText !== "") labels.push(answer.freeformText);
-    const said = labels.length > 0 ? labels.join(", ") : "no answer";
+    const answerText = labels.length > 0 ? labels.join(", ") : "no answer";
     return [
       ...wrap(palette.soft(String(prompt).replace(/\s+/g, " ").trim()), width),
-      ...wrap(join(palette.accent("› "), palette.plain(said.replace(/\s+/g, " "))), width, blanks(2)),
+      ...wrap(join(palette.accent("› "), palette.plain(answerText.replace(/\s+/g, " "))), width, blanks(2)),
     ];
   });
 }
@@ -289,12 +291,10 @@ export function branchLine(
   { now, isLast, width }: { now: number; isLast: boolean; width: number },
 ): Painted {
   const { palette } = style;
-  const words = shortened(wordsOfCall(call.tool, call.args, call.outcome?.value), style);
+  const words = shortenPaths(wordsOfCall(call.tool, call.args, call.outcome?.value), style);
   const group = outcomeGroupOf(call.outcome);
   const right = call.outcome
-    ? { ok: palette.soft, failed: palette.bad, refused: palette.warn, unknown: palette.soft }[group](
-        { ok: words.outcome, failed: "failed", refused: "refused", unknown: "" }[group],
-      )
+    ? palette[outcomeColours[group]]({ ok: words.outcome, failed: "failed", refused: "refused", unknown: "" }[group])
     : palette.accent(`${spinner(now)} ${runningFor(now - (call.startedAt ?? now))}`);
   const left = join(
     palette.soft(isLast ? "└ " : "├ "),

@@ -26,28 +26,30 @@ export function diffLines(diff: string, style: DiffStyle): Painted[] {
   const hunks = hunksOfDiff(diff);
   const numbers = hunks.flat().map((line) => String(numberOf(line) ?? "").length);
   const numberWidth = lineNumbers ? Math.max(2, ...numbers) : 0;
-  const shown: Painted[] = [];
+  const shownLines: Painted[] = [];
   const lead = " ".repeat(numberWidth);
   /** The maximum number of consecutive lines with one sign, so that both the old and the new text are visible. */
   const longest = Math.max(1, most >> 1);
   let left = most;
   let hidden = 0;
   for (const [index, hunk] of hunks.entries()) {
-    if (index > 0 && left > 0) shown.push(palette.soft(`${lead} …`));
+    if (index > 0 && left > 0) shownLines.push(palette.soft(`${lead} …`));
     const words = rendering ? changedWords(hunk, rendering.wordChanges) : new Map<DiffLine, Words>();
     for (const run of runsOf(hunk)) {
       const passed = left > 0 && run[0]!.sign !== " " ? run.slice(longest).length : 0;
       for (const line of passed > 0 ? run.slice(0, longest) : run) {
         if (left-- > 0)
-          shown.push(...shownLine(line, words.get(line), { palette, rendering, language, numberWidth, width, rows }));
+          shownLines.push(
+            ...shownLine(line, words.get(line), { palette, rendering, language, numberWidth, width, rows }),
+          );
         else hidden++;
       }
       if (passed > 0)
-        shown.push(palette.soft(`${lead} … ${passed} more ${run[0]!.sign === "+" ? "added" : "removed"}`));
+        shownLines.push(palette.soft(`${lead} … ${passed} more ${run[0]!.sign === "+" ? "added" : "removed"}`));
     }
   }
-  if (hidden > 0) shown.push(palette.soft(`${lead} … ${counted(hidden, "more line")}`));
-  return shown;
+  if (hidden > 0) shownLines.push(palette.soft(`${lead} … ${counted(hidden, "more line")}`));
+  return shownLines;
 }
 
 /** Groups consecutive lines with the same sign. */
@@ -113,7 +115,7 @@ function plainBlanks(width: number, body: Painted): string {
 }
 
 /** Renders untrusted lines under a call, each behind a bar. `rows` limits the rows of a long line before it is cut. */
-export function barred(lines: readonly Painted[], palette: Palette, width: number, rows = 1): Painted[] {
+export function withBars(lines: readonly Painted[], palette: Palette, width: number, rows = 1): Painted[] {
   const room = Math.max(8, width - 2);
   return lines.flatMap((line) => wrap(cut(line, room * rows), room).map((piece) => join(palette.soft("│ "), piece)));
 }

@@ -5,7 +5,7 @@ import type { Recorded } from "../../protocol/run.ts";
 import { outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { duration, runningFor, tokenCount } from "../../view/numbers.ts";
 import { blanks, join, linesOf, nothing, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
-import { rightMargin, type Size } from "../view.ts";
+import { layoutWidth, type Size } from "../view.ts";
 import { type ClosedBlock, closedLines, createAnswer } from "./answer.ts";
 import { type CardStyle, spinner, spinnerMs } from "./card.ts";
 import { endingLines } from "./ending.ts";
@@ -43,7 +43,6 @@ export interface Transcript {
   load(): Promise<void>;
   /** How often `live` changes by itself; undefined if it does not, and no timer is needed. */
   readonly tickMs: number | undefined;
-  readonly isWorking: boolean;
   /** Marks a call as waiting for the user's answer, until `answered`. The first of them is shown by the question itself. */
   waits(callId: string): void;
   answered(callId: string): void;
@@ -51,14 +50,6 @@ export interface Transcript {
 
 /** Calls and notices follow their own kind without an empty line, and list items follow any block. */
 type Block = { kind: "text" | "item" | "call" | "notice"; lines(width: number): Painted[] };
-
-/** The maximum width of text, for readability. */
-const widest = 100;
-
-/** Leaves a margin at the right edge, so that making the window slightly narrower wraps no line. */
-export function layoutWidth(columns: number): number {
-  return Math.max(10, Math.min(columns - rightMargin, widest));
-}
 
 export function createTranscript(options: TranscriptOptions): Transcript {
   const { palette, workspace, home, now = Date.now, onChange = () => {} } = options;
@@ -78,7 +69,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   /** Started calls that are not in the transcript yet, and those of them that have ended. */
   const order: string[] = [];
   const ended = new Map<string, EndedCall>();
-  /** Time spent waiting for the user in this turn. */
+  /** Time spent waiting for the user in the current turn; its ending says how much it was. */
   let waited = 0;
   let waitsSince = 0;
 
@@ -137,7 +128,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   function event({ event, agent }: Recorded): void {
     if (agent !== undefined) {
       if (turn && event.type === "tool_end") noteChange(event);
-      for (const ended of calls.ofAgent(agent, event)) add("call", (width) => ended(style(width), now()));
+      calls.ofAgent(agent, event);
       return;
     }
     switch (event.type) {
@@ -201,10 +192,9 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         ended.clear();
         order.length = 0;
         const changed = turn?.changed.size ?? 0;
-        const waitedMs = waited;
         waited = 0;
         turn = undefined;
-        add("text", (width) => endingLines(event, { changed, waitedMs, palette, width }));
+        add("text", (width) => endingLines(event, { changed, palette, width }));
         break;
       }
       case "init":
@@ -293,9 +283,6 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     get tickMs() {
       return turn || calls.isRunning ? spinnerMs : undefined;
     },
-    get isWorking() {
-      return turn !== undefined;
-    },
     waits(callId) {
       if (!calls.isWaiting) waitsSince = now();
       calls.waits(callId, now());
@@ -311,7 +298,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   function workingLine({ since, characters }: { since: number; characters: number }): Painted {
     const at = now();
     const doing = thinking ? "Thinking" : "Working";
+    const worked = runningFor(at - since - waited);
     const tokens = characters > 0 ? ` · ~${tokenCount(Math.ceil(characters / 4))} tokens` : "";
-    return join(palette.accent(spinner(at)), palette.soft(` ${doing} · ${runningFor(at - since)}${tokens}`));
+    return join(palette.accent(spinner(at)), palette.soft(` ${doing} · ${worked}${tokens}`));
   }
 }

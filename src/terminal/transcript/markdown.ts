@@ -128,7 +128,7 @@ function tableLines(table: Tokens.Table, width: number, style: MarkdownStyle): P
   const lines = rows.flatMap((row, index) => {
     const cells = widths.map((wide, column) => wrap(row[column] ?? nothing, wide));
     const height = Math.max(...cells.map((cell) => cell.length));
-    const shown = Array.from({ length: height }, (_, at) =>
+    const tableRows = Array.from({ length: height }, (_, at) =>
       join(
         ...widths.map((wide, column) => {
           const cell = cells[column]![at] ?? nothing;
@@ -143,10 +143,10 @@ function tableLines(table: Tokens.Table, width: number, style: MarkdownStyle): P
     );
     return index === 0
       ? [
-          ...shown,
+          ...tableRows,
           join(...widths.map((wide, column) => palette.soft("─".repeat(wide) + (column === columns - 1 ? "" : "  ")))),
         ]
-      : shown;
+      : tableRows;
   });
   return lines.map((line) => cut(line, width));
 }
@@ -167,8 +167,8 @@ function inlineParts(tokens: readonly Token[], style: MarkdownStyle, styles: rea
   const lines: Painted[][] = [[]];
   const paint = (text: string, more: readonly Colour[] = []) => {
     // A single line break is a blank.
-    const shown = decodeEntities(text).replace(/ *\n */g, " ");
-    if (shown !== "") lines.at(-1)!.push(style.palette.both(...styles, ...more)(shown));
+    const decodedText = decodeEntities(text).replace(/ *\n */g, " ");
+    if (decodedText !== "") lines.at(-1)!.push(style.palette.both(...styles, ...more)(decodedText));
   };
   const nest = (inner: readonly Token[] | undefined, more: readonly Colour[]) => {
     for (const [index, parts] of inlineParts(inner ?? [], style, [...styles, ...more]).entries()) {

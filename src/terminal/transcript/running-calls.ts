@@ -18,8 +18,8 @@ export interface RunningCalls {
   start(event: Start): void;
   output(event: Output): void;
   end(event: End): EndedCall;
-  /** Handles an event of a subagent and returns the calls that ended with it. */
-  ofAgent(agent: string, event: AgentEvent): EndedCall[];
+  /** Handles an event of a subagent. */
+  ofAgent(agent: string, event: AgentEvent): void;
   /** Ends a background subagent; returns undefined if it is unknown. */
   endBackground(event: Notice): EndedCall | undefined;
   /** Ends all calls when the turn is over; those still running were cut off. */
@@ -51,7 +51,6 @@ export function createCalls(): RunningCalls {
   const agents = new Map<string, Agent>();
   /** When each call began to wait for the user, in the order of the questions. */
   const waiting = new Map<string, number>();
-  const waited = new Map<string, number>();
 
   const callOf = ({ callId, tool, args, startedAt, at }: Start | End): Call => ({
     callId,
@@ -77,7 +76,7 @@ export function createCalls(): RunningCalls {
     return left > 0 ? [style.palette.soft(`… ${counted(left, "call")} before`), ...lines] : lines;
   }
 
-  function shown(call: Call): EndedCall {
+  function asEndedCall(call: Call): EndedCall {
     const agent = agentOf(call);
     return (style, now) => {
       const indent = bodyIndent(style.width);
@@ -105,9 +104,8 @@ export function createCalls(): RunningCalls {
     end(event) {
       const { callId, outcome, completedAt, at } = event;
       const call: Call = { ...running.get(callId), ...callOf(event), outcome, endedAt: completedAt ?? at };
-      if (call.startedAt !== undefined) call.startedAt += waited.get(callId) ?? 0;
+      call.startedAt = event.ranAt ?? call.startedAt;
       running.delete(callId);
-      waited.delete(callId);
       waiting.delete(callId);
       tails.delete(callId);
       const agentId = isObject(call.args) && typeof call.args.agentId === "string" ? call.args.agentId : undefined;
@@ -118,7 +116,7 @@ export function createCalls(): RunningCalls {
         outcome.value.isBackground === true
       )
         background.set(agentId, { ...call, outcome: undefined, endedAt: undefined });
-      return shown(call);
+      return asEndedCall(call);
     },
     ofAgent(id, event) {
       const agent = agents.get(id) ?? { calls: new Map(), ended: [], count: 0 };
@@ -135,7 +133,6 @@ export function createCalls(): RunningCalls {
           { ...call, args: event.args, outcome: event.outcome, endedAt: event.completedAt },
         ].slice(-shownBranches);
       }
-      return [];
     },
     endBackground({ fields, at }) {
       const id = typeof fields?.task_id === "string" ? fields.task_id : "";
@@ -146,11 +143,11 @@ export function createCalls(): RunningCalls {
         fields?.status === "success"
           ? { kind: "success", value: {} }
           : { kind: "error", value: { error: typeof fields?.detail === "string" ? fields.detail : "It failed." } };
-      return shown({ ...call, outcome, endedAt: at });
+      return asEndedCall({ ...call, outcome, endedAt: at });
     },
     endAll() {
       const left = [...running.values()].map((call) =>
-        shown({ ...call, outcome: { kind: "error", value: { error: "It was cut off." } } }),
+        asEndedCall({ ...call, outcome: { kind: "error", value: { error: "It was cut off." } } }),
       );
       running.clear();
       tails.clear();
@@ -165,7 +162,6 @@ export function createCalls(): RunningCalls {
       waiting.delete(callId);
       const call = running.get(callId);
       if (since === undefined || !call) return;
-      waited.set(callId, (waited.get(callId) ?? 0) + now - since);
       if (call.startedAt !== undefined) call.startedAt += now - since;
     },
     live: (style, now, rows) => {
@@ -179,7 +175,7 @@ export function createCalls(): RunningCalls {
         return {
           call,
           words: note(agent),
-          output: outputOf(call.callId),
+          output: agent ? [] : outputOf(call.callId), // the steps of a subagent are shown as branches
           below: indented(branches(agent, style, now, indent), indent),
         };
       });

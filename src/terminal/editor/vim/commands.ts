@@ -20,11 +20,11 @@ export const simpleCommands: Record<string, Simple> = {
   A: (work, { count }) => enterInsert(work, lineEnd(work.buffer.text, work.buffer.cursor), { count }),
   o: (work, { count }) => {
     const at = lineEnd(work.buffer.text, work.buffer.cursor);
-    return enterInsert(put(work, at, at, "\n"), at + 1, { count, between: "\n" });
+    return enterInsert(insertText(work, at, at, "\n"), at + 1, { count, between: "\n" });
   },
   O: (work, { count }) => {
     const at = lineStart(work.buffer.text, work.buffer.cursor);
-    return enterInsert(put(work, at, at, "\n"), at, { count, between: "\n" });
+    return enterInsert(insertText(work, at, at, "\n"), at, { count, between: "\n" });
   },
   R: ({ vim, buffer }, { count }) => ({
     vim: {
@@ -39,8 +39,8 @@ export const simpleCommands: Record<string, Simple> = {
     const { text, cursor } = work.buffer;
     const end = forward(text, cursor, count);
     if (end === undefined) return undefined;
-    if (argument === "\n") return put(work, cursor, end, "\n");
-    const next = put(work, cursor, end, argument.repeat(count));
+    if (argument === "\n") return insertText(work, cursor, end, "\n");
+    const next = insertText(work, cursor, end, argument.repeat(count));
     return withBuffer(next, moveTo(next.buffer, cursor + argument.length * (count - 1)));
   },
   "~": (work, { count }) => {
@@ -48,18 +48,18 @@ export const simpleCommands: Record<string, Simple> = {
     let end = cursor;
     for (let left = count; left > 0 && !isLineEnd(text, end); left--) end = nextGrapheme(text, end);
     if (end === cursor) return undefined;
-    const next = put(work, cursor, end, swapCase(text.slice(cursor, end)));
+    const next = insertText(work, cursor, end, swapCase(text.slice(cursor, end)));
     return withBuffer(next, settleNormal(next.buffer));
   },
-  J: (work, { count }) => joined(work, Math.max(2, count), true),
-  gJ: (work, { count }) => joined(work, Math.max(2, count), false),
-  p: (work, { count }) => pasted(work, count, "after"),
-  P: (work, { count }) => pasted(work, count, "before"),
+  J: (work, { count }) => joinLines(work, Math.max(2, count), true),
+  gJ: (work, { count }) => joinLines(work, Math.max(2, count), false),
+  p: (work, { count }) => pasteRegister(work, count, "after"),
+  P: (work, { count }) => pasteRegister(work, count, "before"),
   u: (work, { count }) => withBuffer(work, backOrForth(work.buffer, count, "undo")),
   "ctrl+r": (work, { count }) => withBuffer(work, backOrForth(work.buffer, count, "redo")),
 };
 
-function put(work: Work, start: number, end: number, text: string): Work {
+function insertText(work: Work, start: number, end: number, text: string): Work {
   return withBuffer(work, replace(work.buffer, { start, end, text, group: work.vim.group }));
 }
 
@@ -74,7 +74,7 @@ function forward(text: string, from: number, count: number): number | undefined 
 }
 
 /** Joins lines. With `spaced`, removes indents and inserts a blank, unless there is one already or the next line starts with `)`. */
-export function joined(work: Work, count: number, spaced: boolean): Work | undefined {
+export function joinLines(work: Work, count: number, spaced: boolean): Work | undefined {
   const { text, cursor } = work.buffer;
   const start = lineStart(text, cursor);
   const lines = text.slice(start).split("\n", count);
@@ -93,18 +93,18 @@ export function joined(work: Work, count: number, spaced: boolean): Work | undef
   return withBuffer(work, settleNormal(buffer));
 }
 
-function pasted(work: Work, count: number, where: "before" | "after"): Work | undefined {
+function pasteRegister(work: Work, count: number, where: "before" | "after"): Work | undefined {
   const { register } = work.vim;
   const { text, cursor } = work.buffer;
   if (register.text === "") return undefined;
   const whole = register.text.repeat(count);
   if (register.linewise) {
     const at = where === "after" ? lineEnd(text, cursor) : lineStart(text, cursor);
-    const next = put(work, at, at, where === "after" ? `\n${whole.slice(0, -1)}` : whole);
+    const next = insertText(work, at, at, where === "after" ? `\n${whole.slice(0, -1)}` : whole);
     return withBuffer(next, moveTo(next.buffer, firstNonBlank(next.buffer.text, where === "after" ? at + 1 : at)));
   }
   const at = where === "before" || isLineEnd(text, cursor) ? cursor : nextGrapheme(text, cursor);
-  const next = put(work, at, at, whole);
+  const next = insertText(work, at, at, whole);
   return withBuffer(
     next,
     register.text.includes("\n") ? moveTo(next.buffer, at) : settleNormal(moveTo(next.buffer, at + whole.length - 1)),

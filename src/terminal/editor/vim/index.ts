@@ -33,7 +33,7 @@ export function pressVim(vim: Vim, buffer: TextBuffer, key: Key & { type: "key" 
   const isVisual = vim.mode !== "normal";
   if (key.name === "escape") {
     if (!isVisual && vim.keys.length === 0) return undefined;
-    return normal({ vim, buffer });
+    return enterNormal({ vim, buffer });
   }
   const arrows: Record<string, string> = isVisual || vim.keys.length > 0 ? { up: "k", down: "j" } : {};
   const takesAny = ["r", "f", "F", "t", "T"].includes(vim.keys.at(-1) ?? "");
@@ -61,13 +61,13 @@ function isFind(command: Command): command is Command & { motion: Find["key"]; a
   return command.motion !== undefined && takesCharacter.has(command.motion);
 }
 
-function normal({ vim, buffer }: Work): Work {
+function enterNormal({ vim, buffer }: Work): Work {
   const { anchor: _, overwritten: __, inserting: ___, ...rest } = vim;
   return { vim: { ...rest, mode: "normal", keys: [] }, buffer: settleNormal(moveTo(buffer, buffer.cursor)) };
 }
 
 function inNormal(work: Work, command: Command): Work | undefined {
-  if (command.key === ".") return again(work, command.count);
+  if (command.key === ".") return repeatLastChange(work, command.count);
   if (command.key === "v" || command.key === "V") {
     const mode = command.key === "v" ? "visual" : "visual line";
     return {
@@ -91,11 +91,11 @@ function run(work: Work, command: Command): Work | undefined {
   const hasCount = command.count !== undefined;
   if (command.key) return simpleCommands[command.key]!(work, { count, hasCount, argument });
   const reach = command.motion === "line" || command.object ? undefined : reachOf(work, command);
-  if (!command.operator) return reach && moved(work, reach);
+  if (!command.operator) return reach && moveCursor(work, reach);
   const target = command.object
     ? objectRange(work, command)
     : command.motion === "line"
-      ? lines(work, count)
+      ? lineRange(work, count)
       : undefined;
   const { text, cursor } = work.buffer;
   const range = target ?? (reach && rangeTo(text, cursor, reach, command.operator));
@@ -123,7 +123,7 @@ function reachOf({ vim, buffer }: Work, { motion, count, argument = "", operator
   });
 }
 
-function moved(work: Work, reach: Reach): Work {
+function moveCursor(work: Work, reach: Reach): Work {
   const buffer = moveTo(work.buffer, reach.at, reach.goal === undefined ? {} : { goal: reach.goal });
   return { vim: work.vim, buffer: settleNormal(buffer) };
 }
@@ -134,7 +134,7 @@ function objectRange({ buffer }: Work, { object, count = 1, operator = "" }: Com
 }
 
 /** The range of `count` lines from the current one; undefined if there are fewer. */
-function lines({ buffer: { text, cursor } }: Work, count: number): Range | undefined {
+function lineRange({ buffer: { text, cursor } }: Work, count: number): Range | undefined {
   let end = lineEnd(text, cursor);
   for (let left = count - 1; left > 0; left--) {
     if (end === text.length)
@@ -163,13 +163,13 @@ function inVisual(work: Work, command: Command): Work | undefined {
   }
   if (command.motion && !command.operator) {
     const reach = reachOf(work, command);
-    return reach && moved(work, reach);
+    return reach && moveCursor(work, reach);
   }
   if (command.key === "o" || command.key === "O")
     return { vim: { ...vim, anchor: buffer.cursor }, buffer: moveTo(buffer, vim.anchor!) };
   if (command.key === "v" || command.key === "V") {
     const mode = command.key === "v" ? "visual" : "visual line";
-    return mode === vim.mode ? normal(work) : { ...work, vim: { ...vim, mode } };
+    return mode === vim.mode ? enterNormal(work) : { ...work, vim: { ...vim, mode } };
   }
   const next = runVisual(work, command, range);
   if (!next) return undefined;
@@ -192,7 +192,7 @@ function withoutAnchor({ anchor: _, ...vim }: Vim): Vim {
 }
 
 /** `.` repeats the last change, including the text typed after it. A count replaces the original one. */
-function again(work: Work, count: number | undefined): Work | undefined {
+function repeatLastChange(work: Work, count: number | undefined): Work | undefined {
   const { change } = work.vim;
   if (!change) return undefined;
   const command = count === undefined ? change.command : { ...change.command, count };

@@ -52,14 +52,14 @@ const words =
   };
 
 export const motions: Record<string, Motion> = {
-  h: (input) => sideways(input, -1),
-  l: (input) => sideways(input, 1),
-  " ": (input) => sideways(input, 1),
+  h: (input) => moveSideways(input, -1),
+  l: (input) => moveSideways(input, 1),
+  " ": (input) => moveSideways(input, 1),
   j: (input) => upAndDown(input, input.count),
   k: (input) => upAndDown(input, -input.count),
-  "+": (input) => lines(input, input.count),
-  "-": (input) => lines(input, -input.count),
-  _: (input) => lines(input, input.count - 1),
+  "+": (input) => moveLines(input, input.count),
+  "-": (input) => moveLines(input, -input.count),
+  _: (input) => moveLines(input, input.count - 1),
   w: words(false),
   W: words(true),
   b: back(wordBack, "exclusive"),
@@ -94,12 +94,12 @@ export const motions: Record<string, Motion> = {
   ",": (input) => repeatSearch(input, (key) => ({ f: "F", F: "f", t: "T", T: "t" })[key] as Find["key"]),
   "}": (input) => paragraph(input, 1),
   "{": (input) => paragraph(input, -1),
-  "%": (input) => (input.hasCount ? percent(input) : matching(input)),
+  "%": (input) => (input.hasCount ? matchOrPercent(input) : matchingBracket(input)),
 };
 
 export const takesCharacter = new Set(["f", "F", "t", "T"]);
 
-function sideways({ text, at, count, operator }: MotionInput, by: 1 | -1): Reach | undefined {
+function moveSideways({ text, at, count, operator }: MotionInput, by: 1 | -1): Reach | undefined {
   let target = at;
   for (let left = count; left > 0; left--) {
     if (by < 0 && (target === 0 || text[target - 1] === "\n")) break;
@@ -120,7 +120,7 @@ function upAndDown(input: MotionInput, by: number): Reach | undefined {
   return { at: atColumn(text, line, column), kind: "linewise", goal: column };
 }
 
-function lines({ text, at }: MotionInput, by: number): Reach | undefined {
+function moveLines({ text, at }: MotionInput, by: number): Reach | undefined {
   const line = by >= 0 ? lineBelow(text, at, by) : lineAbove(text, at, -by);
   return line === undefined ? undefined : { at: firstNonBlank(text, line), kind: "linewise" };
 }
@@ -135,12 +135,12 @@ function toLine(text: string, number: number): Reach {
   return { at: firstNonBlank(text, line), kind: "linewise" };
 }
 
-function percent({ text, count }: MotionInput): Reach | undefined {
+function matchOrPercent({ text, count }: MotionInput): Reach | undefined {
   if (count > 100) return undefined;
   return toLine(text, Math.floor((count * text.split("\n").length + 99) / 100));
 }
 
-/** The start of the line `by` lines below, or of the last line if that is a different one. */
+/** Returns the start of the line `by` lines below, or of the last line; undefined if the cursor is already on it. */
 function lineBelow(text: string, at: number, by: number): number | undefined {
   let line = lineStart(text, at);
   for (let left = by; left > 0; left--) {
@@ -236,25 +236,25 @@ function paragraph({ text, at, count }: MotionInput, by: 1 | -1): Reach | undefi
 const pairs: Record<string, string> = { "(": ")", "[": "]", "{": "}" };
 const opening: Record<string, string> = { ")": "(", "]": "[", "}": "{" };
 
-function matching({ text, at }: MotionInput): Reach | undefined {
+function matchingBracket({ text, at }: MotionInput): Reach | undefined {
   const end = lineEnd(text, at);
   for (let from = at; from < end; from++) {
     const character = text[from]!;
-    if (character in pairs) return found(partner(text, from, pairs[character]!, 1));
-    if (character in opening) return found(partner(text, from, opening[character]!, -1));
+    if (character in pairs) return inclusiveReach(findPartner(text, from, pairs[character]!, 1));
+    if (character in opening) return inclusiveReach(findPartner(text, from, opening[character]!, -1));
   }
   return undefined;
 }
 
-function found(at: number | undefined): Reach | undefined {
+function inclusiveReach(at: number | undefined): Reach | undefined {
   return at === undefined ? undefined : { at, kind: "inclusive" };
 }
 
-function partner(text: string, from: number, other: string, by: 1 | -1): number | undefined {
-  const own = text[from]!;
+function findPartner(text: string, from: number, other: string, by: 1 | -1): number | undefined {
+  const bracket = text[from]!;
   let depth = 0;
   for (let at = from; at >= 0 && at < text.length; at += by) {
-    if (text[at] === own) depth++;
+    if (text[at] === bracket) depth++;
     else if (text[at] === other && --depth === 0) return at;
   }
   return undefined;

@@ -22,22 +22,22 @@ const bracketNames = {
 };
 
 export const textObjects: Record<string, TextObject> = {
-  w: (input) => word(input, false),
-  W: (input) => word(input, true),
+  w: (input) => wordObject(input, false),
+  W: (input) => wordObject(input, true),
   p: paragraph,
-  '"': (input) => quoted(input, '"'),
-  "'": (input) => quoted(input, "'"),
-  "`": (input) => quoted(input, "`"),
+  '"': (input) => quoteObject(input, '"'),
+  "'": (input) => quoteObject(input, "'"),
+  "`": (input) => quoteObject(input, "`"),
   ...Object.fromEntries(
     Object.entries(bracketNames).map(([name, [open, close]]) => [
       name,
-      (input: ObjectInput) => bracketed(input, open!, close!),
+      (input: ObjectInput) => bracketObject(input, open!, close!),
     ]),
   ),
 };
 
 /** Selects words and the blanks between them, on one line. */
-function word({ text, at, count, around }: ObjectInput, big: boolean): Range | undefined {
+function wordObject({ text, at, count, around }: ObjectInput, big: boolean): Range | undefined {
   const [first, last] = [lineStart(text, at), lineEnd(text, at)];
   if (first === last) return around ? undefined : { start: at, end: at };
   const run = (from: number): number => {
@@ -65,7 +65,7 @@ function word({ text, at, count, around }: ObjectInput, big: boolean): Range | u
 }
 
 /** Selects a quoted string on one line. On a quote, pairs are counted from the start of the line. */
-function quoted({ text, at, around }: ObjectInput, quote: string): Range | undefined {
+function quoteObject({ text, at, around }: ObjectInput, quote: string): Range | undefined {
   const [first, last] = [lineStart(text, at), lineEnd(text, at)];
   const places: number[] = [];
   for (let place = first; place < last; place++) {
@@ -87,7 +87,7 @@ function quoted({ text, at, around }: ObjectInput, quote: string): Range | undef
   return { start, end };
 }
 
-function bracketed({ text, at, count, around }: ObjectInput, open: string, close: string): Range | undefined {
+function bracketObject({ text, at, count, around }: ObjectInput, open: string, close: string): Range | undefined {
   let start = at;
   let depth = text[at] === open ? count - 1 : count;
   if (text[at] !== open || depth > 0) {

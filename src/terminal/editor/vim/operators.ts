@@ -44,30 +44,33 @@ const letters =
   (work, { range, cursor }) => {
     const { start, end } = range;
     const text = change(work.buffer.text.slice(start, end));
-    return withBuffer(work, replace(at(work, cursor).buffer, { start, end, text, cursor, group: work.vim.group }));
+    return withBuffer(
+      work,
+      replace(withCursor(work, cursor).buffer, { start, end, text, cursor, group: work.vim.group }),
+    );
   };
 
 export const operators: Record<string, Operator> = {
   d: (work, { range, cursor }) => {
     if (range.start === range.end && !range.linewise) return work;
-    const cut = yanked(at(work, cursor), range);
-    return withBuffer(cut, settleNormal(range.linewise ? withoutLines(cut, range) : without(cut, range)));
+    const cut = yankRange(withCursor(work, cursor), range);
+    return withBuffer(cut, settleNormal(range.linewise ? withoutLines(cut, range) : deleteRange(cut, range)));
   },
   c: (work, { range, cursor }) => {
-    const cut = range.start === range.end ? work : yanked(at(work, cursor), range);
-    return enterInsert(withBuffer(cut, without(cut, range)), range.start);
+    const cut = range.start === range.end ? work : yankRange(withCursor(work, cursor), range);
+    return enterInsert(withBuffer(cut, deleteRange(cut, range)), range.start);
   },
-  y: (work, { range, cursor }) => withBuffer(yanked(work, range), moveTo(work.buffer, cursor)),
-  ">": (work, input) => shifted(work, input, (line) => (line === "" ? line : "  ".repeat(input.count) + line)),
+  y: (work, { range, cursor }) => withBuffer(yankRange(work, range), moveTo(work.buffer, cursor)),
+  ">": (work, input) => changeLines(work, input, (line) => (line === "" ? line : "  ".repeat(input.count) + line)),
   "<": (work, input) =>
-    shifted(work, input, (line) => line.replace(new RegExp(`^(?: {1,2}|\t){0,${input.count}}`), "")),
+    changeLines(work, input, (line) => line.replace(new RegExp(`^(?: {1,2}|\t){0,${input.count}}`), "")),
   gu: letters((text) => text.toLowerCase()),
   gU: letters((text) => text.toUpperCase()),
   "g~": letters(swapCase),
 };
 
-/** Moves the cursor first, so that undo returns it to there. */
-function at(work: Work, cursor: number): Work {
+/** Moves the cursor before the edit, so that undo puts it back there. */
+function withCursor(work: Work, cursor: number): Work {
   return withBuffer(work, moveTo(work.buffer, cursor));
 }
 
@@ -75,12 +78,12 @@ export function swapCase(text: string): string {
   return [...text].map((each) => (each === each.toLowerCase() ? each.toUpperCase() : each.toLowerCase())).join("");
 }
 
-function yanked({ vim, buffer }: Work, { start, end, linewise = false }: Range): Work {
+function yankRange({ vim, buffer }: Work, { start, end, linewise = false }: Range): Work {
   const text = buffer.text.slice(start, end);
   return { vim: { ...vim, register: { text: linewise ? `${text}\n` : text, linewise } }, buffer };
 }
 
-function without({ vim, buffer }: Work, { start, end }: Range): TextBuffer {
+function deleteRange({ vim, buffer }: Work, { start, end }: Range): TextBuffer {
   return replace(buffer, { start, end, text: "", group: vim.group });
 }
 
@@ -92,8 +95,8 @@ function withoutLines({ vim, buffer }: Work, { start, end }: Range): TextBuffer 
   return { ...gone, cursor: firstNonBlank(gone.text, isLast ? lineStart(gone.text, from) : from) };
 }
 
-function shifted(given: Work, { range, cursor }: OperatorInput, change: (line: string) => string): Work {
-  const work = at(given, cursor);
+function changeLines(given: Work, { range, cursor }: OperatorInput, change: (line: string) => string): Work {
+  const work = withCursor(given, cursor);
   const start = lineStart(work.buffer.text, range.start);
   const end = lineEnd(work.buffer.text, range.linewise ? range.end : Math.max(range.start, range.end - 1));
   const text = work.buffer.text.slice(start, end).split("\n").map(change).join("\n");

@@ -33,55 +33,55 @@ const visualCommands = new Set([..."iaoOrR~JpPuUxXDCsSYvV", "gJ"]);
 export function parse(keys: readonly string[], { isVisual }: { isVisual: boolean }): Command | "more" | "none" {
   let at = 0;
 
-  function number(): number | undefined {
+  function parseCount(): number | undefined {
     const start = at;
     while (/^\d$/.test(keys[at] ?? "") && (at > start || keys[at] !== "0")) at++;
     return at === start ? undefined : Math.min(99_999, Number(keys.slice(start, at).join("")));
   }
 
   /** Reads one key, or two if the first is `g`. */
-  function name(): string | undefined {
+  function parseName(): string | undefined {
     const key = keys[at++];
     if (key !== "g") return key;
     const second = keys[at++];
     return second === undefined ? undefined : key + second;
   }
 
-  const first = number();
-  const key = name();
+  const first = parseCount();
+  const key = parseName();
   if (key === undefined) return "more";
   const counted = (second?: number): Pick<Command, "count"> =>
     first === undefined && second === undefined ? {} : { count: Math.min(99_999, (first ?? 1) * (second ?? 1)) };
 
-  if (isVisual && (key === "i" || key === "a")) return object(key, {});
-  if (operators.has(key)) return isVisual ? { operator: key, ...counted() } : operated(key);
+  if (isVisual && (key === "i" || key === "a")) return parseTextObject(key, {});
+  if (operators.has(key)) return isVisual ? { operator: key, ...counted() } : parseOperator(key);
   if (!isVisual && key in shorthands) return { ...shorthands[key], ...counted() };
-  if (key in motions) return moved(key, counted());
+  if (key in motions) return parseMotion(key, counted());
   if (!(isVisual ? visualCommands : commands).has(key)) return "none";
   if (key !== "r") return { key, ...counted() };
   const argument = keys[at];
   return argument === undefined ? "more" : { key, argument, ...counted() };
 
-  function operated(operator: string): Command | "more" | "none" {
-    const second = number();
+  function parseOperator(operator: string): Command | "more" | "none" {
+    const second = parseCount();
     if (keys[at] === undefined) return "more";
     const isDoubled = keys[at] === operator || (operator.length === 2 && keys[at] === operator[1]);
     if (isDoubled) return { operator, motion: "line", ...counted(second) };
-    const target = name();
+    const target = parseName();
     if (target === undefined) return "more";
     if (target === operator) return { operator, motion: "line", ...counted(second) };
-    if (target === "i" || target === "a") return object(target, { operator, ...counted(second) });
-    return target in motions ? moved(target, { operator, ...counted(second) }) : "none";
+    if (target === "i" || target === "a") return parseTextObject(target, { operator, ...counted(second) });
+    return target in motions ? parseMotion(target, { operator, ...counted(second) }) : "none";
   }
 
-  function object(kind: "i" | "a", command: Command): Command | "more" | "none" {
+  function parseTextObject(kind: "i" | "a", command: Command): Command | "more" | "none" {
     const target = keys[at];
     if (target === undefined) return "more";
     if (!(target in textObjects)) return "none";
     return { ...counted(), ...command, object: { name: target, around: kind === "a" } };
   }
 
-  function moved(motion: string, command: Command): Command | "more" {
+  function parseMotion(motion: string, command: Command): Command | "more" {
     if (!takesCharacter.has(motion)) return { ...command, motion };
     const argument = keys[at];
     return argument === undefined ? "more" : { ...command, motion, argument };

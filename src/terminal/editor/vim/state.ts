@@ -47,7 +47,7 @@ export function withBuffer({ vim }: Work, buffer: TextBuffer): Work {
   return { vim, buffer };
 }
 
-/** With a count, `between` goes before each repetition. */
+/** Enters insert mode. With a count, the typed text is inserted that often, with `between` before each repetition. */
 export function enterInsert({ vim, buffer }: Work, at: number, { count = 1, between = "" } = {}): Work {
   return {
     vim: { ...vim, mode: "insert", inserting: { text: buffer.text, at, count, between } },

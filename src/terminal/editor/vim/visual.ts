@@ -2,7 +2,7 @@
 import { moveTo, replace, type TextBuffer } from "../buffer.ts";
 import { nextGrapheme } from "../graphemes.ts";
 import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
-import { joined } from "./commands.ts";
+import { joinLines } from "./commands.ts";
 import type { Range } from "./objects.ts";
 import { operators } from "./operators.ts";
 import type { Command } from "./parse.ts";
@@ -67,7 +67,7 @@ export function runVisual(work: Work, command: Command, range: Range): Work | un
       .slice(range.start, range.linewise ? range.end : Math.max(range.start, range.end - 1))
       .split("\n").length;
     const first = { ...work, buffer: moveTo(work.buffer, range.start) };
-    return joined(first, Math.max(2, lines), command.key === "J") ?? first;
+    return joinLines(first, Math.max(2, lines), command.key === "J") ?? first;
   }
   if (command.key === "r") {
     const replaced = [...text.slice(range.start, range.end)]
@@ -83,7 +83,7 @@ export function runVisual(work: Work, command: Command, range: Range): Work | un
       }),
     };
   }
-  if (command.key === "p" || command.key === "P") return exchanged(work, range, count);
+  if (command.key === "p" || command.key === "P") return exchangeWithRegister(work, range, count);
   return undefined;
 }
 
@@ -94,7 +94,7 @@ function firstPlace({ vim, buffer }: Work, { start, linewise }: Range): number {
 }
 
 /** Replaces the selection with the register, which then holds the selection. */
-function exchanged(work: Work, range: Range, count: number): Work {
+function exchangeWithRegister(work: Work, range: Range, count: number): Work {
   const { register } = work.vim;
   const { text } = work.buffer;
   const { start, end, linewise = false } = range;
