@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { isPrompt, type Message, messageText } from "../protocol/message.ts";
+import { isEnding } from "../protocol/run.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { readWhatIsLeft } from "../store/chats/read-chat.ts";
@@ -133,11 +134,11 @@ function compactionsIn({ events }: ChatRecord, wanted: number): { at: number; st
 
 function replyStep(message: Message, model: string | undefined): Omit<Step, "step_id"> {
   const thoughts = message.parts.map((part) => (part.type === "thinking" ? part.text : "")).join("");
-  const calls = message.parts.flatMap((part) =>
-    part.type === "tool_call"
-      ? [{ tool_call_id: part.id, function_name: part.name, arguments: argumentsOf(part.args) }]
-      : [],
-  );
+  const calls = message.parts.flatMap((part) => {
+    if (part.type !== "tool_call") return [];
+    const { id, name, args } = part;
+    return [{ tool_call_id: id, function_name: name, arguments: isObject(args) ? args : { value: args } }];
+  });
   return {
     source: "agent",
     ...(model !== undefined && { model_name: model }),
@@ -146,11 +147,6 @@ function replyStep(message: Message, model: string | undefined): Omit<Step, "ste
     ...(calls.length > 0 && { tool_calls: calls }),
     llm_call_count: 1,
   };
-}
-
-/** Keeps arguments that are not an object as they are. */
-function argumentsOf(args: unknown): object {
-  return isObject(args) ? args : { value: args };
 }
 
 function observe(
@@ -188,10 +184,6 @@ function pictureOf({ mime, base64 }: { mime: string; base64: string }): Content 
 }
 
 type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
-
-function isEnding(event: AgentEvent): event is Ending {
-  return event.type === "done" || event.type === "fail";
-}
 
 function metricsOf({ usage, costUsd }: Ending): Metrics | undefined {
   if (!usage) return undefined;

@@ -11,13 +11,13 @@ import { View } from "../studio/components/view-options.tsx";
 import { codePieces } from "../view/code-pieces.ts";
 import { documentText } from "../view/document-text.ts";
 import { counted, duration } from "../view/numbers.ts";
+import { firstLine, timeText, tokensText } from "./format.ts";
 import pageStyle from "./page.css?raw";
 import { type SessionPage, type SessionTurn, sessionPage } from "./session-page.ts";
-import { firstLine, timeText, tokensText } from "./transcript.ts";
 
 export function* htmlExport(record: ChatRecord): Generator<string> {
   const session = sessionPage(record);
-  yield head(session.title);
+  yield documentHead(session.title);
   yield `<div class="page">${drawn(<Title session={session} />)}${drawn(<Turns session={session} />)}\n<main>\n`;
   for (const turn of session.turns) yield `${drawn(<Turn turn={turn} workspace={session.workspace} />)}\n`;
   yield "</main>\n</div>\n</body>\n</html>\n";
@@ -27,10 +27,9 @@ function drawn(element: VNode): string {
   return renderToString(element);
 }
 
-/** The page's only style sheet. */
 const style = componentStyle + pageStyle;
 
-function head(title: string): string {
+function documentHead(title: string): string {
   const sheet = createHash("sha256").update(style).digest("base64");
   // Even if markup got through, it could neither run nor send requests.
   const policy = `default-src 'none'; style-src 'sha256-${sheet}'; img-src data:; base-uri 'none'; form-action 'none'`;
@@ -129,12 +128,12 @@ function Turns({ session: { turns } }: { session: SessionPage }) {
 }
 
 function aboutTurn({ state, calls, durationMs }: TurnNumbers): string {
-  const facts = [
+  const details = [
     state !== "done" && state,
     calls > 0 && counted(calls, "call"),
     durationMs > 0 && duration(durationMs),
   ];
-  return facts.filter(Boolean).join(" · ");
+  return details.filter(Boolean).join(" · ");
 }
 
 function Turn({ turn: { number, at, blocks }, workspace }: { turn: SessionTurn; workspace: string | undefined }) {

@@ -29,7 +29,7 @@ function* jsonExport(record: ChatRecord): Generator<string> {
   yield `${start.slice(0, -2)},\n  "messages": [`;
   let separator = "\n";
   for (const message of unifiedChat(record)) {
-    const text = JSON.stringify(exported(message), null, 2).replaceAll("\n", "\n    ");
+    const text = JSON.stringify(withoutOriginal(message), null, 2).replaceAll("\n", "\n    ");
     yield `${separator}    ${text}`;
     separator = ",\n";
   }
@@ -37,7 +37,7 @@ function* jsonExport(record: ChatRecord): Generator<string> {
 }
 
 /** Leaves out data that only a vendor can read, and copies of the message. */
-function exported({ _original, ...message }: UnifiedMessage): Omit<UnifiedMessage, "_original"> {
+function withoutOriginal({ _original, ...message }: UnifiedMessage): Omit<UnifiedMessage, "_original"> {
   return { ...message, content: message.content.map(withoutOpaque) };
 }
 
@@ -53,18 +53,18 @@ function* streamJsonExport(record: ChatRecord): Generator<string> {
   for (const { events } of rebuildEvents(record)) {
     for (const event of events) {
       // Text deltas are left out, because later events repeat the whole text.
-      yield line(event);
+      yield toJsonLine(event);
       if (event.type !== "init") continue;
-      for (const problem of problems) yield line(problem);
+      for (const problem of problems) yield toJsonLine(problem);
       problems = [];
     }
   }
 
-  function line(event: AgentEvent): string {
+  function toJsonLine(event: AgentEvent): string {
     // A copied chat started under the id of its original.
-    const own = event.type === "init" ? { ...event, sessionId: record.metadata.id } : event;
-    const said = own.type === "fail" ? { ...own, message: resultText(own.message) } : own;
-    const encoded = encodeEvent(said, record.metadata.id);
+    const ownEvent = event.type === "init" ? { ...event, sessionId: record.metadata.id } : event;
+    const exportedEvent = ownEvent.type === "fail" ? { ...ownEvent, message: resultText(ownEvent.message) } : ownEvent;
+    const encoded = encodeEvent(exportedEvent, record.metadata.id);
     return encoded ? `${JSON.stringify(encoded)}\n` : "";
   }
 }

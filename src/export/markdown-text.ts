@@ -4,18 +4,18 @@ import { documentText } from "../view/document-text.ts";
 
 /** Formats a code block, with a fence longer than any in the text. */
 export function fenced(text: string, language: string): string {
-  const shown = documentText(text);
-  const fence = "`".repeat(Math.max(3, longestRun(shown) + 1));
-  return `${fence}${language.replace(/[^\w+-]/g, "")}\n${shown}${shown.endsWith("\n") ? "" : "\n"}${fence}`;
+  const safeText = documentText(text);
+  const fence = "`".repeat(Math.max(3, longestRun(safeText) + 1));
+  return `${fence}${language.replace(/[^\w+-]/g, "")}\n${safeText}${safeText.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 
 /** Formats code on one line, also for a table. */
 export function inlineCode(text: string): string {
-  const shown = documentText(text).replace(/\s+/g, " ");
-  if (shown.trim() === "") return "";
-  const fence = "`".repeat(longestRun(shown) + 1);
-  const pad = /^`|`$/.test(shown) ? " " : "";
-  return `${fence}${pad}${shown.replaceAll("|", "\\|")}${pad}${fence}`;
+  const safeText = documentText(text).replace(/\s+/g, " ");
+  if (safeText.trim() === "") return "";
+  const fence = "`".repeat(longestRun(safeText) + 1);
+  const pad = /^`|`$/.test(safeText) ? " " : "";
+  return `${fence}${pad}${safeText.replaceAll("|", "\\|")}${pad}${fence}`;
 }
 
 /** Escapes text on one line, so that no markup is left. */

@@ -1,19 +1,23 @@
 // Exports a chat as Markdown, to read, paste and keep. Content of the chat cannot break out of its place.
+import type { TurnEnding } from "../protocol/run.ts";
+import { callName, errorTextOf, outcomeGroupOf } from "../protocol/tool-calls.ts";
 import type { ChatRecord } from "../store/chats/chat.ts";
+import type { Block, Picture, ToolCall } from "../studio/components/timeline/blocks.ts";
+import { viewOfCall } from "../view/call-view.ts";
 import { escapeHtml } from "./escape-html.ts";
+import { aboutTurn, durationText, firstLine, timeText, tokensText } from "./format.ts";
 import { fenced, inlineCode, plainInline } from "./markdown-text.ts";
-import { sealed } from "./sealed-markdown.ts";
-import type { Picture, Transcript, TranscriptCall, TranscriptItem, TranscriptTurn } from "./transcript.ts";
-import { aboutTurn, durationText, firstLine, timeText, tokensText, transcriptOf } from "./transcript.ts";
+import { sealMarkdown } from "./sealed-markdown.ts";
+import { isUsed, type SessionPage, type SessionTurn, sessionPage } from "./session-page.ts";
 
 export function* markdownExport(record: ChatRecord): Generator<string> {
-  const transcript = transcriptOf(record);
-  yield head(transcript);
-  for (const turn of transcript.turns) yield turnText(turn);
+  const page = sessionPage(record);
+  yield documentHead(page);
+  for (const turn of page.turns) yield turnText(turn, page.workspace ?? "");
 }
 
-function head(transcript: Transcript): string {
-  const { id, title, workspace, model, createdAt, updatedAt, turns, usage, problems } = transcript;
+function documentHead(page: SessionPage): string {
+  const { id, title, workspace, model, createdAt, updatedAt, turns, usage, problems } = page;
   const rows = [
     ["Chat", inlineCode(id)],
     workspace !== undefined && ["Workspace", inlineCode(workspace)],
@@ -35,60 +39,75 @@ function head(transcript: Transcript): string {
   return `${[`# ${plainInline(title)}`, "", ...table, ...warning].join("\n")}\n`;
 }
 
-function turnText(turn: TranscriptTurn): string {
-  const about = [...(turn.at === undefined ? [] : [timeText(turn.at)]), ...aboutTurn(turn)].filter(Boolean);
+function turnText({ number, at, numbers: { prompt }, blocks }: SessionTurn, workspace: string): string {
+  const ending = blocks.flatMap((block) => (block.type === "ending" ? block.ending : [])).at(-1);
+  const { durationMs = 0, usage } = ending ?? {};
+  const figures = aboutTurn({ durationMs, ...(usage && isUsed(usage) && { usage }) });
+  const about = [...(at === undefined ? [] : [timeText(at)]), ...figures].filter(Boolean);
   const pieces = [
-    `## ${turn.number}. ${plainInline(firstLine(turn.prompt))}`,
-    quoted(sealed(turn.prompt)),
-    ...turn.pictures.map(pictureText),
-    ...turn.items.map(itemText),
-    ...endingText(turn),
+    `## ${number}. ${plainInline(firstLine(prompt))}`,
+    blockquote(sealMarkdown(prompt)),
+    ...blocks.flatMap((block) => blockTexts(block, workspace)),
+    ...endingText(ending),
     ...(about.length > 0 ? [`<sub>${about.join(" · ")}</sub>`] : []),
   ];
   return `\n${pieces.filter((piece) => piece !== "").join("\n\n")}\n`;
 }
 
-function quoted(text: string): string {
+function blockquote(text: string): string {
   return text
     .split("\n")
     .map((line) => `> ${line}`.trimEnd())
     .join("\n");
 }
 
-function endingText({ ending }: TranscriptTurn): string[] {
-  if (ending.kind === "done") return [];
-  const message = ending.message === undefined ? "" : ` ${plainInline(ending.message)}`;
-  return [`> **${ending.kind === "failed" ? "Failed:" : "Interrupted:"}**${message}`];
+function endingText(ending: TurnEnding | undefined): string[] {
+  if (ending?.type === "done") return [];
+  const message = ending ? ` ${plainInline(ending.message)}` : "";
+  return [`> **${ending && ending.code !== "INTERRUPTED" ? "Failed:" : "Interrupted:"}**${message}`];
 }
 
-function itemText(item: TranscriptItem): string {
-  switch (item.type) {
+function blockTexts(block: Block, workspace: string): string[] {
+  switch (block.type) {
+    case "user": // the prompt is above; a message sent during the turn is not
+      return [
+        ...(block.isAside ? [blockquote(sealMarkdown(block.text))] : []),
+        ...(block.pictures ?? []).map(pictureText),
+      ];
     case "text":
-      return sealed(item.text);
+      return [sealMarkdown(block.text)];
     case "thinking":
-      return details("Thinking", [quoted(sealed(item.text.trim()))]);
+      return [details("Thinking", [blockquote(sealMarkdown(block.text.trim()))])];
     case "notice":
-      return `> ${plainInline(item.text)}`;
+      return [`> ${plainInline(block.message)}`];
     case "call":
-      return callText(item);
+      return [callText(block.call, workspace)];
+    case "calls":
+      return block.calls.map(({ call }) => callText(call, workspace));
+    case "ending":
+      return [];
   }
 }
 
 const groupWords = { ok: "", failed: " — failed", refused: " — refused", unknown: " — no result" };
 
-function callText(call: TranscriptCall): string {
-  const { input, error } = call;
-  const what = call.what === "" ? "" : ` <code>${escapeHtml(firstLine(call.what, 120))}</code>`;
-  const took = call.durationMs === undefined ? "" : ` · ${durationText(call.durationMs)}`;
+function callText(call: ToolCall, workspace: string): string {
+  const { outcome, startedAt, endedAt, pictures = [] } = call;
+  const { what, input, diff, output } = viewOfCall(call, outcome, workspace);
+  // A failed command's output already says why.
+  const error = outcome?.kind === "failure" ? undefined : errorTextOf(outcome);
+  const isInTitle = input?.text === what && !what.includes("\n");
+  const target = what === "" ? "" : ` <code>${escapeHtml(firstLine(what, 120))}</code>`;
+  const took = startedAt === undefined || endedAt === undefined ? "" : ` · ${durationText(endedAt - startedAt)}`;
   const body = [
-    input ? fenced(input.text, input.language) : "",
-    call.diff !== undefined ? fenced(call.diff, "diff") : "",
-    call.output ? fenced(call.output.text, call.output.language) : "",
-    error === undefined ? "" : quoted(sealed(error)),
-    ...call.pictures.map(pictureText),
+    input && !isInTitle ? fenced(input.text, input.language) : "",
+    diff !== undefined ? fenced(diff, "diff") : "",
+    output ? fenced(output.text, output.language) : "",
+    error === undefined || error === output?.text ? "" : blockquote(sealMarkdown(error)),
+    ...pictures.map(pictureText),
   ].filter((piece) => piece !== "");
-  const summary = `${escapeHtml(call.tool)}${what}${groupWords[call.group]}${took}`;
-  return details(summary, body);
+  const name = callName(call.tool, call.args, outcome?.value);
+  return details(`${escapeHtml(name)}${target}${groupWords[outcomeGroupOf(outcome)]}${took}`, body);
 }
 
 /** `summary` must be HTML. */

@@ -4,7 +4,7 @@ import { documentText } from "../view/document-text.ts";
 import { codeSpans } from "./markdown-text.ts";
 
 /** Escapes HTML and closes an open code block, since one `<!--` would hide the rest of the page. Keeps what is certainly code. */
-export function sealed(text: string): string {
+export function sealMarkdown(text: string): string {
   const seal = new Seal();
   for (const line of documentText(text).split("\n")) seal.add(line);
   // Spaces before the first word may be significant.
@@ -17,11 +17,6 @@ export function sealed(text: string): string {
 const fenceMark = /^(`{3,}|~{3,})(.*)$/;
 const listMark = /^([-*+]|\d{1,9}[.)])(?: +|$)/;
 const blockMark = /^(?:#{1,6}(?:\s|$)|>|(?:[-*_][ \t]*){3,}$|=+\s*$|-+\s*$|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$))/;
-
-/** Returns whether a line begins a new block, whatever is above it. */
-function beginsBlock(line: string): boolean {
-  return blockMark.test(line) || opening(line) !== undefined;
-}
 
 class Seal {
   readonly #lines: string[] = [];
@@ -59,7 +54,8 @@ class Seal {
   #addText(line: string, indent: number, bare: string): void {
     const isInList = this.#listIndent !== undefined && indent >= this.#listIndent;
     // Text directly below a list still belongs to it.
-    const isLazy = !this.#afterBlank && this.#innerFence === undefined && !beginsBlock(bare);
+    const isLazy =
+      !this.#afterBlank && this.#innerFence === undefined && !blockMark.test(bare) && opening(bare) === undefined;
     if (!isInList && !isLazy) {
       this.#listIndent = undefined;
       this.#innerFence = undefined;
@@ -100,16 +96,16 @@ class Seal {
   /** Escapes tags, but not in code, and not addresses in angle brackets. */
   #withoutHtml(cell: string): string {
     let outside = "";
-    let shown = "";
+    let sealedText = "";
     let at = 0;
     for (const { start, end } of codeSpans(cell)) {
       outside += cell.slice(at, start);
-      shown += escapeTags(cell.slice(at, start)) + cell.slice(start, end);
+      sealedText += escapeTags(cell.slice(at, start)) + cell.slice(start, end);
       at = end;
     }
     outside += cell.slice(at);
     this.#isEven &&= !/(?<!\\)(?:\\\\)*`/.test(outside);
-    return this.#isEven ? shown + escapeTags(cell.slice(at)) : escapeTags(cell);
+    return this.#isEven ? sealedText + escapeTags(cell.slice(at)) : escapeTags(cell);
   }
 }
 

@@ -1,11 +1,12 @@
-// Builds the blocks that the studio shows for a chat, turn by turn, with pictures, which only the messages have.
+// Builds the blocks that the studio shows for a chat, turn by turn, with pictures, which only the messages have. The Markdown and
+// HTML exports are made of them.
 import type { Usage } from "../protocol/event.ts";
 import { addUsage } from "../protocol/usage.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
-import type { ChatRecord } from "../store/chats/chat.ts";
-import type { Block, ToolCall, TurnNumbers } from "../studio/components/timeline/blocks.ts";
+import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
+import type { Block, Picture, ToolCall, TurnNumbers } from "../studio/components/timeline/blocks.ts";
 import { TimelineLog } from "../studio/components/timeline/log.ts";
-import { chatTitle, type Pictures, picturesIn } from "./transcript.ts";
+import { firstLine } from "./format.ts";
 
 export type SessionPage = {
   id: string;
@@ -50,7 +51,27 @@ const noTurn = {
   state: "interrupted" as const,
 };
 
-function isUsed(usage: Usage): boolean {
+/** An unnamed chat is titled by its first prompt. */
+export function chatTitle(title: string, prompt: string): string {
+  return (title === "New Agent" && firstLine(prompt)) || firstLine(title, 200);
+}
+
+type Pictures = { ofTurn: Map<number, Picture[]>; ofCall: Map<string, Picture[]> };
+
+function picturesIn(messages: readonly StoredMessage[]): Pictures {
+  const ofTurn = new Map<number, Picture[]>();
+  const ofCall = new Map<string, Picture[]>();
+  for (const { turn, message } of messages) {
+    for (const part of message.parts) {
+      if (part.type === "image")
+        ofTurn.set(turn, [...(ofTurn.get(turn) ?? []), { mime: part.mime, base64: part.base64 }]);
+      if (part.type === "tool_result" && part.images) ofCall.set(part.id, part.images);
+    }
+  }
+  return { ofTurn, ofCall };
+}
+
+export function isUsed(usage: Usage): boolean {
   return Object.values(usage).some((count) => count > 0);
 }
 
@@ -59,11 +80,11 @@ function withPictures(block: Block, turn: number, { ofTurn, ofCall }: Pictures):
     const pictures = ofTurn.get(turn);
     return pictures ? { ...block, pictures } : block;
   }
-  const shown = (call: ToolCall): ToolCall => {
+  const toShownCall = (call: ToolCall): ToolCall => {
     const pictures = ofCall.get(call.callId);
     return pictures ? { ...call, pictures } : call;
   };
-  if (block.type === "call") return { ...block, call: shown(block.call) };
+  if (block.type === "call") return { ...block, call: toShownCall(block.call) };
   if (block.type !== "calls") return block;
-  return { ...block, calls: block.calls.map(({ id, call }) => ({ id, call: shown(call) })) };
+  return { ...block, calls: block.calls.map(({ id, call }) => ({ id, call: toShownCall(call) })) };
 }

@@ -34,7 +34,7 @@ function faultOf(trajectory: Trajectory): string | undefined {
   return children.map(faultOf).find(Boolean);
 }
 
-it("the schema refuses what it should", () => {
+it("the ATIF schema refuses invalid trajectories", () => {
   const step = { step_id: 1, source: "user", message: "a" } as const;
   const good = {
     schema_version: "ATIF-v1.7",
@@ -58,7 +58,7 @@ it("the schema refuses what it should", () => {
   ).toBeDefined();
 });
 
-it("has prompts, replies, results, pictures, subagents, tokens and cost", async () => {
+it("an ATIF export contains prompts, replies, results, images, subagents, tokens and cost", async () => {
   place.file("pixel.png", Buffer.from(pixel, "base64"));
   const usage = { inputTokens: 100, outputTokens: 10, cacheReadTokens: 40, cacheWriteTokens: 5 };
   const script = [
@@ -147,7 +147,7 @@ it("has prompts, replies, results, pictures, subagents, tokens and cost", async 
   });
 });
 
-it("says how a turn failed", async () => {
+it("an ATIF export says how a turn failed", async () => {
   const file = place.file("fail.json", JSON.stringify([{ error: { code: "MODEL_REFUSED", message: "not this" } }]));
   const run = await place.run(["-p", "--force", "--output-format", "json", "--model", `script:${file}`, "go"]);
   const { session_id: id } = JSON.parse(run.stdout);
@@ -159,7 +159,7 @@ it("says how a turn failed", async () => {
   });
 });
 
-it("marks where the conversation was compacted, and keeps what stood before", async () => {
+it("an ATIF export marks compaction and keeps what came before", async () => {
   const start = 1_760_000_000_000;
   const compacted = { type: "notice", kind: "compacted", message: "A summary replaces its older turns." } as const;
   const record = recordOf([
@@ -177,7 +177,7 @@ it("marks where the conversation was compacted, and keeps what stood before", as
   expect(steps[3]!.extra).toEqual({ context_management: { type: "compaction", boundary: "replace" } });
 });
 
-it("holds whatever a chat says, and an empty one", async () => {
+it("an ATIF export is valid for any chat, even an empty one", async () => {
   const below = seeded(11);
   for (let round = 0; round < 50; round++)
     expect(faultOf(JSON.parse(await exported(hostileRecord(below), "atif")))).toBeUndefined();

@@ -1,15 +1,17 @@
 // The exports that programs read, JSON and stream-json; and what all exports do with text of strangers.
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { escapeHtml } from "../../src/export/escape-html.ts";
 import { exportFormats } from "../../src/export/index.ts";
-import type { AgentEvent } from "../../src/protocol/event.ts";
+import type { AgentEvent, AgentEventBody } from "../../src/protocol/event.ts";
 import type { ChatRecord } from "../../src/store/chats/chat.ts";
 import { documentText } from "../../src/view/document-text.ts";
-import { chatId, recordOf, says, seeded, user } from "../sdk/chat-record.ts";
+import { calls, chatId, type RecordTurn, recordOf, result, says, seeded, user } from "../sdk/chat-record.ts";
 import { exported, hostileRecord } from "../sdk/hostile-chat.ts";
+import { failedCommand, sampleCall, samples, states } from "../studio/sample-calls.ts";
 
-describe("JSON", () => {
-  it("has the facts, the turns and unified messages, without what only we or a vendor read", async () => {
+describe("JSON exports", () => {
+  it("a JSON export has metadata, turns and unified messages, without internal fields", async () => {
     const opaque = recordOf([
       {
         messages: [
@@ -42,7 +44,7 @@ describe("JSON", () => {
     expect(JSON.parse(await exported(recordOf([]), "json")).messages).toEqual([]);
   });
 
-  it("holds whatever a chat says", async () => {
+  it("a JSON export is valid for any chat", async () => {
     const below = seeded(9);
     for (let round = 0; round < 50; round++) {
       const record = hostileRecord(below);
@@ -58,8 +60,8 @@ function textIn(record: ChatRecord, index: number): string {
   return part?.type === "text" ? part.text : "";
 }
 
-describe("stream-json", () => {
-  it("tells of damage right after the first init", async () => {
+describe("stream-json exports", () => {
+  it("a stream-json export reports damage right after the first init", async () => {
     const record = recordOf([{ messages: [user("a"), says("b")] }, { messages: [user("c"), says("d")] }], {
       problems: [{ code: "STORE_MISSING_BLOB", message: "1 blob is missing." }],
     });
@@ -81,7 +83,7 @@ describe("stream-json", () => {
     expect(new Set(lines.map((line) => line.session_id))).toEqual(new Set([chatId]));
   });
 
-  it("keeps lines that nobody understood", async () => {
+  it("a stream-json export keeps unknown lines", async () => {
     const raw = { type: "brand_new", session_id: chatId, x: 1 };
     const events: AgentEvent[] = [
       { type: "user", text: "a" },
@@ -94,13 +96,96 @@ describe("stream-json", () => {
   });
 });
 
-describe("text of strangers", () => {
-  it("loses colours and shows what hides", () => {
+describe("untrusted text in exports", () => {
+  it("untrusted text loses colours and shows hidden characters", () => {
     expect(documentText("\u001b[1;31mred\u001b[0m\u001b]8;;http://x\u0007link\u001b]8;;\u0007")).toBe("redlink");
     expect(documentText("a\u0000b\u202ec\u200bd\re\r\nf\tg")).toBe("a\\u0000b\\u202ec\\u200bd\ne\nf\tg");
     expect(escapeHtml(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
   });
 
-  it("every format is a row of the table", () =>
+  it("every export format is a row of the table", () =>
     expect(exportFormats).toEqual(["markdown", "json", "stream-json", "html", "atif"]));
 });
+
+/** A chat in which everything happens: every tool and outcome, questions, pictures, retries, and every way a turn can end. */
+function fullChat(): ChatRecord {
+  let at = 1_760_000_000_000;
+  const timed = (events: readonly AgentEventBody[]): AgentEvent[] =>
+    events.map((each) => ({ ...each, at: (at += 1000) }));
+  const init: AgentEventBody = {
+    ...{ type: "init", sessionId: chatId, cwd: "/project/space", model: "Some Model" },
+    ...{ permissionMode: "default", apiKeySource: "env" },
+  };
+  const shown = Object.keys(samples).map((name) => sampleCall(name, "success"));
+  const others = Object.keys(states)
+    .filter((state) => state !== "running")
+    .map((state) => sampleCall("GrepTool", state as keyof typeof states));
+  const made = [...shown, ...others, failedCommand].flatMap(
+    ({ callId, tool, args, outcome }, index): AgentEventBody[] => {
+      const call = { callId: `${index}-${callId}`, tool, args };
+      return [{ type: "tool_start", ...call }, ...(outcome ? [{ type: "tool_end" as const, ...call, outcome }] : [])];
+    },
+  );
+  const usage = { inputTokens: 90, outputTokens: 20, cacheReadTokens: 5, cacheWriteTokens: 3, totalCost: 0.25 };
+  const ending = { durationMs: 65_000, apiDurationMs: 4000, usage };
+  const failed = (code: string | undefined, message: string): AgentEvent[] =>
+    timed([
+      { type: "user", text: `try ${code}` },
+      { type: "fail", message, ...(code && { code }), durationMs: 0, apiDurationMs: 0 },
+    ]);
+  const turns: RecordTurn[] = [
+    {
+      messages: [
+        {
+          role: "user",
+          parts: [
+            { type: "text", text: "Do *all* of it\n\nplease" },
+            { type: "image", mime: "image/png", base64: "iVBORw0KGgo=" },
+          ],
+        },
+        says("All done."),
+      ],
+      events: timed([
+        init,
+        { type: "user", text: "Do *all* of it\n\nplease" },
+        { type: "thinking_end", text: " How? " },
+        { type: "text_end", text: "I begin." },
+        ...made,
+        { type: "retry", attempt: 1, discards: false, reason: "busy", delayMs: 500 },
+        { type: "notice", kind: "compacted", message: "The conversation was *compacted*." },
+        { type: "user", text: "Also the rest" },
+        { type: "text_end", text: "All done.", cut: true },
+        { type: "done", text: "All done.", ...ending },
+      ]),
+    },
+    { messages: [user("try TERMINATED")], events: failed("TERMINATED", "Stopped by *SIGTERM*.") },
+    { messages: [user("try INTERRUPTED")], events: failed("INTERRUPTED", "Stopped.") },
+    { messages: [user("try undefined")], events: failed(undefined, "It broke.") },
+    {
+      messages: [user("and then")],
+      events: timed([
+        { type: "user", text: "and then" },
+        { type: "text_end", text: "Half" },
+      ]),
+    },
+    {
+      messages: [user("another model"), says("Yes.")],
+      events: timed([
+        { ...init, model: "Other Model" },
+        { type: "user", text: "another model" },
+        { type: "text_end", text: "Yes." },
+      ]),
+    },
+    { messages: [user("without events"), calls("Read", { path: "a" }, "c9"), result("A", "c9"), says("Read.")] },
+  ];
+  return recordOf(turns, { problems: [{ code: "STORE_MISSING_BLOB", message: "1 blob is <missing>." }] });
+}
+
+it.each(["markdown", "json", "stream-json", "atif"] as const)(
+  "a chat in which everything happens, as %s",
+  async (format) => {
+    await expect(await exported(fullChat(), format)).toMatchFileSnapshot(
+      join(import.meta.dirname, `full-chat.${format === "markdown" ? "md" : `${format}.txt`}`),
+    );
+  },
+);

@@ -7,6 +7,7 @@ import { exported, hostileRecord, plain, png } from "../sdk/hostile-chat.ts";
 const allowedTags =
   /^(?:\/?(?:html|head|body|title|style|div|header|h1|h2|h3|h4|h5|h6|dl|dt|dd|nav|ol|ul|li|a|b|s|span|small|main|section|details|summary|code|pre|p|strong|em|del|ins|mark|blockquote|table|thead|tbody|tr|th|td|time|figure|figcaption|svg|g|rect)|!doctype html|meta|hr|br|img)$/;
 const allowedAttributes: Record<string, RegExp> = {
+  dir: /^auto$/,
   lang: /^en$/,
   charset: /^utf-8$/,
   "http-equiv": /^Content-Security-Policy$/,
@@ -52,8 +53,8 @@ function checkPage(page: string): void {
   expect(withoutStyle.replace(/<(?:"[^"]*"|[^"<>])*>/g, "")).not.toContain("<");
 }
 
-describe("HTML", () => {
-  it("is one page with everything in it, and nothing that runs", async () => {
+describe("HTML exports", () => {
+  it("an HTML export is one self-contained page without scripts", async () => {
     const page = await exported(plain, "html");
     checkPage(page);
     expect(page).toMatch(/^<!doctype html>\n/);
@@ -72,12 +73,12 @@ describe("HTML", () => {
     expect(policy).toContain(createHash("sha256").update(style).digest("base64"));
   });
 
-  it("holds whatever a chat says", async () => {
+  it("an HTML export is valid for any chat", async () => {
     const below = seeded(3);
     for (let round = 0; round < 120; round++) checkPage(await exported(hostileRecord(below), "html"));
   });
 
-  it("shows pictures of known kinds only, and none from elsewhere", async () => {
+  it("an HTML export shows images of known types only, and none from elsewhere", async () => {
     const record = recordOf([
       {
         messages: [

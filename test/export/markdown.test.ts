@@ -1,22 +1,24 @@
 // The Markdown export: readable, and no text breaks out of its place.
 import { describe, expect, it } from "vitest";
 import { fenced, inlineCode, plainInline } from "../../src/export/markdown-text.ts";
-import { sealed } from "../../src/export/sealed-markdown.ts";
+import { sealMarkdown } from "../../src/export/sealed-markdown.ts";
 import { exported, plain } from "../sdk/hostile-chat.ts";
 
-describe("Markdown", () => {
-  it("is readable, calls folded away", async () => {
+describe("Markdown exports", () => {
+  it("a Markdown export is readable, with calls folded", async () => {
     const page = await exported(plain, "markdown");
     expect(page).toContain("# A title\n");
     expect(page).toContain("## 1. Fix it\n\n> Fix it\n\n*(a picture: image/png, 9 bytes)*\n\nI **fix** it.\n");
-    expect(page).toContain("<summary>Edit <code>a.ts +1 −1</code></summary>\n\n```diff\n-x\n+y\n```\n\n</details>");
     expect(page).toContain(
-      "<summary>Bash <code>npm test</code> — failed</summary>\n\n```text\nboom\n[exit code 1]\n```",
+      "<summary>Edit <code>a.ts +1 −1</code> · 1.0 s</summary>\n\n```diff\n-x\n+y\n```\n\n</details>",
+    );
+    expect(page).toContain(
+      "<summary>Bash <code>npm test</code> — failed · 1.0 s</summary>\n\n```text\nboom\n[exit code 1]\n```",
     );
     expect(page.endsWith("\n")).toBe(true);
   });
 
-  it("fences are longer than what they hold", () => {
+  it("fences are longer than any in their content", () => {
     expect(fenced("a ``` b ````` c", "ts")).toBe("``````ts\na ``` b ````` c\n``````");
     expect(fenced("x\n", 'a"b c')).toBe("```abc\nx\n```");
     expect(inlineCode("a`b|c\nd")).toBe("``a`b\\|c d``");
@@ -49,12 +51,32 @@ describe("Markdown", () => {
     ["rules are not lists", "---> ```<b\nx='`'>- a```<style>\\`", "---> ```&lt;b\nx='`'>- a```&lt;style>\\`"],
   ];
 
-  it.each(texts)("texts of others: %s", (_, given, expected) => expect(sealed(given)).toBe(expected));
+  it.each(texts)("untrusted text in Markdown: %s", (_, given, expected) => expect(sealMarkdown(given)).toBe(expected));
 
-  it("takes time in proportion to the text", () => {
+  it("in code of a list, tags that swallow, run or load are text, and others stay", () => {
+    const sealed = (tag: string) => sealMarkdown(`- \`\`\`\n  ${tag}x>\n  \`\`\``).split("\n")[1]!.trim();
+    const worst =
+      `script style textarea title xmp plaintext iframe object embed svg math template noscript details summary img
+      video audio form base link meta a`.split(/\s+/);
+    for (const tag of [...worst.flatMap((name) => [`<${name} `, `</${name} `, `<${name.toUpperCase()} `]), "<!", "<?"])
+      expect(sealed(tag)).toBe(`&lt;${tag.slice(1)}x>`);
+    for (const name of ["b", "abbr", "article", "scripts", "formula", "p"])
+      expect(sealed(`<${name} `)).toBe(`<${name} x>`);
+  });
+
+  it("a line below a list belongs to it, unless a block begins there", () => {
+    // A fence that is not of the list is closed at the end.
+    const isOfList = (line: string) => !sealMarkdown(`- a\n${line}\n  \`\`\`\n  x`).endsWith("\n```");
+    const blocks = ["# h", "###### h", "#", "> q", "***", "_ _ _", "___", "===", "=", "---", "1. c"];
+    expect(blocks.filter(isOfList)).toEqual([]);
+    const plain = ["lazy", "#h", "####### h", "** b", "-b", "1.c", "1234567890. d", "= =", "_ _"];
+    expect(plain.filter((line) => !isOfList(line))).toEqual([]);
+  });
+
+  it("exporting Markdown takes time in proportion to the text", () => {
     const slow = (text: string) => {
       const started = performance.now();
-      sealed(text);
+      sealMarkdown(text);
       return performance.now() - started;
     };
     for (const piece of ["`", "``a`", "<", "| ", "\\", "> ", "- ", "~~~", "\t", "1. "]) {

@@ -1,12 +1,12 @@
 // Every page of the studio, light, dark and on a phone: axe finds nothing at all.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestService } from "../serve/service-support.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { noChromium, openBrowser, openStudio } from "./browser.ts";
-import { type Demo, prepareDemo } from "./demo.ts";
+import { claudeId, type Demo, prepareDemo } from "./demo.ts";
 
 const service = new TestService();
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -19,11 +19,16 @@ const looks = {
   phone: { colorScheme: "light", width: 390, height: 780 },
 } as const;
 
+type Shown = [name: string, path: (demo: Demo) => string, drawn: string, before?: (page: Page) => Promise<unknown>];
+
 /** Each with what shows that it is drawn. */
-const pages: [name: string, path: (demo: Demo) => string, drawn: string][] = [
+const pages: Shown[] = [
   ["board", () => "/", ".cr-days"],
+  ["palette", () => "/", "dialog[open] .choice", (page) => page.keyboard.press("Control+k")],
+  ["new run", () => "/new", ".new-run .chip-model"],
+  ["another agent's session", () => `/sessions/claude/${claudeId}`, ".cr-assistant"],
   ["inbox", () => "/inbox", ".asked .cr-main"],
-  ["timeline", ({ waiting }) => `/sessions/cursor/${waiting.sessionId}`, ".cr-waiting .cr-main"],
+  ["timeline", ({ waiting }) => `/sessions/cursor/${waiting.sessionId}`, ".cr-rows .cr-waiting .cr-main"],
   ["review", ({ finished }) => `/sessions/cursor/${finished.sessionId}/changes`, ".changed .cr-change"],
   ["files", ({ finished }) => `/sessions/cursor/${finished.sessionId}/files`, ".files-rail .rail-line"],
   ["replay", ({ finished }) => `/sessions/cursor/${finished.sessionId}/replay`, ".replay-bar"],
@@ -50,16 +55,17 @@ describe.skipIf(noChromium)(orSkipped("axe finds nothing", noChromium), () => {
   });
 
   it.each(Object.keys(looks) as (keyof typeof looks)[])(
-    "%s",
+    "axe finds no violation on %s",
     async (look) => {
       const { page, context, errors } = await openStudio(browser, service, looks[look]);
-      for (const [name, path, drawn] of pages) {
+      for (const [name, path, drawn, before] of pages) {
         await page.goto(`http://127.0.0.1:${service.info.port}${path(demo)}`);
-        await page.locator(drawn).first().waitFor();
         await page
           .locator(look === "phone" ? ".top-bar" : ".left .item")
           .first()
           .waitFor();
+        await before?.(page);
+        await page.locator(drawn).first().waitFor();
         // By the debugger, since the page lets nobody else in.
         const found: any = await page.evaluate(`${source}; axe.run(document, { resultTypes: ["violations"] })`);
         const told = found.violations.map(({ id, nodes }: any) => [

@@ -33,13 +33,14 @@ export async function openStudio(
   const { path = "/", width = 1360, height = 860, colorScheme = "light" } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
   const page = await context.newPage();
-  page.setDefaultTimeout(12_000);
+  page.setDefaultTimeout(25_000);
   const requests: string[] = [];
   const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
   page.on("pageerror", (error) => errors.push(String(error)));
   // What the service refuses is told by the page; the browser notes it as well.
-  const isRefusal = /status of 4\d\d|net::ERR_(CONNECTION|SOCKET_NOT_CONNECTED|INCOMPLETE|INTERNET_DISCONNECTED)/;
+  const isRefusal =
+    /status of 4\d\d|net::ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|INCOMPLETE|INTERNET_DISCONNECTED)/;
   page.on("console", (message) => {
     if (message.type() === "error" && !isRefusal.test(message.text())) errors.push(message.text());
   });

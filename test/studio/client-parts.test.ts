@@ -4,7 +4,7 @@ import { renderToString } from "preact-render-to-string";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { agentLetters, agentName } from "../../src/studio/client/model/agents.ts";
 import { promptOf } from "../../src/studio/client/model/comments.ts";
-import { ago, baseName, clock, dayGroup, moment } from "../../src/studio/client/model/figures.ts";
+import { baseName, clock, dayGroup, formatAge, moment } from "../../src/studio/client/model/figures.ts";
 import { filesAt, timesOf } from "../../src/studio/client/model/moments.ts";
 import { changedFiles, latestTodos, turnNumbers } from "../../src/studio/client/model/summary.ts";
 import { createApi } from "../../src/studio/client/service/api.ts";
@@ -12,6 +12,7 @@ import { followLog } from "../../src/studio/client/service/event-stream.ts";
 import { createHttp, type Http, type ServiceError } from "../../src/studio/client/service/http.ts";
 import { View } from "../../src/studio/components/index.ts";
 import { Ansi } from "../../src/studio/components/text/ansi.tsx";
+import { TurnClock } from "../../src/view/turn-clock.ts";
 
 const second = 1000;
 const minute = 60 * second;
@@ -20,7 +21,7 @@ const day = 24 * hour;
 /** Noon, in the middle of a week and of a year, as the clock of this machine counts. */
 const noon = new Date(2026, 5, 17, 12, 0, 0).getTime();
 
-describe("times as lists show them", () => {
+describe("times in lists", () => {
   it.each([
     [0, "0 s ago"],
     [-5 * second, "0 s ago"],
@@ -31,13 +32,13 @@ describe("times as lists show them", () => {
     [59 * minute + 59 * second, "59 min ago"],
     [60 * minute, "1 h ago"],
     [23 * hour + 59 * minute, "23 h ago"],
-  ])("%d ms ago: %s", (ms, words) => {
-    expect(ago(noon - ms, noon)).toBe(words);
+  ])("a session changed %d ms ago is shown as: %s", (ms, words) => {
+    expect(formatAge(noon - ms, noon)).toBe(words);
   });
 
-  it("says the hour of today, the weekday of this week, else the day, and of a long time ago the year", () => {
+  it("the studio shows a time as hour today, as weekday this week, else as date, with the year if older", () => {
     expect(moment(noon - 3 * hour, noon)).toBe("09:00");
-    expect(ago(noon - 3 * day, noon)).toBe(moment(noon - 3 * day, noon));
+    expect(formatAge(noon - 3 * day, noon)).toBe(moment(noon - 3 * day, noon));
     const weekday = new Date(noon - 5 * day).toLocaleDateString([], { weekday: "short" });
     expect(moment(noon - 5 * day, noon)).toBe(weekday);
     const dayAndMonth = (at: number) => new Date(at).toLocaleDateString([], { day: "numeric", month: "short" });
@@ -57,7 +58,7 @@ describe("times as lists show them", () => {
     [3_600_000, "1:00:00"],
     [3_734_000, "1:02:14"],
     [36_000_000, "10:00:00"],
-  ])("%d ms run: %s", (ms, words) => {
+  ])("a running time of %d ms is shown as %s", (ms, words) => {
     expect(clock(ms)).toBe(words);
   });
 
@@ -71,7 +72,7 @@ describe("times as lists show them", () => {
     [noon - 7 * day, "This month"],
     [noon - 31 * day + 1, "This month"],
     [noon - 31 * day, "Older"],
-  ])("%d belongs to %s", (at, group) => {
+  ])("a session of the time %d is listed under %s", (at, group) => {
     expect(dayGroup(at, noon)).toBe(group);
   });
 
@@ -81,13 +82,13 @@ describe("times as lists show them", () => {
     ["C:\\work\\x\\", "x"],
     ["plain", "plain"],
     ["/", "/"],
-  ])("the last part of %s is %s", (path, name) => {
+  ])("the last part of the path %s is %s", (path, name) => {
     expect(baseName(path)).toBe(name);
   });
 });
 
 describe("agents and comments", () => {
-  it("have the names that are typed, and two letters", () => {
+  it("the studio shows agents by their usual names and two letters", () => {
     expect(["courser", "cursor", "claude"].map(agentName)).toEqual(["courser", "cursor-agent", "claude"]);
     expect(["courser", "cursor", "claude", "codex", "gemini", "opencode", "pi", "amp"].map(agentLetters)).toEqual([
       "Co",
@@ -101,7 +102,7 @@ describe("agents and comments", () => {
     ]);
   });
 
-  it("become one prompt, file by file and line by line", () => {
+  it("comments on changes become one prompt, file by file and line by line", () => {
     const comment = (path: string, line: number, text: string) => ({
       path,
       line,
@@ -120,11 +121,11 @@ describe("agents and comments", () => {
   });
 });
 
-describe("what a conversation comes to", () => {
+describe("summaries of a conversation", () => {
   const call = (tool: string, value: unknown, args: unknown = {}, kind = "success") =>
     ({ type: "call", call: { tool, args, outcome: { kind, value } } }) as never;
 
-  it("counts the lines of each file over all of its changes, and knows what is gone", () => {
+  it("changed lines are counted per file over all changes, and deleted files are marked", () => {
     const blocks = [
       call("edit", { path: "a", linesAdded: 2, linesRemoved: 1 }),
       call("write", { linesCreated: 5 }, { path: "b" }),
@@ -146,7 +147,7 @@ describe("what a conversation comes to", () => {
     expect(changedFiles(again)).toEqual([{ path: "a", added: 1, removed: 0, isDeleted: false }]);
   });
 
-  it("shows the last list of what is to do: what came of it, or what was asked for", () => {
+  it("the latest todo list is shown: its result, or what was requested", () => {
     const todo = (id: string) => ({ id });
     expect(latestTodos([])).toEqual([]);
     expect(latestTodos([call("updateTodos", { todos: [todo("1")] }), call("read", {})])).toEqual([todo("1")]);
@@ -157,7 +158,7 @@ describe("what a conversation comes to", () => {
     expect(latestTodos([call("updateTodos", { todos: "none" })])).toEqual([]);
   });
 
-  it("takes earlier turns from the disk, those that are shown as they are, and what runs until now", () => {
+  it("the studio adds earlier turns from disk to the shown ones, and times the running turn up to now", () => {
     const figures = [1, 2].map((turn) => ({
       turn,
       calls: turn,
@@ -206,12 +207,22 @@ describe("what a conversation comes to", () => {
     expect(turnNumbers(own, figures, () => ({ toolMs: 0, waitMs: 0 }))[1]).toMatchObject({ context: { used: 9 } });
   });
 
-  it("is played back without long pauses, and without going back in time", () => {
+  it("a stored turn tells the wait for an answer apart from its tools, without the question among its events", () => {
+    const turn = new TurnClock();
+    const call = { callId: "1", tool: "shell", args: {} };
+    turn.take({ type: "user", text: "go", at: 0 });
+    turn.take({ type: "tool_start", ...call, at: 100 });
+    turn.take({ type: "tool_end", ...call, at: 5200 });
+    turn.take({ type: "done", text: "", durationMs: 5300, apiDurationMs: 100, waitedMs: 5000, at: 5300 });
+    expect(turn.times()).toEqual({ toolMs: 100, waitMs: 5000 });
+  });
+
+  it("a studio replay skips long pauses and never goes back in time", () => {
     const steps = [undefined, 1000, 1500, 9000, undefined, 8000, 8100].map((at) => ({ event: { at } })) as never;
     expect(timesOf(steps, 2000)).toEqual([0, 0, 500, 2500, 2500, 2500, 2600]);
   });
 
-  it("shows files as they were at a moment", () => {
+  it("a studio replay shows files as they were at a moment", () => {
     const end = (callId: string) => ({ event: { type: "tool_end", callId } });
     const steps = [{ event: { type: "text" } }, end("1"), end("2"), end("3")] as never;
     const change = (callId: string, more: object) => ({ callId, kind: "edit", ...more });
@@ -277,7 +288,7 @@ describe("addresses, choices and keys", () => {
   beforeEach(() => void (pushed.length = 0));
   afterAll(() => void vi.unstubAllGlobals());
 
-  it("an address is a place, and a place an address", () => {
+  it("page addresses convert to views and back", () => {
     const { placeAt, addressOf } = router;
     expect(router.place.value).toEqual({ type: "session", tool: "claude", id: "s-1", tab: "changes" });
     const places = [
@@ -300,8 +311,8 @@ describe("addresses, choices and keys", () => {
     expect(addressOf({ type: "unknown" })).toBe("/");
   });
 
-  it("going somewhere is in the history, unless it replaces; links are followed here", () => {
-    const { go, place, watchLinks } = router;
+  it("the studio's navigation adds to the browser history unless it replaces, and links do not reload the page", () => {
+    const { navigate: go, place, watchLinks } = router;
     go({ type: "inbox" });
     expect(place.value).toEqual({ type: "inbox" });
     go({ type: "run", id: "r", tab: "changes" }, { replace: true });
@@ -325,7 +336,7 @@ describe("addresses, choices and keys", () => {
     expect(place.value).toMatchObject({ type: "session", id: "s-1" });
   });
 
-  it("the next run begins with what the last was started with, but never with everything allowed", () => {
+  it("a new run starts with the last choices, but never with everything allowed", () => {
     const { choices: chosen, choose, keepChoices } = choices;
     expect(chosen.value).toMatchObject({
       cli: "claude",
@@ -342,8 +353,8 @@ describe("addresses, choices and keys", () => {
     expect(saved).not.toHaveProperty("permission");
   });
 
-  it("a key does what the view in front says, alone or as one of two; never while somebody types", () => {
-    const { actions, offer, watchKeys } = keys;
+  it("the studio's keys act on the view in front, alone or as a sequence, and never while typing", () => {
+    const { actions, offerActions: offer, watchKeys } = keys;
     const done: string[] = [];
     const action = (id: string, key: string) => ({ id, title: id, keys: key, run: () => done.push(id) });
     watchKeys(() => done.push("palette"));
@@ -405,7 +416,7 @@ describe("addresses, choices and keys", () => {
 describe("requests to the service", () => {
   afterAll(() => void vi.unstubAllGlobals());
 
-  it("have the names and the addresses of the service", async () => {
+  it("the studio's requests have the service's field names and addresses", async () => {
     const asked: unknown[] = [];
     const http = {
       get: async (path: string) => {
@@ -469,7 +480,7 @@ describe("requests to the service", () => {
     ]);
   });
 
-  it("carry the token, and fail in sentences", async () => {
+  it("the studio's requests carry the token, and a failed one explains itself in a sentence", async () => {
     let refused = 0;
     const seen: { path: string; init: RequestInit }[] = [];
     let answer: () => Promise<Response> = async () => Response.json({ ok: 1 });
@@ -510,7 +521,7 @@ describe("requests to the service", () => {
     await expect(http.get("/x", stopped)).rejects.toBeInstanceOf(TypeError);
   });
 
-  it("follow the stream, go on after the last event, and say when it is lost", async () => {
+  it("the studio follows the event stream, resumes it after the last event, and reports its loss", async () => {
     vi.stubGlobal("addEventListener", () => {});
     // Whoever answers knows the token: the same proof as the page makes.
     vi.stubGlobal("fetch", async (path: string) => {
@@ -571,7 +582,7 @@ describe("requests to the service", () => {
   });
 });
 
-describe("the output of programs", () => {
+describe("output of programs", () => {
   const shown = (text: string, more: { last?: number; first?: number } = {}) =>
     renderToString(h(View, { isStatic: true, children: h(Ansi, { text, ...more }) }));
   const plain = (html: string) => html.replace(/<[^>]*>/g, "");
@@ -598,11 +609,11 @@ describe("the output of programs", () => {
     ["48;2;10;10;200", "cr-bg-blue"],
     ["38;2;120;100;90", "cr-fg-white"],
     ["38;2;60;50;40", "cr-fg-black"],
-  ])("the colour %s is %s", (code, name) => {
+  ])("the terminal colour %s is shown as %s", (code, name) => {
     expect(shown(esc(code, "text"))).toContain(`<span class="${name}">text</span>`);
   });
 
-  it("keeps text and drops what is none: titles, cursor moves, lines that were written over, blank ends", () => {
+  it("copied terminal output keeps its text, without titles, cursor moves, overwritten lines and trailing blanks", () => {
     expect(plain(shown("\x1b]0;title\x07one\x1b[2K\r\ntwo\x1b[1;2H"))).toBe("one\ntwo\n");
     expect(plain(shown("10 %\r50 %\rdone\nnext"))).toBe("done\nnext\n");
     expect(plain(shown("a\n\nb\n\n\n"))).toBe("a\n\nb\n");

@@ -9,7 +9,7 @@ const { workspace } = service;
 beforeAll(() => service.start());
 afterAll(() => service.remove());
 
-it("uses the service that runs, and refuses agents", async () => {
+it("courser studio uses the running service, and refuses to run inside an agent", async () => {
   const { exit, stdout } = await workspace.run(["studio", "--no-open"]);
   expect(exit).toBe(0);
   expect(stdout).toContain(`http://127.0.0.1:${service.info.port}/#token=${service.info.token}\n`);
@@ -17,7 +17,7 @@ it("uses the service that runs, and refuses agents", async () => {
   expect([agent.exit, agent.stdout]).toEqual([1, ""]);
 });
 
-it("serves the page without a token, pressed, with strict headers, and nothing else", async () => {
+it("the page is served without a token, compressed, with strict headers", async () => {
   const { port, token } = service.info;
   const page = await send("/", { port });
   expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
@@ -38,7 +38,7 @@ it("serves the page without a token, pressed, with strict headers, and nothing e
   expect((await send("/v1/me", { port, token, headers: elsewhere })).status).toBe(403);
 });
 
-it("comes back at its port with its token after it was killed, and proves that it knows it", async () => {
+it("a killed service returns at its port with its token, and proves that it knows it", async () => {
   const { port, token } = service.info;
   await service.kill();
   await service.start();

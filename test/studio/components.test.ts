@@ -21,7 +21,7 @@ function card(name: string, state: State, options?: components.ViewOptions): str
 
 const plain = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 
-describe("cards", () => {
+describe("cards of calls", () => {
   /** What a reader must be told when it went well. */
   const told: Record<string, string[]> = {
     ListTool: ["List", "src", "3 entries", "upload/", "png.ts"],
@@ -57,41 +57,48 @@ describe("cards", () => {
     GenericTool: ["PaintWall", "colour", "walls"],
   };
 
-  it.each(Object.keys(samples))("%s tells what it did", (name) => {
+  it.each(Object.keys(samples))("the card of a call of %s tells what it did", (name) => {
     const html = card(name, "success");
     for (const words of told[name]!) expect(html).toContain(words);
     expect(html).toContain('class="cr-card cr-ok"');
     expect(html).not.toMatch(/cr-reason|style=/);
   });
 
-  it.each(Object.keys(samples))("%s that failed has a red sign and the reason", (name) => {
+  it.each(Object.keys(samples))("the card of a failed call of %s has a red mark and the reason", (name) => {
     const html = card(name, "failed");
     expect(html).toContain('class="cr-card cr-failed"');
     expect(html).toMatch(/<span class="cr-sign" aria-hidden="true">✗<\/span><span class="cr-said">failed</);
     expect(html).toContain('<p class="cr-reason cr-failed">File not found: src/none.ts</p>');
   });
 
-  it.each(Object.keys(samples))("%s that was refused names the rule and its file", (name) => {
+  it.each(Object.keys(samples))("the card of a refused call of %s names the rule and its file", (name) => {
     const html = card(name, "refused");
     expect(html).toContain('class="cr-card cr-refused"');
     expect(html).toContain("<code>Shell(rm)</code> in <code>~/.cursor/cli-config.json</code>");
     expect(html).not.toContain("<s ");
   });
 
-  it.each(Object.keys(samples))("%s that runs says so, waits, or ended without a result", (name) => {
-    expect(plain(card(name, "running"))).toMatch(/running 1\d s/);
-    expect(card(name, "waiting")).toContain('class="cr-card cr-waiting"');
-    const wish = name.startsWith("Plan") ? "wants approval" : name.startsWith("Question") ? "asks" : "wants permission";
-    expect(plain(card(name, "waiting"))).toContain(wish);
-    expect(plain(card(name, "unknown"))).toContain("no result");
-  });
+  it.each(Object.keys(samples))(
+    "the card of a running call of %s says that it runs, waits, or ended without a result",
+    (name) => {
+      expect(plain(card(name, "running"))).toMatch(/running 1\d s/);
+      expect(card(name, "waiting")).toContain('class="cr-card cr-waiting"');
+      const wish = name.startsWith("Plan")
+        ? "wants approval"
+        : name.startsWith("Question")
+          ? "asks"
+          : "wants permission";
+      expect(plain(card(name, "waiting"))).toContain(wish);
+      expect(plain(card(name, "unknown"))).toContain("no result");
+    },
+  );
 
-  it("are found by the names of the table of tools", () => {
+  it("each tool of the tool table has its card in the studio", () => {
     const names = Object.keys(samples).filter((name) => !name.includes(" "));
     expect(Object.keys(components)).toEqual(expect.arrayContaining(names));
   });
 
-  it("a command shows its last lines while it runs and when it failed, with its exit code", () => {
+  it("a command shows its last lines while running and when it failed, with its exit code", () => {
     const running = card("BashTool", "running", { isStatic: false });
     expect(running).toContain('<div class="cr-peek">');
     expect(running).toContain("second");
@@ -101,20 +108,20 @@ describe("cards", () => {
     expect(failed).not.toContain("cr-reason");
   });
 
-  it("edits are open, reads are not; what is closed is not in the page", () => {
+  it("edits are open and reads are not, and closed content is not in the page", () => {
     expect(card("EditTool", "success", { isStatic: false })).toMatch(/<details open>.*cr-diff/);
     const read = card("ReadTool", "success", { isStatic: false });
     expect(read).toContain("<details>");
     expect(read).not.toContain("cr-code");
   });
 
-  it("a deleted file can be brought back where the session is ours and the file was in its workspace", () => {
+  it("a deleted file can be restored if the session is ours and it was in the workspace", () => {
     expect(card("DeleteTool", "success")).not.toContain("rewind");
     expect(card("DeleteTool", "success", { canRewind: true })).toContain("rewind brings it back");
     expect(card("DeleteTool", "success", { canRewind: true, workspace: "/elsewhere" })).not.toContain("rewind");
   });
 
-  it("calls of other agents, told in words only, are shown as far as they go", () => {
+  it("the studio shows calls of other agents as far as possible, even if they are only text", () => {
     const call = (tool: string, args: object, value: object) =>
       rendered({
         id: "x",
@@ -131,7 +138,7 @@ describe("cards", () => {
     expect(call("task", { description: "Look", prompt: "Look around" }, { content: "seen" })).toContain("Look around");
   });
 
-  it("a call is made from the shapes of the wire", () => {
+  it("a studio card can be built from a call in the stream's format", () => {
     const made = toolCall("read", { args: { path: "a" }, result: { fileNotFound: { path: "a" } } });
     expect(made).toEqual({
       callId: "read",
@@ -143,14 +150,14 @@ describe("cards", () => {
   });
 });
 
-it("a component is found by the name in events and by that of the stream", () => {
+it("a tool's studio component is found by its name in events and in the stream", () => {
   expect(components.toolComponent("lsToolCall")).toBe(components.ListTool);
   expect(components.toolComponent("ls")).toBe(components.ListTool);
   expect(components.toolComponent("paintToolCall")).toBe(components.GenericTool);
 });
 
-describe("the rest of a session", () => {
-  it("a change side by side has what was beside what is", () => {
+describe("other parts of a session", () => {
+  it("a side-by-side change has the old beside the new", () => {
     const html = renderToString(
       h(Diff, { diff: "@@ -1,2 +1,2 @@\n a\n-const b = 1;\n+const b = 2;\n", layout: "split" }),
     );
@@ -159,7 +166,7 @@ describe("the rest of a session", () => {
     expect(html.match(/cr-pair/g)).toHaveLength(2);
   });
 
-  it("long things are folded, and what nobody reads is counted", () => {
+  it("the studio folds long content and counts the rest", () => {
     const output = Array.from({ length: 3000 }, (_, index) => `line ${index}`).join("\n");
     const call = { ...failedCommand, outcome: { kind: "success", value: { exitCode: 0, stdout: output } } };
     const html = rendered({ id: "x", turn: 1, type: "call", call });
@@ -168,7 +175,7 @@ describe("the rest of a session", () => {
     expect(html.match(/class="cr-line"/g)!.length).toBeLessThan(2100);
   });
 
-  it("a line that nobody reads to its end is cut until it is asked for, and does not open by itself", () => {
+  it("a very long line is cut until it is asked for", () => {
     const diff = `--- a/x.js\n+++ b/x.js\n@@ -0,0 +1 @@\n+${"a".repeat(60_000)}`;
     const html = renderToString(h(View, { children: h(Diff, { diff }) }));
     expect(html).toContain("59,000 more characters");
@@ -179,7 +186,7 @@ describe("the rest of a session", () => {
     expect(rendered({ id: "x", turn: 1, type: "call", call }, { isStatic: false })).toContain("<details>");
   });
 
-  it("the context of each turn is drawn beside the window", () => {
+  it("the context of each turn is drawn against the window", () => {
     const turn = (number: number, context: components.TurnNumbers["context"]) =>
       ({
         number,
@@ -204,12 +211,18 @@ describe("the rest of a session", () => {
     expect(drawn([turn(1, undefined)])).toBe("");
   });
 
-  it("a turn ends in one line, a failure with its reason", () => {
+  it("a turn ends in one line, and a failure with its reason", () => {
     const ending = { durationMs: 102_000, apiDurationMs: 1, costUsd: 0.08 };
     const line = (props: Parameters<typeof ResultLine>[0]) => plain(renderToString(h(ResultLine, props)));
     expect(line({ ending: { type: "done", text: "", ...ending }, changed: 3 })).toContain(
       "Done in 1m 42s · 3 files changed · $0.08",
     );
+    // The wait for the user is apart, and a time that nobody measured is not said.
+    expect(line({ ending: { type: "done", text: "", ...ending }, changed: 0, waitMs: 60_000 })).toContain(
+      "Done in 42 s · 1m 00s waiting for you · $0.08",
+    );
+    const unmeasured = { type: "done", text: "", durationMs: 0, apiDurationMs: 0 } as const;
+    expect(line({ ending: unmeasured, changed: 1 })).toMatch(/^ *Done · 1 file changed *$/);
     // Our own runs count it with the tokens.
     const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, totalCost: 0.3 };
     expect(line({ ending: { type: "done", text: "", durationMs: 1, apiDurationMs: 1, usage }, changed: 0 })).toContain(
@@ -226,13 +239,13 @@ describe("the rest of a session", () => {
     );
   });
 
-  it("thoughts are one line until they are opened", () => {
+  it("thinking is one line in the studio until it is opened", () => {
     expect(renderToString(h(Thinking, { id: "t", text: "First.\n\nSecond.", durationMs: 4200 }))).toMatch(
       /^<details class="cr-thinking"><summary>.*Thought for 4.2 s.*First. Second.<\/span><\/summary><\/details>$/,
     );
   });
 
-  it("every question says what it is about; without somebody to answer there are no buttons", () => {
+  it("every question in the studio says what it is about, and has buttons only if someone can answer", () => {
     const words = [
       "Shell(npm test)",
       "No Write rule",
@@ -253,7 +266,7 @@ describe("the rest of a session", () => {
   });
 });
 
-describe("foreign text", () => {
+describe("untrusted text in components", () => {
   const hostile = [
     '<script>alert(1)</script>"><img src=x onerror=alert(1)>',
     "</pre></details><style>*{display:none}</style>",
@@ -288,7 +301,7 @@ describe("foreign text", () => {
     expect(html).not.toMatch(/[\x00-\x08\x0b-\x1f\u202e\u200b]/);
   }
 
-  it.each(Object.keys(samples))("stays text in %s", (name) => {
+  it.each(Object.keys(samples))("the studio shows HTML in %s as text", (name) => {
     for (const state of Object.keys(states) as State[]) {
       const call = sampleCall(name, state);
       const outcome = call.outcome && { ...call.outcome, value: poisoned(call.outcome.value) };
@@ -303,7 +316,7 @@ describe("foreign text", () => {
     }
   });
 
-  it("stays text in everything else", () => {
+  it("the studio shows HTML in all other places as text", () => {
     for (const type of ["user", "text", "thinking"] as const)
       check(rendered({ id: "x", turn: 1, type, text: hostile }));
     check(rendered({ id: "x", turn: 1, type: "notice", kind: hostile, message: hostile }));
@@ -322,7 +335,7 @@ describe("foreign text", () => {
     }
   });
 
-  it("results that are not what they should be are shown, and nothing breaks", () => {
+  it("the studio shows malformed results without breaking", () => {
     const odd = [
       null,
       3,
@@ -346,20 +359,23 @@ describe("foreign text", () => {
   });
 });
 
-describe("what a question offers", () => {
+describe("choices of a question", () => {
   const asked = { ...questions[0]!, rules: ["Shell(npm test -- upload)"] } as components.Question;
   const shown = (question: components.Question) =>
     plain(renderToString(h(QuestionCard, { question, onAnswer: () => {} })));
 
-  it("has a verb on each button, from the narrowest to the widest", () => {
+  it("each button of a permission question has a verb, from the narrowest grant to the widest", () => {
     const whole = { ...asked, widerRules: ["Shell(npm test)"], offersSandbox: true } as components.Question;
     expect(shown(whole)).toContain(
       "Allow once Allow in this session Always allow Shell(npm test -- upload) Always allow Shell(npm test) Run commands in the sandbox without asking, in this project Deny…",
     );
     expect(shown({ ...asked, rules: [] } as components.Question)).toMatch(/Allow once Deny… $/);
+    // What a button saves is shown whole, however many rules that takes.
+    const rules = ["Shell(git mv a b)", "Shell(git commit)", "Shell(git push origin)", "Shell(make)"];
+    expect(shown({ ...asked, rules } as components.Question)).toContain(`Always allow ${rules.join(" ")} Deny…`);
   });
 
-  it("shows the arguments of a tool that is not ours, and a command that has no room in a line", () => {
+  it("arguments of foreign tools and long commands are shown", () => {
     const args = { title: "A bug", body: "It fails" };
     expect(shown({ ...asked, tool: "tracker-create_issue", args } as components.Question)).toContain(
       "&quot;A bug&quot;",
@@ -371,7 +387,7 @@ describe("what a question offers", () => {
   });
 });
 
-describe("calls that only look", () => {
+describe("folded reading calls", () => {
   const call = (tool: string, args: object, kind = "success", id = Math.random().toString(36)) => [
     { type: "tool_start" as const, callId: id, tool, args },
     {
@@ -383,7 +399,7 @@ describe("calls that only look", () => {
     },
   ];
 
-  it("fold into one line, with what failed below it, and keep the anchors of their steps", () => {
+  it("calls that only read fold into one line, with failures below, and keep their anchors", () => {
     const log = components.timelineOf([
       { type: "user", text: "Look" },
       ...call("read", { path: "/a" }),

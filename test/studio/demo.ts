@@ -59,6 +59,10 @@ export async function prepareDemo(service: TestService): Promise<Demo> {
     { text: "I will look at how settings are read.", calls: [{ name: "Grep", args: { pattern: "readFileSync" } }] },
     { text: "The loader is next.", delayMs: 600_000 },
   ]);
+  await start("Move config to one file", [
+    { calls: [{ name: "Shell", args: { command: "rm -r legacy/" } }] },
+    { text: "All settings are in config.ts now." },
+  ]);
   const waiting = await start(
     "Make the flaky upload test pass\nIt fails about once in ten runs. Find out why and fix the cause.",
     [
@@ -67,7 +71,7 @@ export async function prepareDemo(service: TestService): Promise<Demo> {
       { text: "It passes fifty times in a row." },
     ],
   );
-  await until(async () => (await service.fleet.questions()).length > 0, "the question");
+  await until(async () => (await service.fleet.questions()).length === 2, "the questions");
   return { workspace, waiting, finished };
 }
 
@@ -128,6 +132,8 @@ function fixing(workspace: string) {
   ];
 }
 
+export const claudeId = "5f3c1c7e-52d1-4c5e-9f0e-0a4b8a1d2c3e";
+
 /** Sessions of other agents, as these write them. */
 function otherSessions(home: string, base: string): void {
   const at = new Date(Date.now() - 1_500_000).toISOString();
@@ -146,10 +152,14 @@ function otherSessions(home: string, base: string): void {
       { ...common, parentUuid: `${id}-1`, uuid: `${id}-2`, type: "assistant", message },
     ];
   };
-  const id = "5f3c1c7e-52d1-4c5e-9f0e-0a4b8a1d2c3e";
-  const file = join(home, ".claude/projects/-web", `${id}.jsonl`);
+  const file = join(home, ".claude/projects/-web", `${claudeId}.jsonl`);
   mkdirSync(dirname(file), { recursive: true });
-  const lines = said(id, join(base, "web"), "Move config to one file", "All settings are in config.ts now.");
+  const lines = said(
+    claudeId,
+    join(base, "web"),
+    "Explain the router",
+    "Routes are matched from the longest to the shortest.",
+  );
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const rollout = "0c9d3f10-6a1b-4d8e-8f5e-7b2a9c4d1e6f";
   const folder = join(home, ".codex/sessions/2026/11/17");

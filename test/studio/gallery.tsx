@@ -117,6 +117,8 @@ function Gallery() {
 }
 
 const place = document.getElementById("app")!;
+/** By the number of events. */
+const sessions = new Map<number, ReturnType<typeof longSession>>();
 
 Object.assign(globalThis, {
   showGallery() {
@@ -125,7 +127,8 @@ Object.assign(globalThis, {
   /** Returns the milliseconds until the rows are there, and laid out. */
   async showTimeline(events: number) {
     render(null, place);
-    const session = longSession(events);
+    const session = sessions.get(events) ?? longSession(events);
+    sessions.set(events, session);
     await new Promise(requestAnimationFrame);
     const started = performance.now();
     const log = new TimelineLog();

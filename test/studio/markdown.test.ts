@@ -18,7 +18,7 @@ function rendered(text: string): string {
 
 const link = 'rel="noreferrer noopener nofollow"';
 
-describe("Markdown of models", () => {
+describe("Markdown in answers", () => {
   const cases: [markdown: string, html: string][] = [
     [
       "a *b* **c** _d_ __e__ ~~f~~ `g`",
@@ -28,14 +28,18 @@ describe("Markdown of models", () => {
     ["\\*not\\* `**code**` ``a`b``", "<p>*not* <code>**code**</code> <code>a`b</code></p>"],
     ["# One\n#### Four", "<h4>One</h4><h6>Four</h6>"],
     ["a\nb  \nc\n\nd", "<p>a\nb<br/>c</p><p>d</p>"],
-    ["- a\n- b\n  - c\n- d", "<ul><li>a</li><li>b<ul><li>c</li></ul></li><li>d</li></ul>"],
-    ["3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'],
-    ["- [x] a\n- [ ] b", '<ul><li class="cr-task">☑ a</li><li class="cr-task">☐ b</li></ul>'],
+    ["- a\n- b\n  - c\n- d", '<ul dir="auto"><li>a</li><li>b<ul dir="auto"><li>c</li></ul></li><li>d</li></ul>'],
+    ["3. a\n4. b", '<ol dir="auto" start="3"><li>a</li><li>b</li></ol>'],
+    ["- [x] a\n- [ ] b", '<ul dir="auto"><li class="cr-task">☑ a</li><li class="cr-task">☐ b</li></ul>'],
     ["> a\n> b", "<blockquote><p>a\nb</p></blockquote>"],
     ["```ts\n<b>\n```\nafter", "<pre>&lt;b></pre><p>after</p>"],
     ["````\n```\n````", "<pre>```</pre>"],
+    [
+      "```diff\n+++ a\n x\n-y\n+z\n```",
+      '<pre>+++ a\n x\n<span class="cr-line cr-bg-red">-y\n</span><span class="cr-line cr-bg-green">+z\n</span></pre>',
+    ],
     ["~~~\nopen", "<pre>open</pre>"],
-    ["1. a\n   ```\n   x\n   ```\n2. b", "<ol><li>a<pre>x</pre></li><li>b</li></ol>"],
+    ["1. a\n   ```\n   x\n   ```\n2. b", '<ol dir="auto"><li>a<pre>x</pre></li><li>b</li></ol>'],
     [
       "| a | b |\n|---|--:|\n| `x\\|y` | 2 |",
       '<div class="cr-wide" tabindex="0"><table><thead><tr><th>a</th><th class="cr-right">b</th></tr></thead><tbody><tr><td><code>x|y</code></td><td class="cr-right">2</td></tr></tbody></table></div>',
@@ -63,9 +67,11 @@ describe("Markdown of models", () => {
     ["", ""],
   ];
 
-  it.each(cases)("%j", (markdown, html) => expect(rendered(markdown)).toBe(html));
+  it.each(cases)("Markdown in an answer becomes the right elements: %j", (markdown, html) =>
+    expect(rendered(markdown)).toBe(html),
+  );
 
-  it("keeps every word", () => {
+  it("rendering Markdown keeps every word", () => {
     const below = seeded(5);
     // No code blocks and no tables: the language of the one and cells without a head in the other are not shown.
     const marks = "> |- |1. |#|[|](https://x.y)|]: | ` |**|~|\n|\n\n|    |<!--|&|(|<".split("|");
@@ -80,7 +86,7 @@ describe("Markdown of models", () => {
     }
   });
 
-  it("takes time in proportion to the text", () => {
+  it("rendering takes time in proportion to the text", () => {
     const once = (text: string) => {
       const started = performance.now();
       rendered(text);

@@ -21,7 +21,10 @@ export async function main(wanted: readonly string[]): Promise<void> {
     trust(service.workspace.config, demo.workspace);
     const session = `/sessions/cursor/${demo.waiting.sessionId}`;
     const before: Shot["before"] = (page) => page.locator(".box .cr-meter").waitFor();
-    const drawn: Shot["before"] = (page) => page.locator(".cr-days").waitFor();
+    const drawn: Shot["before"] = async (page) => {
+      await page.locator(".cr-days").waitFor();
+      await page.getByLabel("Folder").selectOption({ label: "api/" });
+    };
     const shots: Shot[] = [
       { name: "studio-light", path: session, before },
       { name: "studio-dark", path: session, before, colorScheme: "dark" },
@@ -29,13 +32,14 @@ export async function main(wanted: readonly string[]): Promise<void> {
       { name: "studio-board-light", path: "/", before: drawn },
       { name: "studio-board-dark", path: "/", before: drawn, colorScheme: "dark" },
       { name: "studio-board-phone", path: "/", before: drawn, width: 390, height: 780 },
-      { name: "studio-question", path: "/inbox", colorScheme: "dark", width: 1180, height: 560 },
+      { name: "studio-question", path: "/inbox", colorScheme: "dark", width: 1180, height: 500 },
       {
         name: "studio-composer",
         path: "/new",
         height: 480,
         async before(page) {
           const text = "Cover the retry policy with tests, as @test/upload.test.ts does for uploads";
+          await page.getByLabel("Folder").selectOption({ label: "api/" });
           await page.getByLabel("What should be done?").fill(text);
           await page.getByLabel("Mode", { exact: true }).selectOption("plan");
           await page.getByRole("button", { name: "Worktree" }).click();

@@ -33,14 +33,14 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
       return [...document.querySelectorAll("[data-row]")].find((row) => row.getBoundingClientRect().top >= edge)?.id;
     });
 
-  it("opens a link to a turn that is far from the end of a long session", async () => {
+  it("a link to a turn far from the end of a long session opens it", async () => {
     await page.evaluate((address) => location.assign(address), `${long}#turn-3`);
     await page.waitForFunction(() => document.activeElement?.id === "turn-3");
     expect(await topOf("turn-3")).toBeLessThan(200);
     await expect.poll(() => page.title()).toMatch(/^Step 1: .* · Courser$/);
   });
 
-  it("comes back to where it was read, and to what was being written", async () => {
+  it("reading position and draft are restored", async () => {
     await page.locator(".cr-scroll").evaluate((scroller) => {
       scroller.scrollTop += 4000;
     });
@@ -65,7 +65,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.getByLabel("Next prompt").fill("");
   });
 
-  it("says what cannot be shown, without the parts of a session, and tries again", async () => {
+  it("an unreadable session says so and can be retried", async () => {
     await page.evaluate((address) => location.assign(address), "/sessions/cursor/00000000-0000-4000-8000-000000000000");
     await page.getByRole("heading", { name: "This cannot be shown" }).waitFor();
     expect(await page.getByRole("link", { name: "Replay" }).count()).toBe(0);
@@ -73,7 +73,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.getByText(/^Session not found/).waitFor();
   });
 
-  it("reads what could not be read once the service is back, and keeps what was not sent", async () => {
+  it("content is loaded once the service is back, and unsent text is kept", async () => {
     await page.evaluate((address) => location.assign(address), long);
     await page.locator(".cr-row").first().waitFor();
     await page.context().setOffline(true);
@@ -89,7 +89,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.locator(".cr-row").first().waitFor();
   });
 
-  it("is printed whole, and is as it was afterwards", async () => {
+  it("a session is printed completely and restored afterwards", async () => {
     await page.evaluate((address) => location.assign(address), long);
     await page.locator(".cr-row").first().waitFor();
     const rows = () => page.locator("[data-row]").count();
@@ -101,7 +101,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await expect.poll(rows).toBeLessThan(100);
   });
 
-  it("copies code and answers as they were written", async () => {
+  it("code and answers are copied as written", async () => {
     const answer = 'Use this:\n\n```ts\nconst a = "<b>";\n```';
     const started = await service.call("POST", "/api/runs", {
       ...{ workspace: service.workspace.path, prompt: { text: "Show me" }, model: service.script([{ text: answer }]) },
@@ -118,7 +118,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await expect.poll(copied).toBe(answer);
   });
 
-  it("replays what commands did to files, and says that they did", async () => {
+  it("a replay shows what commands did to files", async () => {
     const command = "echo from-a-command > noted.txt";
     const started = await service.call("POST", "/api/runs", {
       ...{ workspace: service.workspace.path, prompt: { text: "Note it" }, force: true },
@@ -129,7 +129,16 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     const moment = page.getByRole("slider");
     await page.getByText("Note it").first().waitFor(); // it begins where something is seen
     expect(await page.getByRole("button", { name: "noted.txt" }).count()).toBe(0);
-    await moment.fill(String(await moment.getAttribute("max")));
+    // What commands changed is loaded after the events, so the end may still move.
+    await expect
+      .poll(
+        async () => {
+          await moment.fill(String(await moment.getAttribute("max")));
+          return page.getByRole("button", { name: "noted.txt" }).count();
+        },
+        { timeout: 20_000 },
+      )
+      .toBeGreaterThan(0);
     await page.getByRole("button", { name: "noted.txt" }).click();
     expect(await page.locator(".file-then").textContent()).toContain("from-a-command");
     await page.getByText("By a command in turn 1").waitFor();
@@ -140,7 +149,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.locator(".changed", { hasText: "noted.txt" }).getByText("By a command in turn 1.").waitFor();
   });
 
-  it("has no part that is wider than a phone, in any view", async () => {
+  it("no part of any view is wider than a phone", async () => {
     await page.setViewportSize({ width: 390, height: 780 });
     const run = await service.call("POST", "/api/runs", {
       ...{ workspace: service.workspace.path, prompt: { text: "Wait" } },

@@ -57,7 +57,7 @@ export async function sessionFigures(
 type PageWork = { session: CDPSession; ms(): Promise<number> };
 
 /** What the page's own thread has worked so far. */
-async function pageWork(page: Page): Promise<PageWork> {
+export async function pageWork(page: Page): Promise<PageWork> {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
   return {
@@ -108,7 +108,7 @@ async function loadTheRest(page: Page, session: { id: string; events: number }):
     window.dispatchEvent(new Event("measured"));
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const isLoaded = (end: string) => performance.getEntriesByType("resource").some(({ name }) => name.endsWith(end));
-    while (!isLoaded(`/cursor/${id}`) || (events > 100 && !isLoaded("&from=0"))) await frame();
+    while (!isLoaded(`/cursor/${id}?pictures=1`) || (events > 100 && !isLoaded("&from=0"))) await frame();
     await frame();
     await new Promise((resolve) => requestIdleCallback(resolve));
   }, session);

@@ -33,7 +33,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await service.remove();
   });
 
-  it("keeps its key out of the address", async () => {
+  it("the studio's token is not left in the page's address", async () => {
     const { page } = await open();
     await page.getByRole("link", { name: "New run" }).first().waitFor();
     expect(page.url()).toBe(`http://127.0.0.1:${service.info.port}/`);
@@ -42,7 +42,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await plain.context.close();
   });
 
-  it("starts a run from the form, and shows every tool as it works", async () => {
+  it("a run started from the form shows every tool as it works", async () => {
     const { page, requests } = await open();
     await page.getByRole("link", { name: "New run" }).first().waitFor();
     await page.keyboard.press("n");
@@ -71,7 +71,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     ).toEqual([]);
   });
 
-  it("has nothing serious that axe finds, in either light", async () => {
+  it("axe finds nothing serious in light and dark", async () => {
     const { page } = await open(await everyToolUsed());
     await page
       .getByText(/^Done in/)
@@ -88,7 +88,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     }
   });
 
-  it("finds it again by a word, and goes on with it", async () => {
+  it("a session is found by a word and continued", async () => {
     await everyToolUsed();
     const { page } = await open();
     await page.getByRole("link", { name: "New run" }).first().waitFor();
@@ -109,7 +109,33 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.getByText("That was all.", { exact: true }).waitFor();
   });
 
-  it("shows what changed, and takes comments on lines to the agent", async () => {
+  it("an item of the list keeps the focus while the search is refined and when it moves to another group", async () => {
+    await everyToolUsed();
+    const { page } = await open();
+    const field = page.getByLabel("Search all sessions");
+    await field.fill("persim");
+    const found = page.locator(".item", { has: page.locator(".item-snippet", { hasText: "persimmon" }) });
+    await found.waitFor();
+    // The rest of the word is searched for after 150 ms, when the focus has left the field.
+    const searched = page.waitForResponse((response) => /[?&]search=persimmon(&|$)/.test(response.url()));
+    await field.fill("persimmon");
+    await field.press("Enter");
+    await searched;
+    await page.waitForTimeout(50);
+    expect(await found.evaluate((item) => item === document.activeElement)).toBe(true);
+
+    await field.fill("");
+    const calls = [{ name: "Shell", args: { command: "until [ -e go-on ]; do sleep 0.1; done" } }];
+    await start("Wait for the file", [{ calls }, { text: "It came." }], { force: true });
+    const running = page.getByRole("region", { name: "Running" }).locator(".item", { hasText: "Wait for the file" });
+    await running.focus();
+    service.workspace.file("go-on", "");
+    const ended = page.getByRole("region", { name: "Today" }).locator(".item", { hasText: "Wait for the file" });
+    await ended.waitFor();
+    expect(await ended.evaluate((item) => item === document.activeElement)).toBe(true);
+  });
+
+  it("changes are shown, and comments on lines reach the agent", async () => {
     const { page } = await open(await everyToolUsed());
     await page.getByRole("link", { name: /^Review/ }).click();
     const line = page.locator(".changed", { hasText: "a.ts" }).locator(".cr-change.cr-added").first();
@@ -127,7 +153,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.getByText("It is the answer.", { exact: true }).waitFor();
   });
 
-  it("replays it, with files as they were", async () => {
+  it("a session is replayed with files as they were", async () => {
     const { page } = await open(await everyToolUsed());
     await page.getByRole("link", { name: "Replay" }).click();
     const moment = page.getByRole("slider");
@@ -146,7 +172,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.locator(".raw pre", { hasText: '"type": "tool_end"' }).waitFor();
   });
 
-  it("asks in the inbox, in every tab, and counts one answer", async () => {
+  it("a question is in the inbox of every tab, and one answer counts", async () => {
     service.workspace.file("gone.txt", "x");
     const calls = [{ name: "Delete", args: { path: "gone.txt" } }];
     const run = await start("Remove it", [{ calls }, { text: "Removed." }]);
@@ -156,15 +182,19 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
       .getByRole("link", { name: /^Inbox/ })
       .first()
       .click();
-    await page.getByText("gone.txt").first().waitFor();
-    await page.keyboard.press("y");
-    await page.getByText("No open questions").waitFor();
+    await page.getByText("1 waiting for you").waitFor();
+    // A view takes keys from the moment after it is drawn.
+    const pressed = async () => {
+      await page.keyboard.press("y");
+      return page.getByText("No open questions").count();
+    };
+    await expect.poll(pressed, { timeout: 20_000, interval: 500 }).toBe(1);
     await other.page.getByText("Removed.").waitFor();
     expect(await other.page.getByRole("button", { name: "Allow once" }).count()).toBe(0);
     expect(existsSync(join(service.workspace.path, "gone.txt"))).toBe(false);
   });
 
-  it("finds its service again after it was killed, and stops what runs", async () => {
+  it("the page finds its service after a kill, and can stop a run", async () => {
     const run = await start(
       "Take your time",
       [
@@ -188,7 +218,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     expect((await service.over(run)).state).toBe("cancelled");
   });
 
-  it("renames and deletes sessions by the palette", async () => {
+  it("sessions are renamed and deleted by the palette", async () => {
     const { sessionId } = await service.over(await start("Say it", [{ text: "Said." }]));
     const { page } = await open(`/sessions/cursor/${sessionId}`);
     await page.getByText("Continue this session").or(page.getByLabel("Next prompt")).first().waitFor();
@@ -206,7 +236,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     expect(await page.locator(".item", { hasText: "A better name" }).count()).toBe(0);
   });
 
-  it("fits on a phone", async () => {
+  it("the studio page fits on a phone", async () => {
     await everyToolUsed();
     const { page } = await open();
     await page.setViewportSize({ width: 390, height: 780 });

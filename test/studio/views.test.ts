@@ -25,7 +25,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     await service.remove();
   });
 
-  it("undoes the changes of one file, and brings them back", async () => {
+  it("the changes of one file are undone and restored", async () => {
     const id = await run("Write both", [
       {
         calls: [
@@ -55,7 +55,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     await page.getByText("Both are written.", { exact: true }).waitFor();
   });
 
-  it("compares two runs of one task", async () => {
+  it("two runs of one task are compared", async () => {
     const task = "Name the number";
     const say = (contents: string, answer: string) => [
       { calls: [{ name: "Write", args: { path: `${contents}.txt`, contents: `${contents}\n` } }] },
@@ -79,9 +79,15 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
       "Not changed.",
       expect.stringContaining("eight"),
     ]);
+    // Below each other, each part says whose it is.
+    await page.setViewportSize({ width: 390, height: 780 });
+    const labels = (await columns(2).elementHandles()).map((each) =>
+      each.evaluate((element) => getComputedStyle(element as Element, "::before").content),
+    );
+    expect(await Promise.all(labels)).toEqual([`"1. ${task}"`, `"2. ${task}"`]);
   });
 
-  it("shows the settings and saves them as config set does", async () => {
+  it("settings are shown and saved like config set does", async () => {
     await visit("/");
     await page.keyboard.press(",");
     await page.waitForURL(/\/settings$/);
@@ -108,7 +114,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     await row("permissions.deny").getByText("courser permissions deny").waitFor();
   });
 
-  it("refuses settings without the key, and from elsewhere", async () => {
+  it("settings are refused without the token and from other origins", async () => {
     const address = `http://127.0.0.1:${service.info.port}/api/settings`;
     const body = JSON.stringify({ name: "retries", value: "9" });
     const headers = { "Content-Type": "application/json" };
@@ -122,7 +128,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     expect(((await refused.json()) as { error: { message: string } }).error.message).toContain("Did you mean retries?");
   });
 
-  it("opens an output of any length in a pane, with few lines in the page", async () => {
+  it("a long output opens in a pane that puts few lines into the page", async () => {
     service.workspace.file("long.txt", Array.from({ length: 9000 }, (_, at) => `row ${at + 1}\n`).join(""));
     const id = await run("Print", [
       { calls: [{ name: "Shell", args: { command: "cat long.txt" } }] },

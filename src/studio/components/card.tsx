@@ -1,18 +1,20 @@
 // The card of a tool call: one line with name, target and outcome; details below, folded unless needed.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { fieldsOf } from "../../json/object.ts";
 import { errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { type CallWords, wordsOfCall } from "../../view/call-words.ts";
 import { documentText } from "../../view/document-text.ts";
 import { duration, runningFor } from "../../view/numbers.ts";
-import { fieldsOf } from "./fields.ts";
 import { Reason } from "./reason.tsx";
 import { Pictures } from "./text/picture.tsx";
 import type { ToolCall } from "./timeline/blocks.ts";
 import { useOpen, usePath, useView } from "./view-options.tsx";
 
+/** How far a call has come. */
 export type CallState = "running" | "waiting" | "ok" | "failed" | "refused" | "unknown";
 
+/** Returns how far a call has come. */
 export function stateOf({ outcome, isRunning, isAsked }: ToolCall): CallState {
   if (isAsked) return "waiting";
   return isRunning ? "running" : outcomeGroupOf(outcome);
@@ -21,6 +23,7 @@ export function stateOf({ outcome, isRunning, isAsked }: ToolCall): CallState {
 /** Props of every tool component. `id` is that of its block and identifies its open state. */
 export type ToolProps = { call: ToolCall; id?: string; question?: ComponentChildren };
 
+/** The properties of `Card`. */
 export type CardProps = ToolProps & {
   /** Shown when the card is open. */
   children?: ComponentChildren;
@@ -32,17 +35,18 @@ export type CardProps = ToolProps & {
   outcome?: ComponentChildren;
   isStruck?: boolean;
   /** True if the body already shows the reason of a failure. */
-  tellsReason?: boolean;
+  showsReason?: boolean;
 };
 
+/** The frame around a call: its name, its state, and what it did. */
 export function Card({ call, id, question, children, peek, opensByItself, outcome, isStruck, ...rest }: CardProps) {
   const { isStatic } = useView();
   const state = stateOf(call);
   const words = { ...wordsOfCall(call.tool, call.args, call.outcome?.value), ...rest.words };
-  const why = (state === "failed" || state === "refused") && !rest.tellsReason ? errorTextOf(call.outcome) : undefined;
-  const [isOpen, setOpen] = useOpen(id ?? call.callId, opensByItself === true);
-  // McpTool renders pictures itself.
-  const pictures = call.tool !== "mcp" && call.pictures ? <Pictures pictures={call.pictures} /> : undefined;
+  const why = (state === "failed" || state === "refused") && !rest.showsReason ? errorTextOf(call.outcome) : undefined;
+  // McpTool renders pictures in the result itself.
+  const pictures = call.pictures && call.tool !== "mcp" ? <Pictures pictures={call.pictures} /> : undefined;
+  const [isOpen, setOpen] = useOpen(id ?? call.callId, opensByItself === true || pictures !== undefined);
   const hasBody = isFilled(children) || pictures !== undefined;
   const head = <Head call={call} state={state} words={words} outcome={outcome} isStruck={isStruck} />;
   return (
@@ -131,7 +135,7 @@ function Outcome({ call, state, words, outcome }: Omit<HeadProps, "isStruck">) {
   const { startedAt, endedAt } = call;
   const time = startedAt !== undefined && endedAt !== undefined ? endedAt - startedAt : undefined;
   const isTimed = time !== undefined && state !== "refused" && (words.isTimed || time >= 1000);
-  const said = state === "ok" ? (outcome ?? words.outcome) : saidOf(call, state);
+  const outcomeText = state === "ok" ? (outcome ?? words.outcome) : stateText(call, state);
   return (
     <>
       {signs[state] && (
@@ -139,14 +143,14 @@ function Outcome({ call, state, words, outcome }: Omit<HeadProps, "isStruck">) {
           {signs[state]}
         </span>
       )}
-      {isFilled(said) && <span class="cr-said">{said}</span>}
+      {isFilled(outcomeText) && <span class="cr-said">{outcomeText}</span>}
       {state === "running" && <Elapsed since={startedAt} />}
       {isTimed && <span class="cr-time">{duration(time)}</span>}
     </>
   );
 }
 
-function saidOf({ outcome, tool }: ToolCall, state: CallState): string {
+function stateText({ outcome, tool }: ToolCall, state: CallState): string {
   const { exitCode } = fieldsOf(outcome?.value);
   if (state === "waiting" && tool === "createPlan") return "wants approval";
   if (state === "waiting" && tool === "askQuestion") return "asks";

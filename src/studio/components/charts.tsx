@@ -6,6 +6,7 @@ import type { TurnNumbers } from "./timeline/blocks.ts";
 
 type ChartProps = { turns: readonly TurnNumbers[] };
 
+/** The tokens of each turn. */
 export function UsageChart({ turns }: ChartProps) {
   const bars = turns.map((turn) => {
     const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = turn.usage ?? noUsage;
@@ -24,6 +25,7 @@ export function UsageChart({ turns }: ChartProps) {
   return <Bars title="Tokens by turn" words={words} bars={bars} />;
 }
 
+/** The cost of each day. */
 export function CostChart({ turns }: ChartProps) {
   const bars = turns.map(({ number, costUsd = 0 }) => ({
     turn: number,
@@ -35,6 +37,7 @@ export function CostChart({ turns }: ChartProps) {
   );
 }
 
+/** The time of each turn. */
 export function TimeChart({ turns }: ChartProps) {
   const bars = turns.map((turn) => {
     const { parts } = timesOf([turn]);
@@ -50,16 +53,16 @@ export function TimeChart({ turns }: ChartProps) {
 
 /** How full the context window was at the end of each turn, with the window size where it is known. */
 export function ContextChart({ turns }: ChartProps) {
-  const known = turns.flatMap(({ number, context }) => (context ? [{ turn: number, ...context }] : []));
-  const bars = known.map(({ turn, used, window }) => ({
+  const turnContexts = turns.flatMap(({ number, context }) => (context ? [{ turn: number, ...context }] : []));
+  const bars = turnContexts.map(({ turn, used, window }) => ({
     turn,
     parts: [
       { class: window !== undefined && used > nearlyFull * window ? "cr-chart-warn" : "cr-chart-accent", value: used },
     ],
     words: fillWords(used, window),
   }));
-  const last = known.at(-1);
-  const window = Math.max(0, ...known.map((each) => each.window ?? 0));
+  const last = turnContexts.at(-1);
+  const window = Math.max(0, ...turnContexts.map((each) => each.window ?? 0));
   if (!last) return null;
   return <Bars title="Context by turn" words={fillWords(last.used, last.window)} bars={bars} full={window} />;
 }
@@ -71,6 +74,7 @@ function fillWords(used: number, window: number | undefined): string {
   return `${tokenCount(used)} of ${tokenCount(window)}, ${Math.round((100 * used) / window)} %`;
 }
 
+/** The numbers of one day. */
 export type DayNumbers = { day: string; runs: number; costUsd: number };
 
 /** The cost of each of the last days, or the number of sessions if nothing has a price. */
@@ -120,9 +124,9 @@ const height = 48;
 
 /** `full` is the value of a full bar, if that is more than the highest one. */
 function Bars({ title, words, bars, full = 0 }: { title: string; words: string; bars: readonly Bar[]; full?: number }) {
-  const shown = bars.slice(-maxBars);
-  const highest = Math.max(full, ...shown.map(({ parts }) => sumOf(parts)), Number.MIN_VALUE);
-  const width = Math.max(12, shown.length) * 8;
+  const visibleBars = bars.slice(-maxBars);
+  const highest = Math.max(full, ...visibleBars.map(({ parts }) => sumOf(parts)), Number.MIN_VALUE);
+  const width = Math.max(12, visibleBars.length) * 8;
   return (
     <figure class="cr-chart">
       <figcaption>
@@ -130,11 +134,11 @@ function Bars({ title, words, bars, full = 0 }: { title: string; words: string; 
         <span class="cr-number">{words}</span>
       </figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={`${title}: ${words}`}>
-        {shown.map((bar, index) => (
+        {visibleBars.map((bar, index) => (
           <g key={bar.turn}>
             <title>{`Turn ${bar.turn}: ${bar.words}`}</title>
             <rect class="cr-chart-ground" x={index * 8} y={0} width={6} height={height} />
-            {stacked(bar.parts, highest).map((part) => (
+            {stackParts(bar.parts, highest).map((part) => (
               <rect key={part.class} class={part.class} x={index * 8} y={part.y} width={6} height={part.height} />
             ))}
           </g>
@@ -144,7 +148,7 @@ function Bars({ title, words, bars, full = 0 }: { title: string; words: string; 
   );
 }
 
-function stacked(parts: Bar["parts"], highest: number) {
+function stackParts(parts: Bar["parts"], highest: number) {
   let y = height;
   return parts.map((part) => {
     // Draw non-zero values at least one pixel high.
@@ -182,7 +186,7 @@ export function ContextMeter({ used, window }: { used: number; window: number })
 /** Shows in one bar how the time of the turns was spent; waiting for the user counts for neither the model nor the tools. */
 export function TimeBar({ turns }: ChartProps) {
   const { total, parts } = timesOf(turns);
-  const shown = parts.filter(({ ms, isAlways }) => isAlways || ms > 0);
+  const visibleParts = parts.filter(({ ms, isAlways }) => isAlways || ms > 0);
   let x = 0;
   return (
     <figure class="cr-chart">
@@ -190,17 +194,17 @@ export function TimeBar({ turns }: ChartProps) {
         viewBox="0 0 120 8"
         preserveAspectRatio="none"
         role="img"
-        aria-label={shown.map(({ name, ms }) => `${name} ${duration(ms)}`).join(", ")}
+        aria-label={visibleParts.map(({ name, ms }) => `${name} ${duration(ms)}`).join(", ")}
       >
         <rect class="cr-chart-ground" width={120} height={8} />
-        {shown.map(({ name, ms, class: kind }) => {
+        {visibleParts.map(({ name, ms, class: kind }) => {
           const width = total > 0 ? (120 * ms) / total : 0;
           x += width;
           return <rect key={name} class={kind} x={x - width} width={width} height={8} />;
         })}
       </svg>
       <dl class="cr-times">
-        {shown.map(({ name, ms, class: kind }) => (
+        {visibleParts.map(({ name, ms, class: kind }) => (
           <div key={name}>
             <dt>
               <svg viewBox="0 0 8 8" aria-hidden="true">

@@ -13,13 +13,13 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
       onClick={(event) => {
         event.stopPropagation();
         const button = event.currentTarget;
-        void copyText(text).then((isDone) => tell(button, label, isDone));
+        void copyText(text).then((isDone) => showResult(button, label, isDone));
       }}
     />
   );
 }
 
-function tell(button: HTMLElement, label: string, isDone: boolean): void {
+function showResult(button: HTMLElement, label: string, isDone: boolean): void {
   button.ariaLabel = isDone ? "Copied" : "Could not be copied";
   button.classList.toggle("cr-copied", isDone);
   setTimeout(() => {

@@ -12,6 +12,7 @@ import { Folded } from "./text/folded.tsx";
 import { isLongLine, LongLine } from "./text/long-line.tsx";
 import { type Highlight, useHighlight, useView } from "./view-options.tsx";
 
+/** The properties of `Diff`. */
 export type DiffProps = {
   diff: string;
   /** The language or the file extension, for highlighting. */
@@ -29,6 +30,7 @@ export type LineOfDiff = { number: number; sign: DiffLine["sign"]; text: string 
 
 type Row = DiffLine & { words?: Words | undefined; pieces?: readonly CodePiece[] | undefined };
 
+/** Shows how a text was changed. */
 export function Diff({ diff, language = "", layout, first = 60, onLine, below }: DiffProps) {
   const { diffLayout } = useView();
   const highlight = useHighlight(language !== "");
@@ -93,7 +95,7 @@ function SplitHunk({ hunk, first, onLine, below }: HunkProps) {
   return (
     <div class="cr-hunk cr-split">
       <Folded
-        items={pairs(hunk)}
+        items={pairLines(hunk)}
         first={first}
         noun="line"
         draw={([before, after], index) => (
@@ -114,7 +116,7 @@ function SplitHunk({ hunk, first, onLine, below }: HunkProps) {
 type Pair = [before: Row | undefined, after: Row | undefined];
 
 /** Pairs removed lines with the lines that replaced them. */
-function pairs(hunk: readonly Row[]): Pair[] {
+function pairLines(hunk: readonly Row[]): Pair[] {
   const all: Pair[] = [];
   for (let at = 0; at < hunk.length; ) {
     if (hunk[at]!.sign === " ") {
@@ -177,13 +179,13 @@ function lineOf({ sign, text, before, after }: Row): LineOfDiff {
 function renderText({ text, words = [{ text, isChanged: false }], pieces = [{ text }] }: Row): ComponentChildren {
   let at = 0;
   return words.map((word, index) => {
-    const shown = <Pieces key={index} pieces={between(pieces, at, at + word.text.length)} />;
+    const wordPieces = <Pieces key={index} pieces={piecesBetween(pieces, at, at + word.text.length)} />;
     at += word.text.length;
-    return word.isChanged ? <mark key={index}>{shown}</mark> : shown;
+    return word.isChanged ? <mark key={index}>{wordPieces}</mark> : wordPieces;
   });
 }
 
-function between(pieces: readonly CodePiece[], from: number, to: number): CodePiece[] {
+function piecesBetween(pieces: readonly CodePiece[], from: number, to: number): CodePiece[] {
   let at = 0;
   return pieces.flatMap((piece) => {
     const text = piece.text.slice(Math.max(0, from - at), Math.max(0, to - at));

@@ -35,6 +35,7 @@ export function UserMessage({ text, isAside, pictures = [] }: BodyOf<"user">) {
   );
 }
 
+/** Shows an answer of the model. */
 export function AssistantMessage({ text, isOpen, isCut }: BodyOf<"text">) {
   return (
     <div class={`cr-assistant${isOpen ? " cr-open" : ""}`}>
@@ -74,6 +75,7 @@ export function Thinking({ text, isOpen: isRunning, durationMs, id }: BodyOf<"th
   );
 }
 
+/** Shows a remark of the CLI. */
 export function Notice({ kind, message }: BodyOf<"notice">) {
   const isWarning = kind === "warning" || kind === "damaged";
   return (
@@ -93,18 +95,26 @@ export function isStopped({ type, code }: { type: string; code?: string }): bool
   return type === "fail" && code === "INTERRUPTED";
 }
 
+/** `waitMs` is the time spent waiting for the user, which counts for neither the model nor the tools. */
+type ResultProps = { ending: TurnEnding; changed: number; waitMs?: number };
+
 /** Shows how a turn ended, in one line; a failure with its reason. */
-export function ResultLine({ ending, changed }: { ending: TurnEnding; changed: number }) {
+export function ResultLine({ ending, changed, waitMs = 0 }: ResultProps) {
   const cost = costOfEnding(ending) ?? 0;
-  const facts = [
-    duration(ending.durationMs),
+  const after = (verb: string, word: string) =>
+    [
+      ending.durationMs > 0 ? `${verb} ${word} ${duration(Math.max(0, ending.durationMs - waitMs))}` : verb,
+      ...parts,
+    ].join(" · ");
+  const parts = [
+    waitMs >= 1000 && `${duration(waitMs)} waiting for you`,
     changed > 0 && `${counted(changed, "file")} changed`,
     ending.denials && ending.denials.length > 0 && `${counted(ending.denials.length, "call")} refused`,
     cost > 0 && dollars(cost),
   ].filter(Boolean);
-  if (ending.type === "done") return <p class="cr-result">Done in {facts.join(" · ")}</p>;
-  if (isStopped(ending)) return <p class="cr-result">Interrupted after {facts.join(" · ")}</p>;
-  if (ending.code !== undefined && Object.hasOwn(errorCodes, ending.code)) facts.push(ending.code);
+  if (ending.type === "done") return <p class="cr-result">{after("Done", "in")}</p>;
+  if (isStopped(ending)) return <p class="cr-result">{after("Interrupted", "after")}</p>;
+  if (ending.code !== undefined && Object.hasOwn(errorCodes, ending.code)) parts.push(ending.code);
   return (
     <div class="cr-result cr-failed">
       <p class="cr-failure">
@@ -113,7 +123,7 @@ export function ResultLine({ ending, changed }: { ending: TurnEnding; changed: n
         </span>
         <span>{documentText(ending.message.trim())}</span>
       </p>
-      <p>Failed after {facts.join(" · ")}</p>
+      <p>{after("Failed", "after")}</p>
     </div>
   );
 }

@@ -1,16 +1,16 @@
 // Renders a question of a run: what will happen, why it asks, and which rules each answer saves. It is the most prominent element.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { isObject } from "../../json/object.ts";
+import { fieldsOf, isObject, stringOrEmpty } from "../../json/object.ts";
 import type { Answer, ChoicesQuestion, PermissionQuestion, Question, QuestionAnswer } from "../../protocol/run.ts";
 import { wordsOfCall } from "../../view/call-words.ts";
 import { documentText } from "../../view/document-text.ts";
 import { Diff } from "./diff.tsx";
-import { fieldsOf, stringOrEmpty } from "./fields.ts";
 import { Code, Json } from "./text/code.tsx";
 import { Markdown } from "./text/markdown.tsx";
 import { usePath } from "./view-options.tsx";
 
+/** The properties of `QuestionCard`. */
 export type QuestionProps = {
   question: Question;
   onAnswer?: ((question: Question, answer: Answer) => void) | undefined;
@@ -20,8 +20,9 @@ export type QuestionProps = {
   isInCard?: boolean;
 };
 
+/** Shows a question, and takes the answer. */
 export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
-  const body = <Body question={question} {...rest} />;
+  const body = <Body question={question} isInCard={isInCard === true} {...rest} />;
   if (isInCard) return <div class="cr-question">{body}</div>;
   const target = targetOf(question);
   return (
@@ -80,7 +81,8 @@ const wireNames: Record<string, string> = {
   ...{ Grep: "grep", WebFetch: "webFetch", WebSearch: "webSearch" },
 };
 
-function permissionWords({ tool, args }: PermissionQuestion) {
+function permissionWords({ tool, args, needs: [need] }: PermissionQuestion): { name: string; target: string } {
+  if (need?.kind === "Mcp") return { name: "Mcp", target: need.target.replace(":", " ") };
   return wordsOfCall(wireNames[tool] ?? tool, args, undefined);
 }
 
@@ -103,7 +105,7 @@ function Arguments({ question: { tool, args } }: { question: PermissionQuestion 
   );
 }
 
-function Body({ question, ...rest }: QuestionProps) {
+function Body({ question, isInCard, ...rest }: QuestionProps) {
   switch (question.type) {
     case "permission":
       return <Permission {...rest} question={question} />;
@@ -112,7 +114,7 @@ function Body({ question, ...rest }: QuestionProps) {
     case "plan":
       return (
         <YesOrNo {...rest} question={question} yes="Approve the plan" no="Change the plan…">
-          <Markdown text={question.text} />
+          {!isInCard && <Markdown text={question.text} />}
         </YesOrNo>
       );
     case "trust":
@@ -197,7 +199,7 @@ type YesOrNoProps = QuestionProps & { yes: string; no?: string; children: Compon
 function YesOrNo({ question, onAnswer, isSent, yes, no = "Deny…", children }: YesOrNoProps) {
   return (
     <>
-      <div class="cr-why">{children}</div>
+      {children && <div class="cr-why">{children}</div>}
       <Buttons
         question={question}
         onAnswer={onAnswer}
@@ -234,10 +236,9 @@ function Buttons({ question, onAnswer, isSent, ways, no }: ButtonsProps) {
             onClick={() => onAnswer(question, answer)}
           >
             {words}
-            {rules.slice(0, 2).map((rule) => (
+            {rules.map((rule) => (
               <code key={rule}>{documentText(rule)}</code>
             ))}
-            {rules.length > 2 && ` and ${rules.length - 2} more`}
           </button>
         ))}
         <button type="button" disabled={isSent} onClick={() => setReason("")}>

@@ -9,8 +9,8 @@ const named =
 const maxText = 4000;
 
 export function Reason({ text, isRefused }: { text: string; isRefused?: boolean }) {
-  const shown = documentText(text.trim());
-  const cut = shown.length > maxText ? `${shown.slice(0, maxText)} …` : shown;
+  const reasonText = documentText(text.trim());
+  const cut = reasonText.length > maxText ? `${reasonText.slice(0, maxText)} …` : reasonText;
   return <p class={`cr-reason${isRefused ? " cr-refused" : " cr-failed"}`}>{isRefused ? withNames(cut) : cut}</p>;
 }
 

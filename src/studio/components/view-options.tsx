@@ -6,6 +6,7 @@ import type { CodePiece } from "../../view/code-piece.ts";
 
 export type Highlight = (code: string, language: string) => CodePiece[][];
 
+/** How components are shown. */
 export type ViewOptions = {
   /** Paths inside it are shown relative to it. */
   workspace?: string;
@@ -31,6 +32,7 @@ export type Openness = { isOpen(id: string): boolean | undefined; set(id: string
 
 const Options = createContext<ViewOptions>({});
 
+/** Sets how the components below are shown. */
 export function View({ children, ...options }: ViewOptions & { children: ComponentChildren }) {
   const { workspace, home, isStatic, linkTo, highlight, diffLayout, canRewind, openness } = options;
   // Keep the same object while nothing changes, since a new one renders everything below again.

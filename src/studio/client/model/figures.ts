@@ -1,4 +1,6 @@
 // Formats times and paths for lists. Other numbers are formatted in `view/numbers.ts`.
+import { collapsed } from "../../../text/one-line.ts";
+import { documentText } from "../../../view/document-text.ts";
 
 /** Formats a time for a list: the time of day for today, the weekday within six days, else the date. */
 export function moment(at: number, now: number): string {
@@ -14,7 +16,7 @@ export function moment(at: number, now: number): string {
 }
 
 /** Formats an age: "40 s ago", "3 min ago", "2 h ago"; older times as in a list. */
-export function ago(at: number, now: number): string {
+export function formatAge(at: number, now: number): string {
   const seconds = Math.max(0, Math.floor((now - at) / 1000));
   if (seconds < 60) return `${seconds} s ago`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
@@ -44,6 +46,16 @@ export function dayGroup(at: number, now: number): DayGroup {
   if (dayOf(at) === dayOf(now - dayMs)) return "Yesterday";
   if (now - at < 7 * dayMs) return "This week";
   return now - at < 31 * dayMs ? "This month" : "Older";
+}
+
+/** One line of Markdown without its marks, and without what could hide something. */
+export function plainLine(text: string): string {
+  return documentText(collapsed(text)).replace(/\*\*|__|`+|^#+ /g, "");
+}
+
+/** Returns a path relative to the workspace, if it is inside. */
+export function pathIn(workspace: string | undefined, path: string): string {
+  return workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
 }
 
 /** Returns the last part of a path. */

@@ -1,5 +1,5 @@
 // Summarizes a conversation: changed files, open todos, and the figures of its turns.
-import { isObject, type JsonObject } from "../../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, objectsIn } from "../../../json/object.ts";
 import type { TurnFigures } from "../../../serve/api.ts";
 import type { Block, TurnNumbers } from "../../components/timeline/blocks.ts";
 
@@ -11,7 +11,7 @@ export function changedFiles(blocks: readonly Block[]): ChangedFile[] {
     if (block.type !== "call" || block.call.outcome?.kind !== "success") continue;
     const { tool, args, outcome } = block.call;
     if (tool !== "edit" && tool !== "write" && tool !== "delete") continue;
-    const value = isObject(outcome.value) ? outcome.value : {};
+    const value = fieldsOf(outcome.value);
     const path = value["path"] ?? (isObject(args) ? args["path"] : undefined);
     if (typeof path !== "string") continue;
     const file = files.get(path) ?? { path, added: 0, removed: 0, isDeleted: false };
@@ -34,8 +34,8 @@ export function latestTodos(blocks: readonly Block[]): JsonObject[] {
   const block = blocks.findLast((each) => each.type === "call" && each.call.tool === "updateTodos");
   if (block?.type !== "call") return [];
   const { outcome, args } = block.call;
-  const value = isObject(outcome?.value) ? outcome.value : isObject(args) ? args : {};
-  return Array.isArray(value["todos"]) ? value["todos"].filter(isObject) : [];
+  const value = isObject(outcome?.value) ? outcome.value : fieldsOf(args);
+  return objectsIn(value["todos"]);
 }
 
 /** Merges turns that are only on disk, as they are not loaded yet, with those of the timeline, which may not be on disk yet. */

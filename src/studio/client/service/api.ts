@@ -10,7 +10,7 @@ import type {
   ListedSetting,
   LogEntry,
   RunRecord,
-  SessionFacts,
+  SessionDetails,
   SessionSummary,
 } from "../../../serve/api.ts";
 import type { Http } from "./http.ts";
@@ -51,11 +51,12 @@ export function createApi({ get, send }: Http) {
   return {
     sessions({ search, agent, project, state, days }: SessionFilter, limit: number, signal?: AbortSignal) {
       const since = days > 0 ? String(Math.floor(Date.now() / 1000) - days * 86_400) : "";
-      const given = { search: search.trim(), agent, project, state, since, limit: String(limit) };
-      const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ""));
+      const parameters = { search: search.trim(), agent, project, state, since, limit: String(limit) };
+      const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
       return get<{ items: ListedSession[]; projects: string[] }>(`/api/sessions?${query}`, signal);
     },
-    session: (ref: SessionRef) => get<SessionFacts>(session(ref)),
+    session: (ref: SessionRef, { pictures = false } = {}) =>
+      get<SessionDetails>(session(ref, pictures ? "?pictures=1" : "")),
     /** `next` in the result is where the following page begins. */
     events: (ref: SessionRef, from: "from" | "turn", number: number) =>
       get<EventsPage>(session(ref, `/events?limit=10000&${from}=${number}`)),

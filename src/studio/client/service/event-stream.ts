@@ -5,8 +5,8 @@ import { type Http, isSameService } from "./http.ts";
 
 export type StreamState = "connecting" | "open" | "lost";
 
-/** The state sent when the stream begins. */
-export type Hello = { runs: RunRecord[]; questions: OpenQuestion[] };
+/** The state sent when the stream begins. `steps` are the last of each live run. */
+export type Hello = { runs: RunRecord[]; questions: OpenQuestion[]; steps: LogEntry[] };
 
 export type EventStreamOptions = {
   http: Http;

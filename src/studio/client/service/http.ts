@@ -47,16 +47,16 @@ async function failureOf(response: Response): Promise<ServiceError> {
 
 /** Checks that the server at this address knows the token, before sending it to a service that was gone. */
 export async function isSameService(token: string): Promise<boolean> {
-  const nonce = [...crypto.getRandomValues(new Uint8Array(32))].map(hex).join("");
+  const nonce = [...crypto.getRandomValues(new Uint8Array(32))].map(byteToHex).join("");
   const response = await fetch(`/api/proof?nonce=${nonce}`, { cache: "no-store", credentials: "omit" });
   const { proof } = (await response.json()) as { proof: string };
   const bytes = new TextEncoder();
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key = await crypto.subtle.importKey("raw", bytes.encode(token), algorithm, false, ["sign"]);
   const expected = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(`courser:${nonce}`)));
-  return proof === [...expected].map(hex).join("");
+  return proof === [...expected].map(byteToHex).join("");
 }
 
-function hex(byte: number): string {
+function byteToHex(byte: number): string {
   return byte.toString(16).padStart(2, "0");
 }

@@ -3,12 +3,12 @@ const name = "courser.token";
 
 /** Takes the token from the URL and removes it there; otherwise returns the one this tab has stored. */
 export function takeToken(): string | undefined {
-  const given = /^#token=([\w-]{20,})$/.exec(location.hash)?.[1];
-  if (given !== undefined) {
-    sessionStorage.setItem(name, given);
+  const addressToken = /^#token=([\w-]{20,})$/.exec(location.hash)?.[1];
+  if (addressToken !== undefined) {
+    sessionStorage.setItem(name, addressToken);
     history.replaceState(null, "", location.pathname + location.search);
   }
-  return given ?? sessionStorage.getItem(name) ?? undefined;
+  return addressToken ?? sessionStorage.getItem(name) ?? undefined;
 }
 
 export function forgetToken(): void {

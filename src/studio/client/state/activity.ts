@@ -1,38 +1,52 @@
 // Tracks what each run is doing at the moment, in one line.
 import { signal } from "@preact/signals";
 import type { AgentEvent } from "../../../protocol/event.ts";
-import type { LogEntry, RunRecord } from "../../../serve/api.ts";
-import { collapsed } from "../../../text/one-line.ts";
+import type { ContextUse } from "../../../protocol/run.ts";
+import type { LogEntry } from "../../../serve/api.ts";
 import { wordsOfCall } from "../../../view/call-words.ts";
-import { liveRuns, onEntry, service } from "./app.ts";
+import { documentText } from "../../../view/document-text.ts";
+import { plainLine } from "../model/figures.ts";
+import { lastSteps, liveRuns, onEntry, service } from "./app.ts";
 
 /** Keyed by run id. `name` is the tool's name if it is a call. */
 export const activity = signal<ReadonlyMap<string, { name?: string; text: string }>>(new Map());
+
+/** What each run has cost so far, in US dollars, where the price is known. Keyed by run id. */
+export const costs = signal<ReadonlyMap<string, number>>(new Map());
 
 const next = new Map<string, { name?: string; text: string }>();
 
 /** Keeps `activity` up to date. Call once. */
 export function watchActivity(): void {
   onEntry(take);
-  liveRuns.subscribe((live) => {
-    for (const run of live) if (!asked.has(run.id)) void lookBack(run);
+  lastSteps.subscribe((steps) => {
+    for (const step of steps) if (!activity.value.has(step.run)) take(step);
   });
 }
 
-const asked = new Set<string>();
-/** How many log positions to look back; positions count the entries of all runs. */
-const lookedBack = 300;
+const costsEveryMs = 20_000;
 
-/** Reads what a run did before this page was open. */
-async function lookBack({ id, position }: RunRecord): Promise<void> {
-  asked.add(id);
-  const entries = await service()
-    .log(id, Math.max(0, position - lookedBack))
-    .catch(() => []);
-  if (!next.has(id) && !activity.value.has(id)) for (const entry of entries) take(entry);
+/** Asks the runs of this program what they have cost, now and then, until the returned function is called. */
+export function watchCosts(): () => void {
+  const ask = () => {
+    if (document.hidden) return;
+    for (const { id, spec, state } of liveRuns.peek())
+      if (spec.cli === "courser" && state === "running")
+        void service()
+          .tell(id, { type: "context", id: `context-${Date.now()}` })
+          .catch(() => {});
+  };
+  const first = setTimeout(ask, 3000);
+  const timer = setInterval(ask, costsEveryMs);
+  return () => {
+    clearTimeout(first);
+    clearInterval(timer);
+  };
 }
 
 function take({ run, entry }: LogEntry): void {
+  const cost = entry.type === "reply" && entry.id.startsWith("context-") && (entry.value as ContextUse)?.costUsd;
+  if (cost) costs.value = new Map(costs.value).set(run, cost);
   const line = entry.type === "event" && entry.agent === undefined ? lineOf(entry.event) : undefined;
   if (!line) return;
   if (next.size === 0) setTimeout(flush, 250);
@@ -47,8 +61,8 @@ function flush(): void {
 function lineOf(event: AgentEvent): { name?: string; text: string } | undefined {
   if (event.type === "tool_start") {
     const { name, target } = wordsOfCall(event.tool, event.args, undefined);
-    return { name, text: target.slice(0, 120) };
+    return { name, text: documentText(target.slice(0, 120)) };
   }
-  if (event.type === "text_end" && event.text.trim() !== "") return { text: collapsed(event.text.slice(0, 200)) };
-  return event.type === "fail" ? { text: collapsed(event.message) } : undefined;
+  if (event.type === "text_end" && event.text.trim() !== "") return { text: plainLine(event.text.slice(0, 200)) };
+  return event.type === "fail" ? { text: plainLine(event.message) } : undefined;
 }

@@ -9,6 +9,7 @@ import type {
   OpenQuestion,
   RunRecord,
 } from "../../../serve/api.ts";
+import { documentText } from "../../../view/document-text.ts";
 import { type Api, createApi, type SessionFilter } from "../service/api.ts";
 import { followLog, type Hello, type StreamState } from "../service/event-stream.ts";
 import { createHttp, type Http } from "../service/http.ts";
@@ -27,6 +28,8 @@ export const agents = signal<readonly InstalledCli[]>(recalledAgents());
 
 export const filter = signal<SessionFilter>({ search: "", agent: "", project: "", state: "", days: 0 });
 export const sessions = signal<readonly ListedSession[] | undefined>(undefined);
+/** The newest sessions whatever the list is searched for, for views beside it. */
+export const recent = signal<readonly ListedSession[] | undefined>(undefined);
 export const projects = signal<readonly string[]>([]);
 export const listError = signal<string | undefined>(undefined);
 /** The filter that the current list was loaded for; it differs from `filter` until the new list arrives. */
@@ -34,11 +37,15 @@ export const foundFor = signal(filter.value);
 /** The number of sessions to request. */
 export const listed = signal(100);
 
+/** Running runs come first, then those in the queue. */
 export const liveRuns = computed(() =>
   [...runs.value.values()]
     .filter(({ state }) => state === "queued" || state === "running")
-    .sort((one, other) => other.createdAt - one.createdAt),
+    .sort((one, other) => other.state.localeCompare(one.state) || other.createdAt - one.createdAt),
 );
+
+/** The last step of each live run, as the service told it when the page connected. */
+export const lastSteps = signal<readonly LogEntry[]>([]);
 
 let isLoaded: () => void;
 /** Resolves when the runs are known. */
@@ -105,7 +112,7 @@ export function connect(token: string): void {
   });
 }
 
-async function takeAll({ runs: all, questions: open }: Hello, again: boolean): Promise<void> {
+async function takeAll({ runs: all, questions: open, steps }: Hello, again: boolean): Promise<void> {
   const known = new Set(questions.value.map(keyOf));
   batch(() => {
     runs.value = new Map(all.map((run) => [run.id, run]));
@@ -113,6 +120,7 @@ async function takeAll({ runs: all, questions: open }: Hello, again: boolean): P
   });
   if (again) for (const each of open) if (!known.has(keyOf(each))) notifyOf(each, runTitle(each.run));
   isLoaded();
+  lastSteps.value = steps;
   if (again) void loadSessions();
   // Not needed at first: until then, use the agents of the last visit, or this program alone.
   await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -147,6 +155,7 @@ export async function loadSessions(): Promise<void> {
     const found = await api.sessions(asked, listed.value, mine.signal);
     batch(() => {
       sessions.value = found.items;
+      if (!isNarrowed(asked)) recent.value = found.items;
       foundFor.value = mine.signal.aborted ? foundFor.value : asked;
       if (found.projects.length > 0) projects.value = found.projects;
       listError.value = undefined;
@@ -154,6 +163,10 @@ export async function loadSessions(): Promise<void> {
   } catch (error) {
     if (!mine.signal.aborted && connection.value === "open") listError.value = (error as Error).message;
   }
+}
+
+export function isNarrowed({ search, agent, project, state, days }: SessionFilter): boolean {
+  return Boolean(search.trim() || agent || project || state || days);
 }
 
 let later: ReturnType<typeof setTimeout> | undefined;
@@ -257,6 +270,7 @@ export function titleOf(
   session: { title: string } | undefined,
   run: Pick<RunRecord, "spec"> | undefined,
 ): string | undefined {
-  const prompt = run?.spec.prompt.text.split("\n")[0];
-  return session && session.title !== "New Agent" ? session.title : (prompt ?? session?.title);
+  const prompt = run?.spec.prompt.text.trim().split("\n")[0];
+  const title = session && session.title !== "New Agent" ? session.title : (prompt ?? session?.title);
+  return title === undefined ? undefined : documentText(title);
 }

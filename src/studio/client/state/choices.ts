@@ -24,7 +24,7 @@ const first: Choices = {
   ...{ isWorktree: false, isAside: false, repository: "", pool: "" },
 };
 
-export const choices = signal<Choices>({ ...first, ...saved(), permission: "ask" });
+export const choices = signal<Choices>({ ...first, ...loadChoices(), permission: "ask" });
 
 export function choose(change: Partial<Choices>): void {
   choices.value = { ...choices.value, ...change };
@@ -36,7 +36,7 @@ export function keepChoices(): void {
   localStorage.setItem(name, JSON.stringify(rest));
 }
 
-function saved(): Partial<Choices> {
+function loadChoices(): Partial<Choices> {
   try {
     const { mode, ...rest } = JSON.parse(localStorage.getItem(name) ?? "{}") as Partial<Choices>;
     return { ...rest, ...(/^(agent|plan|ask)$/.test(mode ?? "") && { mode }) } as Partial<Choices>;

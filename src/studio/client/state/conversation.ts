@@ -1,11 +1,20 @@
 // The conversation being viewed: combines the session on disk and the log of its live run into one timeline.
 import { batch, signal } from "@preact/signals";
+import { isObject } from "../../../json/object.ts";
 import type { AgentEvent } from "../../../protocol/event.ts";
+import { withdrawnMessage } from "../../../protocol/prompts.ts";
 import type { ContextUse } from "../../../protocol/run.ts";
-import type { EventsPage, LastEvents, LogEntry, RunRecord, SessionFacts } from "../../../serve/api.ts";
+import type {
+  EventsPage,
+  LastEvents,
+  LogEntry,
+  RunRecord,
+  SessionDetails,
+  SessionPictures,
+} from "../../../serve/api.ts";
 import type { Picture } from "../../components/timeline/blocks.ts";
 import { TimelineLog } from "../../components/timeline/log.ts";
-import type { SessionRef } from "../service/api.ts";
+import type { Changes, SessionRef } from "../service/api.ts";
 import { ServiceError } from "../service/http.ts";
 import { latestRunOf, noteRun, onEntry, onSessions, runs, runsLoaded, service } from "./app.ts";
 
@@ -24,12 +33,14 @@ export class Conversation {
   readonly error = signal<string | undefined>(undefined);
   readonly ref = signal<SessionRef | undefined>(undefined);
   readonly run = signal<string | undefined>(undefined);
-  readonly facts = signal<SessionFacts | undefined>(undefined);
+  readonly sessionDetails = signal<SessionDetails | undefined>(undefined);
   readonly log = signal(new TimelineLog());
   /** Increases as the log grows, at most once per frame. */
   readonly version = signal(0);
   readonly isWhole = signal(false);
   readonly pending = signal<readonly Pending[]>([]);
+  /** Prompts that the run did not receive before it ended, to be given back to the user. */
+  readonly undelivered = signal<readonly string[]>([]);
   /** The prompt of a run that has not started with it yet. */
   readonly opening = signal<string | undefined>(undefined);
   readonly context = signal<ContextUse | undefined>(undefined);
@@ -45,6 +56,7 @@ export class Conversation {
   #frame = 0;
   #askedAt = 0;
   #isReading = false;
+  #pictures: readonly SessionPictures[] = [];
   readonly #unlisten: (() => void)[];
 
   constructor() {
@@ -121,19 +133,29 @@ export class Conversation {
     await this.#attempt(async () => this.#showSession(ref, await service().lastEvents(ref, firstPage), undefined));
   }
 
-  async loadFacts(): Promise<void> {
+  async loadDetails(wanted?: { pictures: boolean }): Promise<void> {
     const ref = this.ref.value;
-    if (ref)
-      this.facts.value = await service()
-        .session(ref)
-        .catch(() => this.facts.value);
+    const sessionDetails =
+      ref &&
+      (await service()
+        .session(ref, wanted)
+        .catch(() => undefined));
+    if (!sessionDetails || this.#isClosed) return;
+    this.sessionDetails.value = sessionDetails;
+    if (!sessionDetails.pictures) return;
+    this.#pictures = sessionDetails.pictures;
+    this.#showPictures();
+  }
+
+  #showPictures(): void {
+    for (const { turn, callId, pictures } of this.#pictures) this.log.value.showPictures(callId ?? turn, pictures);
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.status.value = "ready";
-      void painted().then(() => this.loadFacts());
+      void waitForPaint().then(() => this.loadDetails({ pictures: true }));
     } catch (error) {
       if (this.#isClosed) return;
       batch(() => {
@@ -155,7 +177,7 @@ export class Conversation {
 
   /** Loads older steps in the background; the reading position does not move. */
   async #loadOlder(ref: SessionRef, before: number): Promise<void> {
-    await painted();
+    await waitForPaint();
     const older: Step[] = [];
     for (let next: number | undefined = 0; next !== undefined && !this.#isClosed; ) {
       const page: EventsPage = await service().events(ref, "from", next);
@@ -172,12 +194,12 @@ export class Conversation {
     if (this.#isReading || this.status.value !== "ready" || !this.isWhole.value) return;
     this.#isReading = true;
     try {
-      const known = this.steps.at(-1)?.turn ?? 0;
-      const { items } = await service().events(ref, "turn", known);
+      const lastTurn = this.steps.at(-1)?.turn ?? 0;
+      const { items } = await service().events(ref, "turn", lastTurn);
       if (this.#isClosed || this.#liveRun()) return;
       this.run.value = undefined;
-      this.#replaceSteps([...this.steps.filter(({ turn }) => turn < known), ...items]);
-      await this.loadFacts();
+      this.#replaceSteps([...this.steps.filter(({ turn }) => turn < lastTurn), ...items]);
+      await this.loadDetails();
     } catch {
       // The next change triggers another attempt.
     } finally {
@@ -191,6 +213,7 @@ export class Conversation {
     this.steps.splice(0, this.steps.length, ...steps.map((step, index) => ({ ...step, index })));
     batch(() => {
       this.log.value = log;
+      this.#showPictures();
       this.version.value++;
     });
   }
@@ -230,7 +253,8 @@ export class Conversation {
           this.pending.value = [...this.pending.value, { id: entry.id, text: entry.text, kind: entry.kind }];
         break;
       case "prompt_ended":
-        this.#settle(({ id }) => id === entry.id);
+        // What is dropped without being withdrawn stays until the run is over, which then gives it back.
+        if (entry.state === "told" || entry.error === withdrawnMessage) this.#settle(({ id }) => id === entry.id);
         break;
       case "reply":
         if (entry.id.startsWith("context-") && entry.value) this.context.value = entry.value as ContextUse;
@@ -265,8 +289,10 @@ export class Conversation {
       const why = outcome === "cancelled" ? "INTERRUPTED" : code;
       this.#show({ type: "fail", message: text, ...(why !== undefined && { code: why }), ...numbers });
     }
+    // Only those who watched get it back: a page opened later would offer it again and again.
+    if (!this.#early) this.undelivered.value = this.pending.value.map(({ text }) => text);
     this.pending.value = [];
-    void this.loadFacts();
+    void this.loadDetails();
   }
 
   #notice(event: AgentEvent): void {
@@ -276,11 +302,15 @@ export class Conversation {
       if (run) this.ref.value ??= refOf({ ...run, sessionId: event.sessionId });
     }
     if (event.type === "user") {
-      if (this.opening.value !== undefined) this.log.value.showPictures(this.pictures);
+      const turn = this.log.value.turns.at(-1)?.number;
+      if (this.opening.value !== undefined && turn !== undefined) this.log.value.showPictures(turn, this.pictures);
       this.opening.value = undefined;
       this.#settle(({ text }) => text === event.text);
     }
     if (event.type === "init" || event.type === "tool_end") this.#askForContext();
+    // The picture is stored a moment after the call has ended.
+    if (event.type === "tool_end" && isPictureRead(event))
+      setTimeout(() => void this.loadDetails({ pictures: true }), 500);
   }
 
   /** The pictures of the run's first prompt. Images given as file paths are left out, as a page cannot read them. */
@@ -309,7 +339,7 @@ export class Conversation {
     return run && isLive(run) ? run : undefined;
   }
 
-  async tell(kind: Pending["kind"], text: string, images?: readonly object[]): Promise<void> {
+  async sendMessage(kind: Pending["kind"], text: string, images?: readonly object[]): Promise<void> {
     const run = this.#liveRun();
     if (!run) return;
     const id = `${kind}-${crypto.randomUUID()}`;
@@ -324,6 +354,12 @@ export class Conversation {
     }
   }
 
+  /** What was changed; `now` includes what has changed on the disk since. */
+  changes(now = false): Promise<Changes> {
+    const ref = this.ref.value;
+    return ref ? service().changes(ref, { commands: !this.#liveRun(), now }) : service().runChanges(this.run.value!);
+  }
+
   async withdraw({ id }: Pending): Promise<void> {
     const run = this.#liveRun();
     if (run) await service().tell(run.id, { type: "withdraw", prompt: id });
@@ -331,7 +367,7 @@ export class Conversation {
 }
 
 /** Waits until the first page is painted before more is loaded. The timeout is for hidden tabs, which are not painted. */
-function painted(): Promise<unknown> {
+function waitForPaint(): Promise<unknown> {
   return new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve));
     setTimeout(resolve, 300);
@@ -349,6 +385,11 @@ export function isLive({ state }: RunRecord): boolean {
 /** A file may be named after the first digits of its id. */
 function namesId(name: string, id: string): boolean {
   return name.includes(id) || name.includes(id.slice(0, 8));
+}
+
+function isPictureRead({ tool, outcome }: Extract<AgentEvent, { type: "tool_end" }>): boolean {
+  const content = isObject(outcome?.value) ? outcome.value.content : undefined;
+  return tool === "read" && typeof content === "string" && /^\[image\//.test(content);
 }
 
 function isDelta({ type }: AgentEvent): boolean {

@@ -14,7 +14,7 @@ export type Action = {
 /** Global actions, and those that the current view adds. */
 export const actions = signal<ReadonlyMap<string, readonly Action[]>>(new Map());
 
-export function offer(group: string, list: readonly Action[]): () => void {
+export function offerActions(group: string, list: readonly Action[]): () => void {
   actions.value = new Map(actions.value).set(group, list);
   return () => {
     if (actions.value.get(group) !== list) return;

@@ -11,7 +11,7 @@ export const toasts = signal<readonly Toast[]>([]);
 
 let count = 0;
 
-export function say(text: string, { isError = false } = {}): void {
+export function showMessage(text: string, { isError = false } = {}): void {
   const toast = { id: ++count, text, isError };
   toasts.value = [...toasts.value, toast];
   setTimeout(() => dismiss(toast.id), isError ? 9000 : 4000);
@@ -26,7 +26,7 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined>
   try {
     return await work();
   } catch (error) {
-    say((error as Error).message, { isError: true });
+    showMessage((error as Error).message, { isError: true });
     return undefined;
   }
 }

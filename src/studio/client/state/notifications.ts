@@ -1,7 +1,7 @@
 // Notifies a user who is elsewhere that an agent waits: always by the tab title, and by a system notification if permitted.
 import { signal } from "@preact/signals";
 import type { OpenQuestion } from "../../../serve/api.ts";
-import { go } from "./router.ts";
+import { navigate } from "./router.ts";
 
 export const mayNotify = signal(typeof Notification === "undefined" ? "denied" : Notification.permission);
 
@@ -15,7 +15,7 @@ export function notifyOf({ run, question }: OpenQuestion, title: string): void {
   const note = new Notification(`Waiting for you: ${title}`, { body: bodyOf(question), tag: `${run} ${question.id}` });
   note.onclick = () => {
     window.focus();
-    go({ type: "inbox" });
+    navigate({ type: "inbox" });
     note.close();
   };
 }

@@ -1,5 +1,5 @@
 // Pictures for a prompt: pasted, dropped or chosen, and sent as data.
-import { say } from "./layout.ts";
+import { showMessage } from "./layout.ts";
 
 export type Picture = { name: string; mime: string; base64: string };
 
@@ -12,9 +12,9 @@ export async function takePictures(files: Iterable<File>, there: readonly Pictur
   const all = [...there];
   for (const file of files) {
     if (!kinds.includes(file.type))
-      say(`${file.name}: only PNG, JPEG, GIF and WebP pictures can be sent`, { isError: true });
-    else if (file.size > maxBytes) say(`${file.name} is larger than 4 MB`, { isError: true });
-    else if (all.length >= most) say(`A message can have ${most} pictures`, { isError: true });
+      showMessage(`${file.name}: only PNG, JPEG, GIF and WebP pictures can be sent`, { isError: true });
+    else if (file.size > maxBytes) showMessage(`${file.name} is larger than 4 MB`, { isError: true });
+    else if (all.length >= most) showMessage(`A message can have ${most} pictures`, { isError: true });
     else all.push({ name: file.name || "picture", mime: file.type, base64: await base64Of(file) });
   }
   return all;

@@ -46,7 +46,7 @@ export function addressOf(where: Place): string {
   }
 }
 
-export function go(where: Place, { replace = false } = {}): void {
+export function navigate(where: Place, { replace = false } = {}): void {
   const address = addressOf(where);
   if (replace) history.replaceState(null, "", address);
   else history.pushState(null, "", address);

@@ -5,7 +5,7 @@ export type Theme = "system" | "light" | "dark";
 
 const name = "courser.theme";
 
-export const theme = signal<Theme>(saved());
+export const theme = signal<Theme>(loadTheme());
 
 theme.subscribe((value) => {
   if (value === "system") {
@@ -22,7 +22,7 @@ export function nextTheme(): void {
   theme.value = order[(order.indexOf(theme.value) + 1) % order.length]!;
 }
 
-function saved(): Theme {
+function loadTheme(): Theme {
   const value = localStorage.getItem(name);
   return value === "light" || value === "dark" ? value : "system";
 }

@@ -5,18 +5,20 @@ import { connection } from "../state/app.ts";
 import { isPaletteOpen, shownSheet } from "../state/layout.ts";
 import { type Place, place } from "../state/router.ts";
 import { useGlobalActions } from "./global-actions.ts";
-import { lazily } from "./lazy.tsx";
+import { lazyComponent } from "./lazy.tsx";
 import { Palette } from "./palette.tsx";
 import { Sheet } from "./sheet.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Toasts } from "./toasts.tsx";
 import { TopBar } from "./top-bar.tsx";
 
-const Home = lazily(() => import("./home.tsx").then(({ Home }) => Home));
-const Inbox = lazily(() => import("./home.tsx").then(({ Inbox }) => Inbox));
-const Settings = lazily(() => import("./settings.tsx").then(({ Settings }) => Settings));
-const Compare = lazily(() => import("./more.ts").then(({ Compare }) => Compare));
-const ConversationView = lazily(() => import("./conversation.tsx").then(({ ConversationView }) => ConversationView));
+const Home = lazyComponent(() => import("./home.tsx").then(({ Home }) => Home));
+const Inbox = lazyComponent(() => import("./home.tsx").then(({ Inbox }) => Inbox));
+const Settings = lazyComponent(() => import("./settings.tsx").then(({ Settings }) => Settings));
+const Compare = lazyComponent(() => import("./more.ts").then(({ Compare }) => Compare));
+const ConversationView = lazyComponent(() =>
+  import("./conversation.tsx").then(({ ConversationView }) => ConversationView),
+);
 
 export function App() {
   useGlobalActions();
@@ -24,7 +26,7 @@ export function App() {
   return (
     <div class="app">
       <a class="skip" href="#main">
-        Skip to the timeline
+        Skip to the content
       </a>
       <nav class="pane left" aria-label="Sessions">
         <Sidebar />

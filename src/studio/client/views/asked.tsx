@@ -4,7 +4,7 @@ import type { Answer, Question } from "../../../protocol/run.ts";
 import type { OpenQuestion } from "../../../serve/api.ts";
 import { QuestionCard } from "../../components/question.tsx";
 import { View } from "../../components/view-options.tsx";
-import { ago, baseName } from "../model/figures.ts";
+import { baseName, formatAge } from "../model/figures.ts";
 import { answerQuestion, runs, runTitle } from "../state/app.ts";
 import { attempt } from "../state/layout.ts";
 import { now } from "../state/now.ts";
@@ -31,7 +31,7 @@ export function Asked({ asked, index, isChosen }: { asked: OpenQuestion; index: 
         {run && <Mark agent={run.spec.cli} />}
         <a href={addressOf({ type: "run", id: asked.run, tab: "timeline" })}>{title}</a>
         <span class="soft">{workspace && `${baseName(workspace)}/`}</span>
-        <span class="soft asked-when">{ago(asked.at, now.value)}</span>
+        <span class="soft asked-when">{formatAge(asked.at, now.value)}</span>
       </p>
       <View {...(workspace !== undefined && { workspace })}>
         <QuestionCard question={asked.question} onAnswer={onAnswer} isSent={isSent.value} />

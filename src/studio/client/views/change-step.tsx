@@ -26,12 +26,12 @@ export function ChangeStep({ path, step, isMixed, comments, writing, onWrite, on
   if (step.diff === null || step.isGone)
     return <p class="soft changed-note">{step.kind === "command" ? note : "What changed here was not recorded."}</p>;
   const below = (line: LineOfDiff) => {
-    const said = comments.filter((each) => each.line === line.number && each.code === line.text);
+    const lineComments = comments.filter((each) => each.line === line.number && each.code === line.text);
     const isWriting = writing?.number === line.number && writing.text === line.text;
-    if (said.length === 0 && !isWriting) return null;
+    if (lineComments.length === 0 && !isWriting) return null;
     return (
       <div class="comments">
-        {said.map((comment) => (
+        {lineComments.map((comment) => (
           <p key={comment.text} class="comment">
             {comment.text}
             <button type="button" class="quiet" aria-label="Remove this comment" onClick={() => onDrop(comment)}>

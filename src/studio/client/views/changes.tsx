@@ -9,14 +9,15 @@ import { Counts } from "../../components/counts.tsx";
 import type { LineOfDiff } from "../../components/diff.tsx";
 import { View } from "../../components/view-options.tsx";
 import { type Comment, promptOf } from "../model/comments.ts";
+import { pathIn } from "../model/figures.ts";
 import { service } from "../state/app.ts";
-import { offer } from "../state/keys.ts";
-import { attempt, say } from "../state/layout.ts";
-import { go, place } from "../state/router.ts";
+import { offerActions } from "../state/keys.ts";
+import { attempt, showMessage } from "../state/layout.ts";
+import { navigate, place } from "../state/router.ts";
 import { ChangeStep, type Step } from "./change-step.tsx";
 import { continueSession } from "./composer.tsx";
 import type { Subject } from "./conversation.tsx";
-import { confirmed } from "./dialogs.tsx";
+import { askToConfirm } from "./dialogs.tsx";
 import { Loading } from "./lazy.tsx";
 
 type Shown = { path: string; added: number; removed: number; steps: Step[] };
@@ -34,50 +35,45 @@ export function Changes({ subject }: { subject: Subject }) {
   const calls = conversation.log.value.turns.reduce((sum, turn) => sum + turn.changed.length, 0);
   const undone = useSignal<string | undefined>(undefined);
   useEffect(() => {
-    const { ref, run } = conversation;
-    const wanted = ref.value
-      ? service().changes(ref.value, { commands: !isLive, now: isNow.value })
-      : service().runChanges(run.value!);
-    void attempt(() => wanted).then((answer) => (found.value = answer ?? { items: [] }));
+    void attempt(() => conversation.changes(isNow.value)).then((answer) => (found.value = answer ?? { items: [] }));
   }, [conversation.ref.value?.id, calls, isLive, isNow.value, undone.value]);
   useEffect(() => {
     if (found.value && location.hash.startsWith("#file-"))
       document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, [found.value]);
   const files = found.value?.items ?? [];
-  useEffect(() => offer("changes", fileActions()), []);
+  useEffect(() => offerActions("changes", fileActions()), []);
   if (!found.value) return <Loading widths={[40, 80]} />;
-  const short = (path: string) =>
-    workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+  const short = (path: string) => pathIn(workspace, path);
   const send = async () => {
     isSending.value = true;
     const text = promptOf(comments.value);
     const done = await attempt(async () => {
-      if (isLive) await conversation.tell("prompt", text);
+      if (isLive) await conversation.sendMessage("prompt", text);
       else await conversation.attach(await continueSession(subject, { text }));
       return true;
     });
     isSending.value = false;
     if (!done) return;
     comments.value = [];
-    say("The comments were sent to the agent");
+    showMessage("The comments were sent to the agent");
     const where = place.value;
-    if (where.type === "session" || where.type === "run") go({ ...where, tab: "timeline" });
+    if (where.type === "session" || where.type === "run") navigate({ ...where, tab: "timeline" });
   };
   const undo = async ({ path, heldBefore = 1 }: FileChange) => {
-    const isSure = await confirmed({
+    const isSure = await askToConfirm({
       title: `Undo the changes of ${short(path)}?`,
       text: `It becomes as it was before turn ${heldBefore}. What is there now is saved, and can be brought back.`,
       yes: "Undo",
     });
     if (!isSure || !(await attempt(() => service().rewind(conversation.ref.value!, heldBefore, path)))) return;
     undone.value = path;
-    say(`${short(path)} is as it was before turn ${heldBefore}`);
+    showMessage(`${short(path)} is as it was before turn ${heldBefore}`);
   };
   const bringBack = async (path: string) => {
     if (!(await attempt(() => service().undoRewind(conversation.ref.value!)))) return;
     undone.value = undefined;
-    say(`${short(path)} is changed again`);
+    showMessage(`${short(path)} is changed again`);
   };
   const drawStep = (path: string, step: Step, steps: readonly Step[]) => {
     // A command may have changed several files.
@@ -117,14 +113,13 @@ export function Changes({ subject }: { subject: Subject }) {
           <div class="toolbar">
             <Switch
               value={by.value}
-              options={["file", "turn"]}
+              options={{ file: "By file", turn: "By turn" }}
               label="Order"
-              prefix="By "
               onChange={(next) => (by.value = next)}
             />
             <Switch
               value={layout.value}
-              options={["unified", "split"]}
+              options={{ unified: "Unified", split: "Split" }}
               label="Layout of changes"
               onChange={(next) => (layout.value = next)}
             />
@@ -237,7 +232,7 @@ function fileActions() {
 /** Remembers which files were viewed, by their number of changes: a file that changes again has to be viewed again. */
 function useViewed(session: string) {
   const name = `courser.viewed.${session}`;
-  const kept = useSignal<readonly string[]>(recalled(name));
+  const kept = useSignal<readonly string[]>(recallNames(name));
   const keyOf = ({ path, steps }: FileChange) => `${path} ${steps.length}`;
   return {
     has: (file: FileChange) => kept.value.includes(keyOf(file)),
@@ -249,7 +244,7 @@ function useViewed(session: string) {
   };
 }
 
-function recalled(name: string): string[] {
+function recallNames(name: string): string[] {
   try {
     return JSON.parse(localStorage.getItem(name) ?? "[]") as string[];
   } catch {
@@ -295,19 +290,17 @@ function FileHead({ level: Heading, path, added, removed, steps, children }: Fil
 
 type SwitchProps<Value extends string> = {
   value: Value;
-  options: readonly Value[];
+  options: Record<Value, string>;
   label: string;
-  prefix?: string;
   onChange(value: Value): void;
 };
 
-function Switch<Value extends string>({ value, options, label, prefix = "", onChange }: SwitchProps<Value>) {
+function Switch<Value extends string>({ value, options, label, onChange }: SwitchProps<Value>) {
   return (
     <fieldset class="switch" aria-label={label}>
-      {options.map((option) => (
+      {(Object.entries(options) as [Value, string][]).map(([option, words]) => (
         <button type="button" key={option} aria-pressed={option === value} onClick={() => onChange(option)}>
-          {prefix}
-          {option}
+          {words}
         </button>
       ))}
     </fieldset>

@@ -9,7 +9,7 @@ type ChipProps<Value extends string> = {
   value: Value;
   options: readonly (readonly [value: Value, title: string])[];
   title?: string;
-  isDisabled?: boolean;
+  isDisabled?: boolean | undefined;
   onChange(value: Value): void;
   /** Shown before the text, such as the mark of an agent. */
   children?: ComponentChildren;
@@ -20,18 +20,7 @@ export function Chip<Value extends string>(props: ChipProps<Value>) {
   return (
     <span class="chip chip-select" title={title}>
       {children}
-      <select
-        aria-label={label}
-        value={value}
-        disabled={isDisabled}
-        onChange={(event) => onChange(event.currentTarget.value as Value)}
-      >
-        {options.map(([each, name]) => (
-          <option key={each} value={each} selected={each === value}>
-            {name}
-          </option>
-        ))}
-      </select>
+      <Select label={label} value={value} options={options} isDisabled={isDisabled} onChange={onChange} />
     </span>
   );
 }
@@ -102,16 +91,19 @@ export function ModelChip({ value, isListed, isDisabled, onChange }: ModelProps)
   );
 }
 
-type SelectProps = {
-  label: string;
-  value: string;
-  options: readonly (readonly [value: string, title: string])[];
-  onChange(value: string): void;
-};
+type SelectProps<Value extends string> = Pick<
+  ChipProps<Value>,
+  "label" | "value" | "options" | "isDisabled" | "onChange"
+>;
 
-export function Select({ label, value, options, onChange }: SelectProps) {
+export function Select<Value extends string>({ label, value, options, isDisabled, onChange }: SelectProps<Value>) {
   return (
-    <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+    <select
+      aria-label={label}
+      value={value}
+      disabled={isDisabled}
+      onChange={(event) => onChange(event.currentTarget.value as Value)}
+    >
       {options.map(([each, title]) => (
         <option key={each} value={each} selected={each === value}>
           {title}

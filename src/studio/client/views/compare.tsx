@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { FileChange, ListedSession, SessionFacts } from "../../../serve/api.ts";
+import type { FileChange, ListedSession, SessionDetails } from "../../../serve/api.ts";
 import { counted, dollars, duration, tokenCount } from "../../../view/numbers.ts";
 import { Counts } from "../../components/counts.tsx";
 import { Diff } from "../../components/diff.tsx";
@@ -10,18 +10,25 @@ import { languageOf } from "../../components/text/code.tsx";
 import { Markdown } from "../../components/text/markdown.tsx";
 import { View } from "../../components/view-options.tsx";
 import { agentName } from "../model/agents.ts";
-import { baseName, moment } from "../model/figures.ts";
+import { moment, pathIn } from "../model/figures.ts";
 import type { SessionRef } from "../service/api.ts";
-import { sessions as listed, service } from "../state/app.ts";
+import { recent, service, titleOf } from "../state/app.ts";
 import { now } from "../state/now.ts";
 import { addressOf } from "../state/router.ts";
 import { Loading } from "./lazy.tsx";
 import { Mark, StateWord } from "./mark.tsx";
+import { Row } from "./row.tsx";
 import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
 /** `answer` is the last text of the session. */
-type Compared = { ref: SessionRef; facts: SessionFacts; prompt: string; answer: string; files: readonly FileChange[] };
+type Compared = {
+  ref: SessionRef;
+  details: SessionDetails;
+  prompt: string;
+  answer: string;
+  files: readonly FileChange[];
+};
 
 export function Compare({ sessions }: { sessions: readonly SessionRef[] }) {
   useTitle("Compare");
@@ -57,49 +64,44 @@ export function Compare({ sessions }: { sessions: readonly SessionRef[] }) {
 }
 
 async function read(ref: SessionRef): Promise<Compared> {
-  const [facts, { items }, changes] = await Promise.all([
+  const [details, { items }, changes] = await Promise.all([
     service().session(ref),
     service().lastEvents(ref, 1),
     service().changes(ref, { commands: true }),
   ]);
   const prompt = items.find(({ event }) => event.type === "user")?.event;
-  const isLive = facts.state === "running" || facts.state === "waiting";
+  const isLive = details.state === "running" || details.state === "waiting";
   // A session that is still running has not failed.
-  const said = items.findLast(({ event: { type } }) => type === "text_end" || (type === "fail" && !isLive))?.event;
+  const lastEvent = items.findLast(({ event: { type } }) => type === "text_end" || (type === "fail" && !isLive))?.event;
   return {
     ref,
-    facts,
-    prompt: prompt?.type === "user" ? prompt.text : facts.title,
-    answer: said?.type === "text_end" ? said.text : said?.type === "fail" ? said.message : "",
+    details: details,
+    prompt: prompt?.type === "user" ? prompt.text : details.title,
+    answer: lastEvent?.type === "text_end" ? lastEvent.text : lastEvent?.type === "fail" ? lastEvent.message : "",
     files: changes.items,
   };
 }
 
 /** Chooses the second session: those of the same task first, then those of the same project. */
-function Choose({ first: { ref, facts } }: { first: Compared }) {
-  const others = (listed.value ?? []).filter(({ tool, id }) => tool !== ref.tool || id !== ref.id);
+function Choose({ first: { ref, details } }: { first: Compared }) {
+  const others = (recent.value ?? []).filter(({ tool, id }) => tool !== ref.tool || id !== ref.id);
   const nearness = ({ title, workspace }: ListedSession) =>
-    (title === facts.title ? 2 : 0) + (workspace === facts.workspace ? 1 : 0);
+    (title === details.title ? 2 : 0) + (workspace === details.workspace ? 1 : 0);
   const sorted = others.toSorted((one, other) => nearness(other) - nearness(one)).slice(0, 30);
   return (
     <section class="choose">
       <h2>With which session?</h2>
       {sorted.map((session) => (
-        <a
+        <Row
           key={`${session.tool} ${session.id}`}
-          class="row"
           href={addressOf({ type: "compare", sessions: [ref, { tool: session.tool, id: session.id }] })}
+          agent={session.agent}
+          title={titleOf(session, undefined)}
+          workspace={session.workspace}
+          figure={moment(session.updatedAt, now.value)}
         >
-          <Mark agent={session.agent} />
-          <span class="row-title">
-            <span>{session.title}</span>
-            {session.workspace && <span class="soft">{baseName(session.workspace)}/</span>}
-          </span>
-          <span class="row-figure">{moment(session.updatedAt, now.value)}</span>
-          <span class="row-line">
-            <StateWord state={session.state} />
-          </span>
-        </a>
+          <StateWord state={session.state} />
+        </Row>
       ))}
       {sorted.length === 0 && <p class="soft">There is no other session yet.</p>}
     </section>
@@ -107,23 +109,24 @@ function Choose({ first: { ref, facts } }: { first: Compared }) {
 }
 
 function SideBySide({ both }: { both: readonly [Compared, Compared] }) {
-  const short = ({ facts: { workspace } }: Compared, path: string) =>
-    workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+  const short = ({ details: { workspace } }: Compared, path: string) => pathIn(workspace, path);
   const paths = [...new Set(both.flatMap((each) => each.files.map(({ path }) => short(each, path))))].sort();
   const pair = (draw: (each: Compared) => ComponentChildren) => (
     <div class="pair">
-      {both.map((each) => (
-        <div key={each.ref.id}>{draw(each)}</div>
+      {both.map((each, index) => (
+        <div key={each.ref.id} role="group" aria-label={`${index + 1}. ${each.details.title}`}>
+          {draw(each)}
+        </div>
       ))}
     </div>
   );
   return (
     <>
-      {pair(({ ref, facts }) => (
+      {pair(({ ref, details }) => (
         <h2 class="compared">
-          <Mark agent={facts.agent} />
-          <a href={addressOf({ type: "session", ...ref, tab: "timeline" })}>{facts.title}</a>
-          <span class="soft">{facts.model ?? agentName(facts.agent)}</span>
+          <Mark agent={details.agent} />
+          <a href={addressOf({ type: "session", ...ref, tab: "timeline" })}>{details.title}</a>
+          <span class="soft">{details.model ?? agentName(details.agent)}</span>
         </h2>
       ))}
       {pair((each) => (
@@ -149,15 +152,15 @@ function SideBySide({ both }: { both: readonly [Compared, Compared] }) {
   );
 }
 
-function Figures({ of: { facts, files } }: { of: Compared }) {
-  const sum = (of: (turn: SessionFacts["turns"][number]) => number) =>
-    facts.turns.reduce((all, turn) => all + of(turn), 0);
+function Figures({ of: { details, files } }: { of: Compared }) {
+  const sum = (of: (turn: SessionDetails["turns"][number]) => number) =>
+    details.turns.reduce((all, turn) => all + of(turn), 0);
   const cost = sum(({ costUsd }) => costUsd ?? 0);
   const tokens = sum(({ usage }) => (usage ? usage.inputTokens + usage.cacheReadTokens + usage.outputTokens : 0));
   const lines = (of: (file: FileChange) => number) => files.reduce((all, file) => all + of(file), 0);
   const figures: [name: string, value: ComponentChildren][] = [
-    ["Outcome", <StateWord state={facts.state} />],
-    ["Time", duration(sum(({ durationMs }) => durationMs))],
+    ["Outcome", <StateWord state={details.state} />],
+    ["Time", duration(sum(({ durationMs, waitMs }) => Math.max(0, durationMs - waitMs)))],
     ["Cost", cost > 0 ? dollars(cost) : "not known"],
     ["Tokens", tokens > 0 ? tokenCount(tokens) : "not known"],
     ["Calls", sum(({ calls }) => calls)],

@@ -1,24 +1,26 @@
 // The composer of a conversation: steers the running turn, queues a prompt, or continues the session.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import type { RunEnd } from "../../../serve/api.ts";
 import { ContextMeter } from "../../components/charts.tsx";
 import { agentName } from "../model/agents.ts";
 import { agents, latestRunOf, service } from "../state/app.ts";
 import type { Mode } from "../state/choices.ts";
 import type { Pending } from "../state/conversation.ts";
-import { attempt } from "../state/layout.ts";
+import { attempt, showMessage } from "../state/layout.ts";
 import type { Picture } from "../state/pictures.ts";
-import { go } from "../state/router.ts";
+import { navigate } from "../state/router.ts";
 import { Chip, ModelChip } from "./chips.tsx";
 import { AttachButton, imagesOf, modeWords, permissions, permissionTitle, useDraft } from "./composer-parts.tsx";
 import type { Subject } from "./conversation.tsx";
 import { PromptField } from "./prompt-field.tsx";
 
 export function Composer({ subject }: { subject: Subject }) {
-  const { conversation, isLive, run, cli, workspace } = subject;
+  const { conversation, isLive, run, cli, workspace, sessionDetails: details } = subject;
   conversation.version.value; // subscribes to the mode and the model, which change with the log
   const log = conversation.log.value;
-  const failed = !isLive && run?.end && run.end.turns === 0 && run.end.outcome !== "finished" ? run : undefined;
+  const hasFailed = !isLive && (run?.end ? isFailure(run.end) : details?.state === "failed");
+  const failed = hasFailed ? log.turns.at(-1)?.prompt : undefined;
   const key = conversation.ref.value?.id ?? run?.id ?? "";
   const text = useDraft(key);
   const pictures = useSignal<readonly Picture[]>([]);
@@ -27,27 +29,34 @@ export function Composer({ subject }: { subject: Subject }) {
   const inForce = modeOf(log.mode) ?? run?.spec.request.mode ?? "agent";
   const mode = chosen.value.mode ?? inForce;
   const model = chosen.value.model ?? log.model ?? subject.model ?? "";
-  const isForced = chosen.value.force ?? run?.spec.request.force ?? false;
-  const cannot = isLive ? undefined : reasonAgainst(subject);
+  const force = chosen.value.force ?? lastRunOf(subject)?.spec.request.force;
+  const cannot = isLive ? undefined : whyReadOnly(subject);
   const canSteer = isLive && cli === "courser";
-  // Restore the prompt of a run that failed to start, so that it can be sent again.
+  const undelivered = conversation.undelivered.value;
   useEffect(() => {
-    if (failed && text.value === "") text.value = failed.spec.prompt.text;
-  }, [failed?.id]);
+    if (undelivered.length === 0) return;
+    conversation.undelivered.value = [];
+    text.value = [...undelivered, text.value].filter(Boolean).join("\n\n");
+    showMessage("What was queued is back in the message field, and not sent.");
+  }, [undelivered]);
+  // Restore the prompt of a turn that failed, so that it can be sent again.
+  useEffect(() => {
+    if (failed && text.value === "") text.value = failed;
+  }, [failed]);
   const send = async (kind: Pending["kind"]) => {
-    const said = text.value.trim();
-    if (said === "" || isSending.value || cannot !== undefined) return;
+    const promptText = text.value.trim();
+    if (promptText === "" || isSending.value || cannot !== undefined) return;
     isSending.value = true;
     const images = imagesOf(pictures.value).images;
     const done = await attempt(async () => {
-      if (isLive) await conversation.tell(canSteer ? kind : "prompt", said, images);
+      if (isLive) await conversation.sendMessage(canSteer ? kind : "prompt", promptText, images);
       else {
         const next = await continueSession(
           subject,
-          { text: said, ...(images && { images }) },
-          { ...chosen.value, mode },
+          { text: promptText, ...(images && { images }) },
+          { ...chosen.value, mode, force },
         );
-        if (failed && !conversation.ref.value) go({ type: "run", id: next.id, tab: "timeline" });
+        if (failed && !conversation.ref.value) navigate({ type: "run", id: next.id, tab: "timeline" });
         else await conversation.attach(next);
       }
       return true;
@@ -57,7 +66,7 @@ export function Composer({ subject }: { subject: Subject }) {
     text.value = "";
     pictures.value = [];
   };
-  const tellRun = (message: object) => {
+  const sendToRun = (message: object) => {
     if (isLive && run) void attempt(() => service().tell(run.id, message));
   };
   return (
@@ -107,7 +116,7 @@ export function Composer({ subject }: { subject: Subject }) {
             isDisabled={isLive && cli !== "courser"}
             onChange={(next) => {
               chosen.value = { ...chosen.value, mode: next };
-              tellRun({ type: "mode", mode: next === "agent" ? "default" : next });
+              sendToRun({ type: "mode", mode: next === "agent" ? "default" : next });
             }}
           />
           <ModelChip
@@ -116,13 +125,13 @@ export function Composer({ subject }: { subject: Subject }) {
             isDisabled={isLive && cli !== "courser"}
             onChange={(next) => {
               chosen.value = { ...chosen.value, model: next };
-              tellRun({ type: "model", model: next, id: `model-${Date.now()}` });
+              sendToRun({ type: "model", model: next, id: `model-${Date.now()}` });
             }}
           />
           <Chip
             label="Permission"
-            value={isForced ? "force" : "ask"}
-            title={permissionTitle(cli ?? "courser", isForced ? "force" : "ask")}
+            value={force ? "force" : "ask"}
+            title={permissionTitle(cli ?? "courser", force ? "force" : "ask")}
             options={cli === "courser" ? permissions : [["ask", "By its own rules"], permissions[1]!]}
             isDisabled={isLive}
             onChange={(next) => (chosen.value = { ...chosen.value, force: next === "force" })}
@@ -144,7 +153,7 @@ export function Composer({ subject }: { subject: Subject }) {
             )}
             {(!isLive || text.value.trim() !== "") && (
               <button type="submit" class="main" disabled={cannot !== undefined || text.value.trim() === ""}>
-                {canSteer ? "Steer" : failed ? "Try again" : "Send"}
+                {canSteer ? "Steer" : failed?.trim() === text.value.trim() ? "Try again" : "Send"}
               </button>
             )}
           </span>
@@ -154,24 +163,36 @@ export function Composer({ subject }: { subject: Subject }) {
   );
 }
 
+/** A run that was stopped has not failed, unless it had not even begun. */
+function isFailure({ outcome, turns }: RunEnd): boolean {
+  return outcome === "error" || (turns === 0 && outcome === "cancelled");
+}
+
 /** Maps the mode name of the stream. */
 function modeOf(mode: string | undefined): Mode | undefined {
   if (mode === "plan" || mode === "ask") return mode;
   return mode === undefined ? undefined : "agent";
 }
 
-type Changed = { mode?: Mode; model?: string; force?: boolean };
+type Changed = { mode?: Mode; model?: string; force?: boolean | undefined };
+
+/** The run that the next one continues. A session without one was started elsewhere, or long ago. */
+function lastRunOf({ conversation, run }: Subject) {
+  const ref = conversation.ref.value;
+  return run ?? (ref && latestRunOf(ref.id));
+}
 
 /** Starts the next run of the same agent, in the selected mode. */
-export async function continueSession({ conversation, run }: Subject, prompt: Given, changed: Changed = {}) {
+export async function continueSession(subject: Subject, prompt: Given, changed: Changed = {}) {
+  const { conversation } = subject;
   const { mode, model, force } = changed;
   const wanted = { ...(mode && { mode }), ...(model && { model }), ...(force !== undefined && { force }) };
   const ref = conversation.ref.value;
-  const last = run ?? (ref === undefined ? undefined : latestRunOf(ref.id));
+  const last = lastRunOf(subject);
   if (last) return service().followUp(last.id, { prompt, ...forCli(last.spec.cli, wanted) });
-  const facts = conversation.facts.value ?? (ref && (await service().session(ref)));
-  if (!facts?.workspace) throw new Error("This session has no directory to continue in.");
-  const { agent: cli, workspace, id } = facts;
+  const details = conversation.sessionDetails.value ?? (ref && (await service().session(ref)));
+  if (!details?.workspace) throw new Error("This session has no directory to continue in.");
+  const { agent: cli, workspace, id } = details;
   return service().start({ cli, workspace, prompt, session: { id }, ...forCli(cli, wanted) });
 }
 
@@ -184,13 +205,13 @@ function forCli(cli: string, wanted: Changed): Changed {
   return rest;
 }
 
-function reasonAgainst({ workspace, facts, cli, run }: Subject): string | undefined {
+function whyReadOnly({ workspace, sessionDetails: details, cli, run }: Subject): string | undefined {
   if (cli === undefined) return undefined;
   if (agents.value.length > 0 && !agents.value.some(({ name }) => name === cli))
     return `${agentName(cli)} is not installed here: this session can be read only`;
-  if (facts && workspace === undefined) return "This session has no recorded directory: it is read-only";
-  if (facts && !facts.isTrusted && !run)
+  if (details && workspace === undefined) return "This session has no recorded directory: it is read-only";
+  if (details && !details.isTrusted && !run)
     return "Its directory is not trusted. In a terminal: cd there, courser trust add";
-  if (!run && facts?.state === "running") return "It runs in another window: what it does is shown here as it comes";
+  if (!run && details?.state === "running") return "It runs in another window: what it does is shown here as it comes";
   return undefined;
 }

@@ -1,7 +1,9 @@
 // A conversation: the timeline in the middle, details at the side, and the composer below.
+import { useSignal } from "@preact/signals";
 import { type ComponentType, h } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { CliName, RunRecord, SessionFacts } from "../../../serve/api.ts";
+import type { Answer, Question } from "../../../protocol/run.ts";
+import type { CliName, RunRecord, SessionDetails } from "../../../serve/api.ts";
 import { wordsOfCall } from "../../../view/call-words.ts";
 import { dollars, duration, runningFor } from "../../../view/numbers.ts";
 import { Counts } from "../../components/counts.tsx";
@@ -13,12 +15,12 @@ import { baseName } from "../model/figures.ts";
 import { changedFiles } from "../model/summary.ts";
 import { answerQuestion, connection, questions, runs, sessions, titleOf } from "../state/app.ts";
 import { Conversation } from "../state/conversation.ts";
-import { offer } from "../state/keys.ts";
+import { offerActions } from "../state/keys.ts";
 import { attempt, shownSheet } from "../state/layout.ts";
 import { addressOf, type Place, type Tab, tabs } from "../state/router.ts";
 import { Composer } from "./composer.tsx";
 import { Details } from "./details.tsx";
-import { Loading, lazily } from "./lazy.tsx";
+import { Loading, lazyComponent } from "./lazy.tsx";
 import { Mark } from "./mark.tsx";
 import { SessionMenu, sessionActions } from "./session-menu.tsx";
 import { Sheet } from "./sheet.tsx";
@@ -31,7 +33,7 @@ type Where = Extract<Place, { type: "session" | "run" }>;
 export type Subject = {
   conversation: Conversation;
   run: RunRecord | undefined;
-  facts: SessionFacts | undefined;
+  sessionDetails: SessionDetails | undefined;
   title: string;
   /** Undefined until it is known. */
   cli: CliName | undefined;
@@ -64,8 +66,8 @@ export function ConversationView({ where }: { where: Where }) {
   const subject = subjectOf(conversation);
   useTitle(subject.title);
   useEffect(
-    () => offer("session", sessionActions(subject)),
-    [subject.facts?.id, subject.run?.id, subject.isLive, subject.title],
+    () => offerActions("session", sessionActions(subject)),
+    [subject.sessionDetails?.id, subject.run?.id, subject.isLive, subject.title],
   );
   // A review has its own file list and needs the space; a replay has its own details.
   const isWide = where.tab === "changes" || where.tab === "files" || where.tab === "replay";
@@ -114,17 +116,17 @@ function Unreadable({ conversation, onRetry }: { conversation: Conversation; onR
 function subjectOf(conversation: Conversation): Subject {
   const ref = conversation.ref.value;
   const run = conversation.run.value === undefined ? undefined : runs.value.get(conversation.run.value);
-  const facts = conversation.facts.value;
+  const sessionDetails = conversation.sessionDetails.value;
   // Used only for the title until the facts are loaded.
   const listed = sessions.value?.find(({ tool, id }) => tool === ref?.tool && id === ref.id);
   return {
     conversation,
     run,
-    facts,
-    title: titleOf(facts ?? listed, run) ?? "",
-    cli: run?.spec.cli ?? facts?.agent,
-    model: facts?.model,
-    workspace: placeOf(run, conversation) ?? facts?.workspace,
+    sessionDetails: sessionDetails,
+    title: titleOf(sessionDetails ?? listed, run) ?? "",
+    cli: run?.spec.cli ?? sessionDetails?.agent,
+    model: sessionDetails?.model,
+    workspace: placeOf(run, conversation) ?? sessionDetails?.workspace,
     isLive: run?.state === "queued" || run?.state === "running",
   };
 }
@@ -141,20 +143,22 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
   const { turns } = conversation.log.value;
   const model = conversation.log.value.model ?? subject.model;
   const last = turns.at(-1);
-  const figures = conversation.facts.value?.turns;
+  const figures = conversation.sessionDetails.value?.turns;
   const spent = (figures ?? turns).reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
   const since = last?.state === "running" ? last.startedAt : undefined;
   const running = since === undefined ? 0 : Math.max(0, Date.now() - since);
   const timeMs = (figures ?? turns).reduce((sum, { durationMs }) => sum + durationMs, 0) + running;
   const time = since === undefined ? duration(timeMs) : runningFor(timeMs);
-  const facts = [last && `turn ${last.number}`, timeMs > 0 && time, spent > 0 && dollars(spent)];
+  const parts = [last && `turn ${last.number}`, timeMs > 0 && time, spent > 0 && dollars(spent)];
   return (
     <header class="head">
       <div class="head-line">
         {cli && <Mark agent={cli} />}
-        <h1 title={title}>{title || "…"}</h1>
+        <h1 title={title} dir="auto">
+          {title || "…"}
+        </h1>
         <span class="head-facts">{[workspace && `${baseName(workspace)}/`, model].filter(Boolean).join(" · ")}</span>
-        <span class="head-numbers">{facts.filter(Boolean).join(" · ")}</span>
+        <span class="head-numbers">{parts.filter(Boolean).join(" · ")}</span>
         <button type="button" class="quiet for-details" onClick={() => (shownSheet.value = "details")}>
           Details
         </button>
@@ -217,10 +221,10 @@ function Body({ subject, where }: { subject: Subject; where: Where }) {
 }
 
 const views: Record<Exclude<Tab, "timeline">, ComponentType<{ subject: Subject }>> = {
-  changes: lazily(() => import("./more.ts").then(({ Changes }) => Changes)),
-  files: lazily(() => import("./more.ts").then(({ Files }) => Files)),
-  replay: lazily(() => import("./more.ts").then(({ Replay }) => Replay)),
-  events: lazily(() => import("./more.ts").then(({ RawEvents }) => RawEvents)),
+  changes: lazyComponent(() => import("./more.ts").then(({ Changes }) => Changes)),
+  files: lazyComponent(() => import("./more.ts").then(({ Files }) => Files)),
+  replay: lazyComponent(() => import("./more.ts").then(({ Replay }) => Replay)),
+  events: lazyComponent(() => import("./more.ts").then(({ RawEvents }) => RawEvents)),
 };
 
 /** The last reading position of each conversation, restored when the user returns. */
@@ -231,13 +235,19 @@ function Conversed({ subject, where, isShown }: { subject: Subject; where: Where
   const controls = useRef<TimelineControls | undefined>(undefined);
   useEffect(() => {
     if (isShown)
-      return offer(
+      return offerActions(
         "timeline",
         timelineActions(() => controls.current),
       );
     return undefined;
   }, [isShown]);
   const asked = questions.value.filter((each) => each.run === run?.id).map(({ question }) => question);
+  const sent = useSignal<ReadonlySet<string>>(new Set());
+  const answer = async (run: string, question: Question, given: Answer) => {
+    sent.value = new Set([...sent.value, question.id]);
+    await attempt(() => answerQuestion(run, question, given));
+    sent.value = new Set([...sent.value].filter((id) => id !== question.id));
+  };
   const address = addressOf({ ...where, tab: "timeline" });
   const start = useMemo(() => lastRead.get(address), []);
   useEffect(() => () => lastRead.set(address, controls.current?.read()), []);
@@ -259,7 +269,8 @@ function Conversed({ subject, where, isShown }: { subject: Subject; where: Where
       questions={asked}
       target={isShown && /^#turn-/.test(location.hash) ? location.hash.slice(1) : undefined}
       start={start}
-      onAnswer={(question, answer) => run && void attempt(() => answerQuestion(run.id, question, answer))}
+      onAnswer={(question, given) => run && void answer(run.id, question, given)}
+      sent={sent.value}
       {...(workspace !== undefined && { workspace })}
       canRewind={conversation.ref.value?.tool === "cursor"}
     >
@@ -284,7 +295,7 @@ function Now({ subject }: { subject: Subject }) {
       {isLive && run && (
         <p class="now">
           <span class={asked ? "dot waiting" : "dot running"} aria-hidden="true" />
-          {asked ? "Waiting for you" : workOf(conversation, run, agentName(cli ?? ""))}
+          <span>{asked ? "Waiting for you" : workOf(conversation, run, agentName(cli ?? ""))}</span>
         </p>
       )}
     </>

@@ -8,6 +8,7 @@ import { Copy } from "../../components/copy.tsx";
 import { Counts } from "../../components/counts.tsx";
 import type { TurnNumbers } from "../../components/timeline/blocks.ts";
 import { TodoList } from "../../components/tools/todo.tsx";
+import { pathIn } from "../model/figures.ts";
 import { type ChangedFile, changedFiles, latestTodos, turnNumbers } from "../model/summary.ts";
 import { service } from "../state/app.ts";
 import { now } from "../state/now.ts";
@@ -21,7 +22,7 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
   const { conversation, workspace } = subject;
   const version = conversation.version.value;
   const shown = useSignal<ReturnType<typeof summarize> | undefined>(undefined);
-  const facts = conversation.facts.value;
+  const details = conversation.sessionDetails.value;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // Throttle updates: the figures need not change with every word, but should not wait for the end of the text.
   useEffect(() => {
@@ -32,7 +33,7 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
       },
       shown.peek() ? 200 : 0,
     );
-  }, [version, facts, conversation.log.value, subject.isLive ? now.value : 0]);
+  }, [version, details, conversation.log.value, subject.isLive ? now.value : 0]);
   useEffect(() => () => clearTimeout(timer.current), []);
   if (!shown.value) return null;
   const { files, todos, turns, usage, spent } = shown.value;
@@ -41,10 +42,7 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
   return (
     <div class="details">
       <section>
-        <h2 class="details-head">
-          <a href={addressOf({ ...where, tab: "changes" })}>Changes</a>
-          <span>this session</span>
-        </h2>
+        <h2>Changes</h2>
         {files.length === 0 && <p class="soft">No file was changed.</p>}
         {files.slice(0, 30).map((file) => (
           <FileLine key={file.path} file={file} workspace={workspace} where={where} />
@@ -53,14 +51,14 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
       </section>
       {todos.length > 0 && (
         <section>
-          <h3>Todos</h3>
+          <h2>Todos</h2>
           <TodoList items={todos} />
         </section>
       )}
       {turns.length > 0 && (
         <>
           <section>
-            <h3>Usage</h3>
+            <h2>Usage</h2>
             {usage.inputTokens + usage.outputTokens > 0 ? (
               <dl class="numbers">
                 <Figure name="Input" value={tokenCount(usage.inputTokens)} />
@@ -76,19 +74,21 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
           </section>
           {(context || fills.length > 1) && (
             <section>
-              <h3>Context</h3>
+              <h2>Context</h2>
               {context && <ContextMeter used={context.used} window={context.window} />}
               {fills.length > 1 && <ContextChart turns={fills} />}
             </section>
           )}
-          <section>
-            <h3>Time</h3>
-            <TimeBar turns={turns} />
-            {turns.length > 1 && <TimeChart turns={turns} />}
-          </section>
+          {turns.some(({ durationMs }) => durationMs > 0) && (
+            <section>
+              <h2>Time</h2>
+              <TimeBar turns={turns} />
+              {turns.length > 1 && <TimeChart turns={turns} />}
+            </section>
+          )}
         </>
       )}
-      <Facts subject={subject} />
+      <SessionSummary subject={subject} />
     </div>
   );
 }
@@ -98,14 +98,14 @@ function whole(fill: TurnNumbers["context"]): { used: number; window: number } |
   return fill?.window === undefined ? undefined : { used: fill.used, window: fill.window };
 }
 
-function Facts({ subject }: { subject: Subject }) {
+function SessionSummary({ subject }: { subject: Subject }) {
   const { conversation, run } = subject;
   const workspace = run?.spec.request.workspace ?? subject.workspace;
   const id = conversation.ref.value?.id;
-  const problems = conversation.facts.value?.problems ?? [];
+  const problems = conversation.sessionDetails.value?.problems ?? [];
   return (
     <section>
-      <h3>About</h3>
+      <h2>About</h2>
       <dl class="facts">
         {workspace && <Fact name="Folder" value={workspace} />}
         {id && <Fact name="Session" value={id} />}
@@ -158,7 +158,7 @@ function Fact({ name, value }: { name: string; value: string }) {
 }
 
 function FileLine({ file, workspace, where }: { file: ChangedFile; workspace: string | undefined; where: Where }) {
-  const short = workspace && file.path.startsWith(`${workspace}/`) ? file.path.slice(workspace.length + 1) : file.path;
+  const short = pathIn(workspace, file.path);
   return (
     <a class="file" href={`${addressOf({ ...where, tab: "changes" })}#file-${encodeURIComponent(short)}`} title={short}>
       <span class="file-path">{short}</span>
@@ -175,7 +175,9 @@ function FileLine({ file, workspace, where }: { file: ChangedFile; workspace: st
 
 function summarize({ conversation }: Subject) {
   const { blocks, turns } = conversation.log.value;
-  const numbers = turnNumbers(turns, conversation.facts.value?.turns, (now) => conversation.log.value.timesNow(now));
+  const numbers = turnNumbers(turns, conversation.sessionDetails.value?.turns, (now) =>
+    conversation.log.value.timesNow(now),
+  );
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   for (const turn of numbers)
     for (const name of Object.keys(usage) as (keyof typeof usage)[]) usage[name] += turn.usage?.[name] ?? 0;

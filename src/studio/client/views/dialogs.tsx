@@ -5,15 +5,15 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 type Asked = { title: string; text?: string; label?: string; value?: string; yes: string; isDangerous?: boolean };
 
 /** Resolves to undefined if the user cancels. */
-export function typed(asked: Asked & { label: string; value: string }): Promise<string | undefined> {
-  return ask(asked);
+export function askForText(request: Asked & { label: string; value: string }): Promise<string | undefined> {
+  return openDialog(request);
 }
 
-export async function confirmed(asked: Asked): Promise<boolean> {
-  return (await ask({ ...asked, isDangerous: true })) !== undefined;
+export async function askToConfirm(request: Asked): Promise<boolean> {
+  return (await openDialog({ ...request, isDangerous: true })) !== undefined;
 }
 
-function ask(asked: Asked): Promise<string | undefined> {
+function openDialog(request: Asked): Promise<string | undefined> {
   const place = document.body.appendChild(document.createElement("div"));
   return new Promise((resolve) => {
     const end = (value: string | undefined) => {
@@ -21,7 +21,7 @@ function ask(asked: Asked): Promise<string | undefined> {
       place.remove();
       resolve(value);
     };
-    render(<Dialog asked={asked} onEnd={end} />, place);
+    render(<Dialog asked={request} onEnd={end} />, place);
   });
 }
 

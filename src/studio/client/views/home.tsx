@@ -4,16 +4,18 @@ import type { ListedSession, RunRecord } from "../../../serve/api.ts";
 import { counted, dollars, duration } from "../../../view/numbers.ts";
 import { DaysChart } from "../../components/charts.tsx";
 import { Counts } from "../../components/counts.tsx";
-import { baseName, clock, moment } from "../model/figures.ts";
-import { activity } from "../state/activity.ts";
-import { agents, connection, keyOf, liveRuns, questions, runs, sessions, titleOf } from "../state/app.ts";
+import { clock, moment } from "../model/figures.ts";
+import { activity, costs, watchCosts } from "../state/activity.ts";
+import { agents, connection, keyOf, liveRuns, questions, recent, titleOf } from "../state/app.ts";
 import { now } from "../state/now.ts";
 import { addressOf } from "../state/router.ts";
 import { days, loadDays, summaryOf, wantSummaries } from "../state/summaries.ts";
 import { Asked } from "./asked.tsx";
 import { useQuestionKeys } from "./inbox.tsx";
-import { Mark, StateWord } from "./mark.tsx";
+import { StateWord } from "./mark.tsx";
 import { NewRunComposer } from "./new-run.tsx";
+import { Row } from "./row.tsx";
+import { runsWithoutSession, stateOfEnd } from "./session-list.tsx";
 import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
@@ -24,6 +26,7 @@ const maxEnded = 8;
 export function Home({ isNew }: { isNew: boolean }) {
   useTitle(isNew ? "New run" : "");
   const at = useQuestionKeys();
+  useEffect(watchCosts, []);
   const waiting = questions.value;
   const running = liveRuns.value.filter(({ open }) => open === 0);
   return (
@@ -70,54 +73,44 @@ function nothingRuns(waiting: number): string {
 }
 
 function RunningRow({ run }: { run: RunRecord }) {
-  const line = activity.value.get(run.id);
-  const since = run.startedAt ?? run.createdAt;
+  const { name, text = run.state === "queued" ? "Waits for its turn" : "Working" } = activity.value.get(run.id) ?? {};
+  const cost = costs.value.get(run.id);
+  const time = run.state === "queued" ? "queued" : clock(now.value - (run.startedAt ?? run.createdAt));
   return (
-    <a class="row" href={addressOf({ type: "run", id: run.id, tab: "timeline" })}>
-      <Mark agent={run.spec.cli} />
-      <span class="row-title">
-        <span>{titleOf(undefined, run)}</span>
-        <span class="soft">{baseName(run.spec.request.workspace)}/</span>
-      </span>
-      <span class="row-figure">{run.state === "queued" ? "queued" : clock(now.value - since)}</span>
-      <span class="row-line">
-        {line?.name && <b>{line.name} </b>}
-        {line ? (
-          line.name ? (
-            <code>{line.text}</code>
-          ) : (
-            line.text
-          )
-        ) : run.state === "queued" ? (
-          "Waits for a host"
-        ) : (
-          "Working"
-        )}
-      </span>
-    </a>
+    <Row
+      href={addressOf({ type: "run", id: run.id, tab: "timeline" })}
+      agent={run.spec.cli}
+      title={titleOf(undefined, run)}
+      workspace={run.spec.request.workspace}
+      figure={[time, cost && dollars(cost)].filter(Boolean).join(" · ")}
+    >
+      {name && <b>{name} </b>}
+      {name ? <code>{text}</code> : text}
+    </Row>
   );
 }
 
 function Today() {
-  const endings = sessions.value?.length;
-  useEffect(() => {
-    const timer = setTimeout(() => void loadDays(), days.value ? 1500 : 0);
-    return () => clearTimeout(timer);
-  }, [endings, liveRuns.value.length]);
+  const endings = recent.value?.length;
+  useEffect(loadDays, [endings, liveRuns.value.length]);
   const all = days.value;
   const today = all?.at(-1);
-  if (!all || !today) return null;
+  if (all?.every(({ runs }) => runs === 0)) return null;
   return (
-    <section>
+    <section class="board-today">
       <h2>
-        Today <span class="soft">{counted(today.runs, "session")}</span>
+        Today <span class="soft">{today && counted(today.runs, "session")}</span>
       </h2>
-      <dl class="today">
-        <Figure value={`${today.done} / ${today.failed} / ${today.stopped}`} name="done · failed · stopped" />
-        <Figure value={dollars(today.costUsd)} name="cost" />
-        <Figure value={duration(today.durationMs)} name="agents worked" />
-      </dl>
-      <DaysChart days={all} />
+      {all && today && (
+        <>
+          <dl class="today">
+            <Figure value={`${today.done} / ${today.failed} / ${today.stopped}`} name="done · failed · stopped" />
+            <Figure value={dollars(today.costUsd)} name="cost" />
+            <Figure value={duration(today.durationMs)} name="agents worked" />
+          </dl>
+          <DaysChart days={all} />
+        </>
+      )}
     </section>
   );
 }
@@ -133,67 +126,72 @@ function Figure({ value, name }: { value: string; name: string }) {
 
 function Ended() {
   const live = new Set(liveRuns.value.flatMap(({ sessionId }) => sessionId ?? []));
-  const found = sessions.value?.filter(({ id, state }) => !live.has(id) && state !== "running");
+  const found = recent.value?.filter(({ id, state }) => !live.has(id) && state !== "running");
   const ended = found?.slice(0, maxEnded) ?? [];
-  const lost = [...runs.value.values()].filter(({ end, sessionId }) => end && sessionId === undefined).slice(0, 3);
-  useEffect(() => void wantSummaries(ended), [sessions.value]);
+  const oldest = ended.length < maxEnded ? 0 : ended.at(-1)!.updatedAt;
+  const lost = runsWithoutSession().filter(({ endedAt, createdAt }) => (endedAt ?? createdAt) >= oldest);
+  useEffect(() => wantSummaries(ended), [recent.value]);
   if (!found) return null;
+  const rows = [
+    ...ended.map((session) => ({ at: session.updatedAt, row: <EndedRow session={session} /> })),
+    ...lost.map((run) => ({ at: run.endedAt ?? run.createdAt, row: <LostRow run={run} /> })),
+  ].sort((one, other) => other.at - one.at);
   return (
     <section>
       <h2>Ended last</h2>
-      {lost.map((run) => (
-        <a key={run.id} class="row" href={addressOf({ type: "run", id: run.id, tab: "timeline" })}>
-          <Mark agent={run.spec.cli} />
-          <span class="row-title">
-            <span>{titleOf(undefined, run)}</span>
-          </span>
-          <span class="row-figure">{moment(run.endedAt ?? run.createdAt, now.value)}</span>
-          <span class="row-line">
-            <span class="bad">✕ did not begin</span> · {run.end!.text}
-          </span>
-        </a>
-      ))}
-      {ended.map((session) => (
-        <EndedRow key={`${session.tool} ${session.id}`} session={session} />
-      ))}
-      {ended.length === 0 && lost.length === 0 && (
+      {rows.slice(0, maxEnded).map(({ row }) => row)}
+      {rows.length === 0 && (
         <p class="soft">
-          No sessions yet. {agents.value.length > 1 && "Sessions of every agent on this machine are listed here."}
+          No sessions yet. What agents did, what they changed and what it cost is shown here, by day
+          {agents.value.length > 1 && ", of every agent on this machine"}.
         </p>
       )}
     </section>
   );
 }
 
-function EndedRow({ session }: { session: ListedSession }) {
-  const summary = summaryOf(session);
+/** A run whose session is not on this machine, or that did not even begin. */
+function LostRow({ run }: { run: RunRecord }) {
+  const { spec, end, sessionId, endedAt, createdAt } = run;
+  const href = addressOf({ type: "run", id: run.id, tab: "timeline" });
+  const isDone = end?.outcome === "finished";
   return (
-    <a class="row" href={addressOf({ type: "session", tool: session.tool, id: session.id, tab: "timeline" })}>
-      <Mark agent={session.agent} />
-      <span class="row-title">
-        <span>{session.title}</span>
-        {session.workspace && <span class="soft">{baseName(session.workspace)}/</span>}
-      </span>
-      <span class="row-figure">
-        {summary?.costUsd ? dollars(summary.costUsd) : moment(session.updatedAt, now.value)}
-      </span>
-      <span class="row-line">
-        <StateWord state={session.state} />
-        {summary && (
-          <>
-            {" · "}
-            {session.state === "failed" ? (
-              summary.last
-            ) : summary.files > 0 ? (
-              <>
-                {counted(summary.files, "file")} <Counts added={summary.added} removed={summary.removed} />
-              </>
-            ) : (
-              summary.last || "no changes"
-            )}
-          </>
-        )}
-      </span>
-    </a>
+    <Row href={href} agent={spec.cli} title={titleOf(undefined, run)} workspace={spec.request.workspace} figure="">
+      <StateWord state={stateOfEnd(run)} word={sessionId === undefined && !isDone ? "did not begin" : undefined} />
+      {" · "}
+      {moment(endedAt ?? createdAt, now.value)} · {isDone ? end.text.split("\n")[0] : <a href={href}>try again</a>}
+      {!isDone && ` · ${end?.text ?? ""}`}
+    </Row>
+  );
+}
+
+function EndedRow({ session }: { session: ListedSession }) {
+  const { tool, id, state, agent, workspace } = session;
+  const summary = summaryOf(session);
+  const href = (tab: "timeline" | "changes") => addressOf({ type: "session", tool, id, tab });
+  const figure = summary?.costUsd ? dollars(summary.costUsd) : "";
+  return (
+    <Row
+      href={href("timeline")}
+      agent={agent}
+      title={titleOf(session, undefined)}
+      workspace={workspace}
+      figure={figure}
+    >
+      <StateWord state={state} /> · {moment(session.updatedAt, now.value)}
+      {summary && " · "}
+      {state === "failed" && summary && (
+        <>
+          <a href={href("timeline")}>try again</a> · {summary.last}
+        </>
+      )}
+      {state !== "failed" && summary && summary.files === 0 && (summary.last || "no changes")}
+      {state !== "failed" && summary && summary.files > 0 && (
+        <>
+          {counted(summary.files, "file")} <Counts added={summary.added} removed={summary.removed} /> ·{" "}
+          <a href={href("changes")}>review</a>
+        </>
+      )}
+    </Row>
   );
 }

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Answer } from "../../../protocol/run.ts";
 import { connection, keyOf, questions } from "../state/app.ts";
-import { offer } from "../state/keys.ts";
+import { offerActions } from "../state/keys.ts";
 import { askToNotify, mayNotify } from "../state/notifications.ts";
 import { Asked, answerIt } from "./asked.tsx";
 import { useTitle } from "./title.ts";
@@ -62,7 +62,7 @@ export function useQuestionKeys(): number {
   };
   useEffect(() => {
     if (open.length === 0) return;
-    return offer("inbox", [
+    return offerActions("inbox", [
       { id: "next-question", title: "Next question", keys: "j", run: () => choose(at + 1) },
       { id: "previous-question", title: "Previous question", keys: "k", run: () => choose(at - 1) },
       { id: "allow", title: "Allow this once", keys: "y", run: () => answerChosen({ type: "yes" }) },

@@ -3,7 +3,7 @@ import { type ComponentType, h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 /** Once loaded, the component renders without delay. */
-export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+export function lazyComponent<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let component: ComponentType<Props> | undefined;
   return function Lazy(props: Props) {
     const [state, setState] = useState<"loading" | "loaded" | "failed">("loading");

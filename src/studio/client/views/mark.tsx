@@ -19,12 +19,12 @@ const stateSigns: Record<SessionState, [sign: string, word: string, kind: string
 };
 
 /** Shape, word and colour all convey the state. */
-export function StateWord({ state, isShort = false }: { state: SessionState; isShort?: boolean }) {
-  const [sign, word, kind] = stateSigns[state];
+export function StateWord({ state, isShort = false, word }: { state: SessionState; isShort?: boolean; word?: string }) {
+  const [sign, usual, kind] = stateSigns[state];
   return (
     <span class={kind}>
       <span aria-hidden="true">{sign}</span>
-      {isShort ? <span class="cr-unseen">{word}</span> : ` ${word}`}
+      {isShort ? <span class="cr-unseen">{usual}</span> : ` ${word ?? usual}`}
     </span>
   );
 }

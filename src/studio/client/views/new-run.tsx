@@ -3,11 +3,11 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { agentName } from "../model/agents.ts";
 import { baseName } from "../model/figures.ts";
-import { agents, noteRun, service, sessions } from "../state/app.ts";
+import { agents, noteRun, service } from "../state/app.ts";
 import { choices, choose, keepChoices } from "../state/choices.ts";
 import { attempt } from "../state/layout.ts";
 import type { Picture } from "../state/pictures.ts";
-import { go } from "../state/router.ts";
+import { navigate } from "../state/router.ts";
 import { Chip, ModelChip, ToggleChip } from "./chips.tsx";
 import { AttachButton, imagesOf, modeWords, permissions, permissionTitle, useDraft } from "./composer-parts.tsx";
 import { Mark } from "./mark.tsx";
@@ -28,10 +28,9 @@ export function NewRunComposer({ hasFocus }: { hasFocus: boolean }) {
     void attempt(() => service().workspaces()).then((answer) => {
       if (!answer) return;
       found.value = answer;
-      const known = foldersOf(answer);
-      const latest = sessions.value?.find(({ isTrusted }) => isTrusted)?.workspace;
-      const first = [choices.value.workspace, latest, answer.startedIn].find((each) => each && known.includes(each));
-      choose({ workspace: first ?? known[0] ?? "" });
+      const knownFolders = foldersOf(answer);
+      const last = choices.value.workspace;
+      choose({ workspace: knownFolders.includes(last) ? last : answer.startedIn });
     });
   }, []);
   const isReady = text.value.trim() !== "" && (source !== "" || (workspace !== "" && !isUntrusted));
@@ -56,7 +55,7 @@ export function NewRunComposer({ hasFocus }: { hasFocus: boolean }) {
     text.value = "";
     pictures.value = [];
     noteRun(run);
-    if (!isAside) go({ type: "run", id: run.id, tab: "timeline" });
+    if (!isAside) navigate({ type: "run", id: run.id, tab: "timeline" });
   };
   return (
     <form

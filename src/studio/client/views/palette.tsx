@@ -2,10 +2,10 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { baseName, moment } from "../model/figures.ts";
-import { sessions } from "../state/app.ts";
+import { recent, titleOf } from "../state/app.ts";
 import { actions } from "../state/keys.ts";
 import { isPaletteOpen } from "../state/layout.ts";
-import { go } from "../state/router.ts";
+import { navigate } from "../state/router.ts";
 
 type Choice = { id: string; title: string; note: string; keys?: string; run(): void };
 
@@ -20,7 +20,7 @@ export function Palette() {
     dialog.current!.showModal();
   }, []);
   const close = () => (isPaletteOpen.value = false);
-  const found = choices(text.value);
+  const found = choicesFor(text.value);
   const pick = (choice: Choice | undefined) => {
     close();
     choice?.run();
@@ -34,7 +34,7 @@ export function Palette() {
     }
     if (event.key === "Enter") {
       event.preventDefault();
-      pick(choices(text.value)[chosen.value]); // compute from the current text, which may not be rendered yet
+      pick(choicesFor(text.value)[chosen.value]); // compute from the current text, which may not be rendered yet
     }
   };
   return (
@@ -84,7 +84,7 @@ export function Palette() {
   );
 }
 
-function choices(text: string): Choice[] {
+function choicesFor(text: string): Choice[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const now = Date.now();
   const all: Choice[] = [
@@ -92,11 +92,11 @@ function choices(text: string): Choice[] {
       .flat()
       .filter(({ isKeyOnly }) => !isKeyOnly)
       .map(({ id, title, keys, run }) => ({ id, title, note: "", run, ...(keys !== undefined && { keys }) })),
-    ...(sessions.value ?? []).map(({ tool, id, title, agent, workspace, updatedAt }) => ({
+    ...(recent.value ?? []).map(({ tool, id, agent, workspace, updatedAt, title }) => ({
       id: `${tool}-${id}`,
-      title,
+      title: titleOf({ title }, undefined)!,
       note: `${agent} · ${baseName(workspace ?? "")} · ${moment(updatedAt, now)}`,
-      run: () => go({ type: "session", tool, id, tab: "timeline" }),
+      run: () => navigate({ type: "session", tool, id, tab: "timeline" }),
     })),
   ];
   return all

@@ -25,7 +25,7 @@ export function PromptField(props: FieldProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const offer = useSignal<Offer | undefined>(undefined);
   const id = useId();
-  useEffect(() => grow(field.current), [text.value]);
+  useEffect(() => fitHeight(field.current), [text.value]);
   useEffect(() => {
     if (hasFocus) field.current?.focus();
   }, [hasFocus]);
@@ -165,7 +165,7 @@ async function namesFor(word: string, workspace: string): Promise<string[]> {
     .map(({ name, type }) => `@${folder}${name}${type === "folder" ? "/" : ""}`);
 }
 
-function grow(field: HTMLTextAreaElement | null): void {
+function fitHeight(field: HTMLTextAreaElement | null): void {
   if (!field) return;
   field.style.height = "auto";
   field.style.height = `${Math.min(field.scrollHeight, 240)}px`;

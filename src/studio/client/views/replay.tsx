@@ -6,9 +6,9 @@ import { duration } from "../../../view/numbers.ts";
 import { Code } from "../../components/text/code.tsx";
 import { TimelineLog } from "../../components/timeline/log.ts";
 import { Timeline } from "../../components/timeline/timeline.tsx";
+import { pathIn } from "../model/figures.ts";
 import { filesAt, timesOf } from "../model/moments.ts";
-import { service } from "../state/app.ts";
-import { offer } from "../state/keys.ts";
+import { offerActions } from "../state/keys.ts";
 import { attempt } from "../state/layout.ts";
 import { Select } from "./chips.tsx";
 import type { Subject } from "./conversation.tsx";
@@ -32,11 +32,7 @@ export function Replay({ subject }: { subject: Subject }) {
   const shown = useSignal("");
   const changes = useSignal<readonly FileChange[]>([]);
   useEffect(() => {
-    const { ref, run } = conversation;
-    const wanted = ref.value
-      ? service().changes(ref.value, { commands: !subject.isLive })
-      : service().runChanges(run.value!);
-    void attempt(() => wanted).then((found) => (changes.value = found?.items ?? []));
+    void attempt(() => conversation.changes()).then((found) => (changes.value = found?.items ?? []));
   }, []);
   useEffect(() => {
     if (!isPlaying.value) return;
@@ -55,7 +51,7 @@ export function Replay({ subject }: { subject: Subject }) {
   };
   useEffect(
     () =>
-      offer("replay", [
+      offerActions("replay", [
         { id: "play", title: "Play or pause the replay", keys: " ", run: play },
         { id: "step-on", title: "Replay: one step forward", keys: "l", run: () => go(at.peek() + 1) },
         { id: "step-back", title: "Replay: one step back", keys: "h", run: () => go(at.peek() - 1) },
@@ -65,8 +61,7 @@ export function Replay({ subject }: { subject: Subject }) {
   const log = useMoment(steps, at.value);
   const files = filesAt(changes.value, steps, at.value);
   const file = files.find(({ path }) => path === shown.value) ?? files.at(-1);
-  const short = (path: string) =>
-    workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+  const short = (path: string) => pathIn(workspace, path);
   return (
     <div class="replay">
       <div class="replay-bar">
@@ -137,12 +132,12 @@ type Steps = Subject["conversation"]["steps"];
 /** The log at a moment: moving forward appends to it, moving back rebuilds it. */
 function useMoment(steps: Steps, at: number): TimelineLog {
   const state = useSignal<{ log: TimelineLog; at: number; steps: Steps } | undefined>(undefined);
-  const known = state.peek();
-  if (known && known.steps === steps && known.at <= at) {
-    for (const { event, agent } of steps.slice(known.at, at))
-      known.log.append(agent === undefined ? event : { agent, event });
-    known.at = at;
-    return known.log;
+  const currentState = state.peek();
+  if (currentState && currentState.steps === steps && currentState.at <= at) {
+    for (const { event, agent } of steps.slice(currentState.at, at))
+      currentState.log.append(agent === undefined ? event : { agent, event });
+    currentState.at = at;
+    return currentState.log;
   }
   const log = new TimelineLog({ firstTurn: steps[0]?.turn ?? 1 });
   for (const { event, agent } of steps.slice(0, at)) log.append(agent === undefined ? event : { agent, event });

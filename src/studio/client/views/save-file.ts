@@ -6,9 +6,9 @@ import { attempt } from "../state/layout.ts";
 export async function save(address: string, name: string): Promise<void> {
   await attempt(async () => {
     const response = await openHttp().open(address, {}, new AbortController().signal);
-    const given = /filename="([\w.-]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+    const fileName = /filename="([\w.-]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
     const url = URL.createObjectURL(await response.blob());
-    Object.assign(document.createElement("a"), { href: url, download: given ?? name }).click();
+    Object.assign(document.createElement("a"), { href: url, download: fileName ?? name }).click();
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   });
 }

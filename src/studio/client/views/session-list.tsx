@@ -1,7 +1,8 @@
 // The items of the session list: waiting and running ones first, then sessions by day.
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { ListedSession, OpenQuestion, RunEnd, RunRecord, SessionState } from "../../../serve/api.ts";
+import { documentText } from "../../../view/document-text.ts";
 import { counted, dollars } from "../../../view/numbers.ts";
 import { Counts } from "../../components/counts.tsx";
 import { baseName, clock, dayGroup, moment } from "../model/figures.ts";
@@ -9,6 +10,7 @@ import { activity } from "../state/activity.ts";
 import {
   filter,
   foundFor,
+  isNarrowed,
   listError,
   listed,
   liveRuns,
@@ -26,11 +28,13 @@ import { Mark, StateWord } from "./mark.tsx";
 /** A list item: a session, or a run that has none yet. */
 type Item = {
   key: string;
+  /** The session's id, or the run's as long as it has none. */
+  id: string;
   href: string;
   title: string;
   agent: string;
   state: SessionState;
-  /** Shown at the right: the running time, or the cost if it ended. */
+  /** Shown on the right: how long it has been running, or what it cost once it has ended. */
   figure: ComponentChildren;
   /** Shown below the title: the current activity, or the result. */
   line: ComponentChildren;
@@ -42,7 +46,15 @@ const maxSummaries = 60;
 
 export function List() {
   const found = sessions.value;
-  useEffect(() => void wantSummaries((found ?? []).slice(0, maxSummaries)), [found]);
+  useEffect(() => wantSummaries((found ?? []).slice(0, maxSummaries)), [found]);
+  // An item that moves to another group, or becomes that of a session, is a new element: the focus is given back to it.
+  const focused = document.activeElement?.closest<HTMLElement>(".item")?.dataset["id"];
+  useLayoutEffect(() => {
+    if (focused === undefined || document.activeElement !== document.body) return;
+    const ids = [focused, runs.value.get(focused)?.sessionId];
+    const items = [...document.querySelectorAll<HTMLElement>(".item")];
+    items.find((item) => ids.includes(item.dataset["id"]))?.focus({ preventScroll: true });
+  });
   place.value; // subscribes to which item is the current one
   if (listError.value !== undefined)
     return (
@@ -106,19 +118,25 @@ export function List() {
 }
 
 function Line({ item }: { item: Item }) {
-  const isChosen = location.pathname === item.href || location.pathname.startsWith(`${item.href}/`);
+  const where = place.value;
+  // A run is shown by the line of its session.
+  const session = where.type === "run" ? runs.value.get(where.id)?.sessionId : undefined;
+  const isChosen = `${location.pathname}/`.startsWith(`${item.href}/`) || (session && item.key.endsWith(`-${session}`));
   return (
     <a
       class={`item${isChosen ? " chosen" : ""}`}
       href={item.href}
+      data-id={item.id}
       aria-current={isChosen ? "page" : undefined}
       title={item.title}
     >
       <Mark agent={item.agent} />
-      <span class="item-title">{item.title}</span>
+      <span class="item-title" dir="auto">
+        {item.title}
+      </span>
       <span class="item-figure">{item.figure}</span>
       <span class="item-line">{item.line}</span>
-      {item.snippet && <span class="item-snippet">{item.snippet}</span>}
+      {item.snippet && <span class="item-snippet">{documentText(item.snippet)}</span>}
     </a>
   );
 }
@@ -147,26 +165,47 @@ function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
   const liveGroup = ({ state }: Item) => (state === "waiting" ? "Waiting for you" : "Running");
   const live = new Map(liveRuns.value.flatMap((run) => (run.sessionId ? [[run.sessionId, run] as const] : [])));
   const known = new Set(found.map(({ id }) => id));
-  if (!isFiltered())
-    for (const run of liveRuns.value)
-      if (!run.sessionId || !known.has(run.sessionId)) add(liveGroup(runItem(run)), runItem(run));
+  const addRuns = (state: RunRecord["state"]) => {
+    for (const run of isFiltered() ? [] : liveRuns.value)
+      if (run.state === state && !known.has(run.sessionId ?? "")) add(liveGroup(runItem(run)), runItem(run));
+  };
+  addRuns("running");
+  // Runs of a fleet have their sessions on the workers' machines; a run that did not start has none.
+  const ended = isFiltered() ? [] : runsWithoutSession().filter(({ sessionId }) => !known.has(sessionId ?? ""));
+  const addEndedSince = (at: number) => {
+    while (ended[0] && endOf(ended[0]) >= at) {
+      const run = ended.shift()!;
+      add(dayGroup(endOf(run), time), endedRunItem(run, run.end!, time));
+    }
+  };
   for (const session of found) {
+    addEndedSince(session.updatedAt);
     const item = sessionItem(session, live.get(session.id), time);
     const isLive = item.state === "running" || item.state === "waiting";
     add(isLive ? liveGroup(item) : dayGroup(session.updatedAt, time), item);
   }
-  // Runs of a fleet have their sessions on the workers' machines; a run that did not start has none.
-  if (!isFiltered())
-    for (const run of runs.value.values())
-      if (run.end && (run.spec.source || run.sessionId === undefined) && !known.has(run.sessionId ?? ""))
-        add(dayGroup(run.endedAt ?? run.createdAt, time), endedRunItem(run, run.end, time));
+  addRuns("queued");
+  // The list may go on with older sessions, and then with older runs.
+  addEndedSince(found.length < listed.value ? 0 : (found.at(-1)?.updatedAt ?? 0));
   return new Map([...groups].filter(([, items]) => items.length > 0));
+}
+
+function endOf({ endedAt, createdAt }: RunRecord): number {
+  return endedAt ?? createdAt;
+}
+
+/** Runs that are over and have no session on this machine, the newest first. */
+export function runsWithoutSession(): RunRecord[] {
+  return [...runs.value.values()]
+    .filter(({ end, spec, sessionId }) => end && (spec.source || sessionId === undefined))
+    .sort((one, other) => endOf(other) - endOf(one));
 }
 
 function sessionItem(session: ListedSession, run: RunRecord | undefined, time: number): Item {
   const state = run ? (run.open > 0 ? "waiting" : "running") : session.run ? "done" : session.state;
   const place = {
     key: `${session.tool}-${session.id}`,
+    id: session.id,
     href: addressOf({ type: "session", tool: session.tool, id: session.id, tab: "timeline" }),
     title: titleOf(session, run) ?? session.title,
     agent: session.agent,
@@ -181,7 +220,8 @@ function sessionItem(session: ListedSession, run: RunRecord | undefined, time: n
     figure: summary?.costUsd ? dollars(summary.costUsd) : "",
     line: (
       <>
-        <StateWord state={state} isShort={state === "done"} />{" "}
+        <StateWord state={state} isShort={state === "done"} />
+        {state === "done" ? " " : " · "}
         {state === "running" ? "in another window" : <Outcome session={session} />} · {when}
       </>
     ),
@@ -218,7 +258,7 @@ function Doing({ run }: { run: RunRecord }) {
   const line = activity.value.get(run.id);
   const asked = questions.value.find((each) => each.run === run.id);
   const words = asked ? questionLine(asked) : line ? [line.name, line.text].filter(Boolean).join(" ") : "";
-  return <>{words || baseName(run.spec.request.workspace)}</>;
+  return <>{documentText(words) || baseName(run.spec.request.workspace)}</>;
 }
 
 function questionLine({ question }: OpenQuestion): string {
@@ -233,15 +273,20 @@ function Elapsed({ since }: { since: number }) {
 function runItem(run: RunRecord): Item {
   return {
     key: run.id,
+    id: run.sessionId ?? run.id,
     href: addressOf({ type: "run", id: run.id, tab: "timeline" }),
-    title: run.spec.prompt.text.split("\n")[0]!,
+    title: titleOf(undefined, run)!,
     agent: run.spec.cli,
     ...liveParts(run),
   };
 }
 
-function endedRunItem(run: RunRecord, { outcome, costUsd }: RunEnd, time: number): Item {
-  const state = outcome === "finished" ? "done" : outcome === "error" ? "failed" : "interrupted";
+export function stateOfEnd({ end }: RunRecord): SessionState {
+  return end?.outcome === "finished" ? "done" : end?.outcome === "error" ? "failed" : "interrupted";
+}
+
+function endedRunItem(run: RunRecord, { costUsd }: RunEnd, time: number): Item {
+  const state = stateOfEnd(run);
   return {
     ...runItem(run),
     state,
@@ -255,11 +300,13 @@ function endedRunItem(run: RunRecord, { outcome, costUsd }: RunEnd, time: number
 }
 
 /** Applies the filter to what the list knows. */
-function fitsFilter({ title, agent, workspace, state }: ListedSession): boolean {
+function fitsFilter({ title, snippet, agent, workspace, state }: ListedSession): boolean {
   const wanted = filter.value;
   const words = wanted.search.toLowerCase().split(/\s+/).filter(Boolean);
+  // What was found by a part of a word still fits while the rest is typed.
+  const text = `${title} ${snippet ?? ""}`.toLowerCase();
   return (
-    words.every((word) => title.toLowerCase().includes(word)) &&
+    words.every((word) => text.includes(word)) &&
     (wanted.agent === "" || wanted.agent === agent) &&
     (wanted.project === "" || wanted.project === workspace) &&
     (wanted.state === "" || wanted.state === state)
@@ -267,8 +314,7 @@ function fitsFilter({ title, agent, workspace, state }: ListedSession): boolean 
 }
 
 export function isFiltered(): boolean {
-  const { search, agent, project, state, days } = filter.value;
-  return Boolean(search.trim() || agent || project || state || days);
+  return isNarrowed(filter.value);
 }
 
 function clearFilter(): void {

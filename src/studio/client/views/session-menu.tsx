@@ -3,10 +3,10 @@ import { useRef } from "preact/hooks";
 import { copyText } from "../../components/copy.tsx";
 import { loadSessions, service } from "../state/app.ts";
 import type { Action } from "../state/keys.ts";
-import { attempt, say } from "../state/layout.ts";
-import { go } from "../state/router.ts";
+import { attempt, showMessage } from "../state/layout.ts";
+import { navigate } from "../state/router.ts";
 import type { Subject } from "./conversation.tsx";
-import { confirmed, typed } from "./dialogs.tsx";
+import { askForText, askToConfirm } from "./dialogs.tsx";
 import { save } from "./save-file.ts";
 
 export function SessionMenu({ subject }: { subject: Subject }) {
@@ -48,13 +48,15 @@ export function sessionActions(subject: Subject): Action[] {
   if (!ref) return [];
   const isOurs = ref.tool === "cursor";
   const reading: Action[] = [
-    { id: "compare", title: "Compare with another session", run: () => go({ type: "compare", sessions: [ref] }) },
+    { id: "compare", title: "Compare with another session", run: () => navigate({ type: "compare", sessions: [ref] }) },
     {
       id: "copy-link",
       title: "Copy a link to this",
       run: () =>
         void copyText(location.href).then((isDone) =>
-          isDone ? say("Link copied") : say("The browser does not allow the page to copy", { isError: true }),
+          isDone
+            ? showMessage("Link copied")
+            : showMessage("The browser does not allow the page to copy", { isError: true }),
         ),
     },
   ];
@@ -63,7 +65,7 @@ export function sessionActions(subject: Subject): Action[] {
       ? [{ id: "stop", title: "Stop the run", keys: "s", run: () => void attempt(() => service().stop(run.id)) }]
       : [];
   if (!isOurs) return [...stopping, ...reading];
-  const own: Action[] = [
+  const sessionItems: Action[] = [
     { id: "rename", title: "Rename", keys: "r", run: () => void rename(subject) },
     { id: "fork", title: "Fork: continue in a copy", keys: "f", run: () => void fork(subject) },
     ...(isLive ? [] : [{ id: "rewind", title: "Rewind to before a turn", run: () => void rewind(subject) }]),
@@ -73,55 +75,55 @@ export function sessionActions(subject: Subject): Action[] {
       run: () =>
         void save(service().exportAddress(subject.conversation.ref.value!, format), subject.conversation.ref.value!.id),
     })),
-    ...(isLive ? [] : [{ id: "delete", title: "Delete", run: () => void remove(subject) }]),
   ];
-  return [...stopping, ...own, ...reading];
+  const last: Action[] = isLive ? [] : [{ id: "delete", title: "Delete", run: () => void remove(subject) }];
+  return [...stopping, ...sessionItems, ...reading, ...last];
 }
 
 async function rename({ conversation, title }: Subject): Promise<void> {
-  const given = await typed({ title: "Rename the session", label: "Title", value: title, yes: "Rename" });
-  if (!given?.trim()) return;
-  await attempt(() => service().rename(conversation.ref.value!, given.trim()));
-  await Promise.all([loadSessions(), conversation.loadFacts()]);
+  const newTitle = await askForText({ title: "Rename the session", label: "Title", value: title, yes: "Rename" });
+  if (!newTitle?.trim()) return;
+  await attempt(() => service().rename(conversation.ref.value!, newTitle.trim()));
+  await Promise.all([loadSessions(), conversation.loadDetails()]);
 }
 
 async function fork({ conversation }: Subject): Promise<void> {
   const last = conversation.log.value.turns.at(-1)?.number ?? 1;
-  const given = await typed({
+  const typedText = await askForText({
     title: "Fork the session",
     label: `Keep turns up to (1 to ${last})`,
     value: String(last),
     yes: "Fork",
   });
-  if (given === undefined) return;
+  if (typedText === undefined) return;
   const ref = conversation.ref.value!;
-  const turn = Number(given);
+  const turn = Number(typedText);
   const id = await attempt(() => service().fork(ref, turn >= 1 && turn < last ? turn : undefined));
   if (id === undefined) return;
   await loadSessions();
-  say("This is the copy");
-  go({ type: "session", tool: ref.tool, id, tab: "timeline" });
+  showMessage("This is the copy");
+  navigate({ type: "session", tool: ref.tool, id, tab: "timeline" });
 }
 
 async function rewind({ conversation }: Subject): Promise<void> {
   const last = conversation.log.value.turns.at(-1)?.number ?? 1;
-  const given = await typed({
+  const typedText = await askForText({
     title: "Rewind the conversation and the files it changed to before a turn",
     label: `Turn (1 to ${last})`,
     value: String(last),
     yes: "Rewind",
     isDangerous: true,
   });
-  const turn = Number(given);
-  if (given === undefined || !Number.isInteger(turn) || turn < 1) return;
+  const turn = Number(typedText);
+  if (typedText === undefined || !Number.isInteger(turn) || turn < 1) return;
   const done = await attempt(() => service().rewind(conversation.ref.value!, turn));
   if (!done) return;
   await conversation.reload();
-  say(`Rewound to before turn ${turn}`);
+  showMessage(`Rewound to before turn ${turn}`);
 }
 
 async function remove({ conversation, title }: Subject): Promise<void> {
-  const isSure = await confirmed({
+  const isSure = await askToConfirm({
     title: `Delete “${title}”?`,
     text: "Its transcript and snapshots are deleted too. This cannot be undone.",
     yes: "Delete",
@@ -130,6 +132,6 @@ async function remove({ conversation, title }: Subject): Promise<void> {
   const done = await attempt(() => service().remove(conversation.ref.value!));
   if (!done) return;
   await loadSessions();
-  say("Session deleted");
-  go({ type: "home" });
+  showMessage("Session deleted");
+  navigate({ type: "home" });
 }

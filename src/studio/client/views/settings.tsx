@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ListedSetting } from "../../../serve/api.ts";
 import { service } from "../state/app.ts";
-import { attempt, say } from "../state/layout.ts";
+import { attempt, showMessage } from "../state/layout.ts";
 import { Select } from "./chips.tsx";
 import { Loading } from "./lazy.tsx";
 import { useTitle } from "./title.ts";
@@ -23,7 +23,7 @@ export function Settings() {
   useEffect(() => void load(), []);
   const save = async (name: string, value: string | null) => {
     const text = await attempt(() => service().saveSetting(name, value));
-    if (text !== undefined) say(text.split("\n")[0]!);
+    if (text !== undefined) showMessage(text.split("\n")[0]!);
     await load();
   };
   return (
@@ -58,23 +58,20 @@ export function Settings() {
 type LineProps = { setting: ListedSetting; onSave(value: string | null): void };
 
 function Line({ setting, onSave }: LineProps) {
-  const { name, meaning, source, file, changedBy, takes } = setting;
+  const { name, meaning, source, file, changedBy } = setting;
   return (
     <div class="setting">
       <div>
         <code>{name}</code>
-        <p class="soft">
-          {meaning}
-          {!wordsOf(setting) && ` (${takes})`}
-        </p>
+        <p class="soft">{meaning}</p>
       </div>
       <div class="setting-value">
         {changedBy === undefined ? (
           <Control setting={setting} onSave={onSave} />
         ) : (
           <p>
-            {shown(setting.value) || "none"} <span class="soft">In a terminal: </span>
-            <code>courser {changedBy}</code>
+            {formatValue(setting.value) || "none"}
+            <code class="soft">courser {changedBy}</code>
           </p>
         )}
         <p class="soft">
@@ -94,13 +91,13 @@ function Line({ setting, onSave }: LineProps) {
 }
 
 function Control({ setting, onSave }: LineProps) {
-  const { name, value } = setting;
+  const { name, value, takes } = setting;
   const words = wordsOf(setting);
   if (words)
     return (
       <Select
         label={name}
-        value={shown(value)}
+        value={formatValue(value)}
         options={[...(value === null ? ["", ...words] : words)].map((word) => [word, word || "not set"])}
         onChange={(next) => next !== "" && onSave(next)}
       />
@@ -109,16 +106,17 @@ function Control({ setting, onSave }: LineProps) {
     <input
       type="text"
       aria-label={name}
-      key={shown(value)}
-      defaultValue={shown(value)}
-      placeholder="not set"
+      key={formatValue(value)}
+      defaultValue={formatValue(value)}
+      placeholder={takes}
+      title={takes}
       onKeyDown={(event) => {
         if (event.key === "Enter") event.currentTarget.blur();
-        if (event.key === "Escape") event.currentTarget.value = shown(value);
+        if (event.key === "Escape") event.currentTarget.value = formatValue(value);
       }}
       onBlur={({ currentTarget }) => {
         const typed = currentTarget.value.trim();
-        if (typed !== shown(value)) onSave(typed === "" ? null : typed);
+        if (typed !== formatValue(value)) onSave(typed === "" ? null : typed);
       }}
     />
   );
@@ -129,7 +127,7 @@ function wordsOf({ words, takes }: ListedSetting): readonly string[] | undefined
 }
 
 /** Formats a value as the user would type it. */
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { SessionState } from "../../../serve/api.ts";
 import { agentName } from "../model/agents.ts";
 import { baseName } from "../model/figures.ts";
-import { agents, filter, listed, projects, questions, sessions } from "../state/app.ts";
+import { agents, filter, foundFor, listed, projects, questions, sessions } from "../state/app.ts";
 import { isPaletteOpen } from "../state/layout.ts";
 import { place } from "../state/router.ts";
 import { Select } from "./chips.tsx";
@@ -26,6 +26,7 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
   useEffect(() => {
     list.current?.querySelector(".item.chosen")?.scrollIntoView({ block: "nearest" });
   }, [where, sessions.value === undefined]);
+  useEffect(() => list.current?.scrollTo(0, 0), [foundFor.value]);
   return (
     <>
       {!inSheet && (
@@ -81,7 +82,9 @@ function Search({ onMove, children }: { onMove(): void; children: ComponentChild
         type="search"
         aria-label="Search all sessions"
         placeholder={
-          sessions.value && !isFiltered() ? `Search ${countOf(sessions.value.length)} sessions` : "Search sessions"
+          sessions.value?.length && !isFiltered()
+            ? `Search ${countOf(sessions.value.length)} sessions`
+            : "Search sessions"
         }
         defaultValue={current.search}
         onKeyDown={(event) => {
@@ -148,8 +151,8 @@ function Search({ onMove, children }: { onMove(): void; children: ComponentChild
   );
 }
 
-function countOf(shown: number): string {
-  return shown >= listed.value ? `${shown}+` : String(shown);
+function countOf(shownCount: number): string {
+  return shownCount >= listed.value ? `${shownCount}+` : String(shownCount);
 }
 
 /** j and k or the arrows move through the list; Enter opens, as for any link. */

@@ -13,14 +13,15 @@ type AnsiProps = {
 
 type Piece = { text: string; class?: string | undefined };
 
+/** Shows the output of a terminal in its colours. */
 export function Ansi({ text, last, first = 60 }: AnsiProps) {
   const lines = useMemo(() => linesOf(last === undefined ? text : text.slice(-last * maxTailLine)), [text, last]);
   // Blank lines are left out of the tail.
-  const shown = last === undefined ? lines : lines.filter((line) => line.length > 0).slice(-last);
+  const visibleLines = last === undefined ? lines : lines.filter((line) => line.length > 0).slice(-last);
   return (
     <pre class="cr-output">
       <Folded
-        items={shown}
+        items={visibleLines}
         first={first}
         noun="line"
         areLines
@@ -40,7 +41,7 @@ const maxTailLine = 2000;
 
 function linesOf(text: string): Piece[][] {
   const lines: Piece[][] = [[]];
-  for (const { content, ...style } of Anser.ansiToJson(printed(text), { use_classes: true, remove_empty: true })) {
+  for (const { content, ...style } of Anser.ansiToJson(finalText(text), { use_classes: true, remove_empty: true })) {
     const name = classOf(style);
     for (const [index, part] of visible(content).split("\n").entries()) {
       if (index > 0) lines.push([]);
@@ -52,7 +53,7 @@ function linesOf(text: string): Piece[][] {
 }
 
 /** Keeps only colour sequences; a line that was overwritten is shown in its final form. */
-function printed(text: string): string {
+function finalText(text: string): string {
   return text
     .replace(/\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)/g, "")
     .replace(/\x1b\[[0-9;:?]*[ -/]*[@-ln-~]|\x1b[@-Z\\^_=>78]/g, "")
@@ -83,11 +84,11 @@ const names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "wh
 /** Maps a colour to one of eight that are readable on any background. */
 function colourClass(name: string | null, rgb: string | null, prefix: string): string {
   if (name === null) return "";
-  const known = names.find((each) => name === `ansi-${each}` || name === `ansi-bright-${each}`);
-  if (known) return `${prefix}-${known}`;
+  const existing = names.find((each) => name === `ansi-${each}` || name === `ansi-bright-${each}`);
+  if (existing) return `${prefix}-${existing}`;
   const index = Number(/^ansi-palette-(\d+)$/.exec(name)?.[1] ?? Number.NaN);
   const parts = Number.isNaN(index) ? (rgb ?? "").split(",").map(Number) : paletteColour(index);
-  return parts.length === 3 && parts.every(Number.isFinite) ? `${prefix}-${nearest(parts)}` : "";
+  return parts.length === 3 && parts.every(Number.isFinite) ? `${prefix}-${nearestColour(parts)}` : "";
 }
 
 function paletteColour(index: number): number[] {
@@ -97,7 +98,7 @@ function paletteColour(index: number): number[] {
 }
 
 /** Chooses the nearest colour by which of red, green and blue are strong. */
-function nearest(rgb: number[]): string {
+function nearestColour(rgb: number[]): string {
   const [least, greatest] = [Math.min(...rgb), Math.max(...rgb)];
   if (greatest - least < 40) return greatest < 80 ? "black" : "white";
   const bits = rgb.map((part) => (part > (least + greatest) / 2 ? 1 : 0));

@@ -16,10 +16,12 @@ type CodeProps = {
   first?: number;
 };
 
+/** Shows code in colours. */
 export function Code({ text, language = "", start, first = 40 }: CodeProps) {
   const highlight = useHighlight(language !== "");
   const shown = documentText(text).replace(/\n$/, "");
   const plain = shown.split("\n");
+  const isDiff = language === "diff" || language === "patch";
   const isColoured = language !== "" && !plain.some(isLongLine);
   const lines: CodePiece[][] =
     highlight && isColoured ? highlight(shown, language) : plain.map((line) => [{ text: line }]);
@@ -31,7 +33,11 @@ export function Code({ text, language = "", start, first = 40 }: CodeProps) {
         noun="line"
         areLines
         draw={(pieces, index) => (
-          <span key={index} class="cr-line" data-line={start === undefined ? undefined : start + index}>
+          <span
+            key={index}
+            class={isDiff ? diffLine(pieces[0]?.text ?? "") : "cr-line"}
+            data-line={start === undefined ? undefined : start + index}
+          >
             {pieces.length === 1 && isLongLine(pieces[0]!.text) ? (
               <LongLine text={pieces[0]!.text} />
             ) : (
@@ -43,6 +49,12 @@ export function Code({ text, language = "", start, first = 40 }: CodeProps) {
       />
     </pre>
   );
+}
+
+/** Returns the class of a line of a diff, by its first sign; the names of the files above it have three. */
+function diffLine(text: string): string {
+  const isChange = /^[+-](?!--|\+\+)/.test(text);
+  return isChange ? `cr-line ${text.startsWith("+") ? "cr-bg-green" : "cr-bg-red"}` : "cr-line";
 }
 
 /** Renders JSON, on one line if it fits. */

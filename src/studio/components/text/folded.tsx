@@ -25,15 +25,15 @@ export function Folded<Item>({ items, first, noun, nouns = `${noun}s`, areLines,
   const [isOpen, setOpen] = useState(false);
   const [reach, setReach] = useState(most);
   // A fold is not worth its own line if it hides only a few.
-  const shown = items.length <= first + 3 ? items.length : first;
+  const visibleCount = items.length <= first + 3 ? items.length : first;
   const isPane = areLines === true && !isStatic && items.length > most;
-  const rest = items.slice(shown, isPane ? undefined : reach);
+  const rest = items.slice(visibleCount, isPane ? undefined : reach);
   const unseen = isPane ? 0 : Math.max(0, items.length - reach);
-  const words = counted(items.length - shown, `more ${noun}`, `more ${nouns}`);
-  const drawRest = (item: Item, index: number) => draw(item, shown + index);
+  const words = counted(items.length - visibleCount, `more ${noun}`, `more ${nouns}`);
+  const drawRest = (item: Item, index: number) => draw(item, visibleCount + index);
   return (
     <>
-      {items.slice(0, shown).map(draw)}
+      {items.slice(0, visibleCount).map(draw)}
       {rest.length > 0 && (
         <details class="cr-more" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{words}</summary>

@@ -7,10 +7,13 @@ import { markdownTokens, type Token } from "../../../view/markdown-tokens.ts";
 import { Copy } from "../copy.tsx";
 import { Code } from "./code.tsx";
 
+/** Shows Markdown. */
 export function Markdown({ text }: { text: string }) {
-  const shown = documentText(text);
-  const tokens = markdownTokens(shown);
-  return <div class="cr-markdown">{tokens && depthOf(tokens) <= maxDepth ? blocks(tokens) : <pre>{shown}</pre>}</div>;
+  const safeText = documentText(text);
+  const tokens = markdownTokens(safeText);
+  return (
+    <div class="cr-markdown">{tokens && depthOf(tokens) <= maxDepth ? blocks(tokens) : <pre>{safeText}</pre>}</div>
+  );
 }
 
 /** Deeper nesting is shown as source text. */
@@ -69,8 +72,12 @@ function List({ list }: { list: Tokens.List }) {
       {blocks(item.tokens.filter((token) => token.type !== "checkbox"))}
     </li>
   ));
-  if (!list.ordered) return <ul>{items}</ul>;
-  return <ol start={typeof list.start === "number" && list.start !== 1 ? list.start : undefined}>{items}</ol>;
+  if (!list.ordered) return <ul dir="auto">{items}</ul>;
+  return (
+    <ol dir="auto" start={typeof list.start === "number" && list.start !== 1 ? list.start : undefined}>
+      {items}
+    </ol>
+  );
 }
 
 function Table({ table }: { table: Tokens.Table }) {
@@ -108,7 +115,7 @@ function Table({ table }: { table: Tokens.Table }) {
 }
 
 function inlineOf({ tokens, text }: { tokens?: Token[]; text: string }): ComponentChildren {
-  return tokens ? inline(tokens) : plain(text);
+  return tokens ? inline(tokens) : escapeInvisible(text);
 }
 
 function inline(tokens: readonly Token[] | undefined): ComponentChildren {
@@ -160,7 +167,7 @@ function Picture({ image }: { image: Tokens.Image }) {
   if (!isAddress(image.href)) return <>{image.raw}</>;
   return (
     <a href={image.href} rel="noreferrer noopener nofollow">
-      {plain(image.text)}
+      {escapeInvisible(image.text)}
     </a>
   );
 }
@@ -170,6 +177,6 @@ export function isAddress(href: string): boolean {
 }
 
 /** Decoded entities may be invisible characters, so escape them. */
-function plain(text: string): string {
+function escapeInvisible(text: string): string {
   return documentText(decodeEntities(text));
 }

@@ -7,6 +7,7 @@ import { QuietCalls } from "../tools/quiet.tsx";
 import { TaskTool } from "../tools/task.tsx";
 import type { Block, ToolCall } from "./blocks.ts";
 
+/** The properties of `BlockView`. */
 export type BlockProps = {
   block: Block;
   /** The open question about this call, if the reader can answer it. */
@@ -15,6 +16,7 @@ export type BlockProps = {
   isSent?: boolean | undefined;
 };
 
+/** Shows a block of a conversation. */
 export function BlockView({ block, question, onAnswer, isSent }: BlockProps) {
   switch (block.type) {
     case "user":

@@ -2,6 +2,7 @@
 import type { ContextFill, Outcome } from "../../../protocol/event.ts";
 import type { TurnEnding } from "../../../protocol/run.ts";
 
+/** Shows an image of a message. */
 export type Picture = { mime: string; base64: string };
 
 /** A tool call, from its start on. */
@@ -30,6 +31,7 @@ export type ToolCall = {
 /** `id` is the id of the element and the target of links: `turn-2`, `turn-2.5`. It is the same whenever the session is read. */
 export type Block = { id: string; turn: number; at?: number } & BlockBody;
 
+/** Shows the content of a block, without its frame. */
 export type BlockBody =
   /** `isAside` marks a message sent during the turn. */
   | { type: "user"; text: string; isAside?: boolean; pictures?: readonly Picture[] }
@@ -41,7 +43,7 @@ export type BlockBody =
   | { type: "calls"; calls: readonly { id: string; call: ToolCall }[] }
   | { type: "notice"; kind: string; message: string }
   /** `changed` is the number of changed files. */
-  | { type: "ending"; ending: TurnEnding; changed: number };
+  | { type: "ending"; ending: TurnEnding; changed: number; waitMs?: number };
 
 /** The figures of a turn: time, calls, tokens, cost. */
 export type TurnNumbers = {

@@ -83,12 +83,12 @@ export class TimelineLog {
     return this;
   }
 
-  /** Adds pictures to the last prompt, since events contain only its text. */
-  showPictures(pictures: readonly Picture[]): void {
-    const index = this.#blocks.findLastIndex((block) => block.type === "user" && !block.isAside);
+  /** Adds pictures to a call, by its id, or to the prompt of a turn, by its number, since events contain only text. */
+  showPictures(of: string | number, pictures: readonly Picture[]): void {
+    const index = this.#blocks.findLastIndex((each) => each.type === "user" && !each.isAside && each.turn === of);
     const block = this.#blocks[index];
-    if (block?.type !== "user" || pictures.length === 0) return;
-    this.#replace(index, { ...block, pictures });
+    if (typeof of === "string") this.#change(of, (call) => ({ ...call, pictures }));
+    else if (block?.type === "user") this.#replace(index, { ...block, pictures });
     this.version++;
     for (const listener of this.#listeners) listener();
   }
@@ -258,11 +258,13 @@ export class TimelineLog {
       const call: ToolCall = { callId, tool, args };
       const { description = event.description, startedAt } = known;
       if (description !== undefined) call.description = description;
-      if ((event.startedAt ?? startedAt) !== undefined) call.startedAt = event.startedAt ?? startedAt;
+      const beganAt = event.ranAt ?? event.startedAt ?? startedAt;
+      if (beganAt !== undefined) call.startedAt = beganAt;
       if (outcome) call.outcome = outcome;
       if (endedAt !== undefined) call.endedAt = endedAt;
       if (known.output !== undefined) call.output = known.output;
       if (known.steps) call.steps = known.steps;
+      if (known.pictures) call.pictures = known.pictures;
       return call;
     });
     if (!this.#turn) return;
@@ -277,11 +279,13 @@ export class TimelineLog {
     for (const callId of this.#running) this.#change(callId, ({ isRunning: _, isAsked: __, ...call }) => call);
     this.#running.clear();
     this.#asked.clear();
-    this.#push({ type: "ending", ending: event, changed: this.#turn?.changed.length ?? 0 }, event.at);
+    const times = this.#clock.times();
+    const waited = times.waitMs > 0 ? { waitMs: times.waitMs } : {};
+    this.#push({ type: "ending", ending: event, changed: this.#turn?.changed.length ?? 0, ...waited }, event.at);
     const turn = this.#turn;
     this.#turn = undefined;
     if (!turn) return;
-    Object.assign(turn, this.#clock.times());
+    Object.assign(turn, times);
     turn.durationMs = event.durationMs;
     turn.modelMs = event.apiDurationMs;
     if (event.usage) turn.usage = event.usage;

@@ -2,6 +2,7 @@
 // position stays, whatever changes above or below.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
+import { fieldsOf } from "../../../json/object.ts";
 import type { Answer, Question } from "../../../protocol/run.ts";
 import { QuestionCard } from "../question.tsx";
 import { View, type ViewOptions } from "../view-options.tsx";
@@ -10,6 +11,7 @@ import type { TimelineLog } from "./log.ts";
 import { Row } from "./row.tsx";
 import { type ReadingPosition, Scroller, type TimelineControls } from "./scroller.ts";
 
+/** The properties of `Timeline`. */
 export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   log: TimelineLog;
   /** Open questions: those about a call are shown in its card, others at the end. */
@@ -29,6 +31,17 @@ export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   controls?: (controls: TimelineControls) => void;
 };
 
+/** The id of the call that a question is about, if the timeline has it: plans and choices are calls as well. */
+function callOf(question: Question, log: TimelineLog): string | undefined {
+  if (question.type === "permission") return log.hasCall(question.callId) ? question.callId : undefined;
+  const asked = { plan: ["createPlan", "name"], choices: ["askQuestion", "title"] } as const;
+  if (question.type !== "plan" && question.type !== "choices") return undefined;
+  const [tool, key] = asked[question.type];
+  const name = question.type === "plan" ? question.name : question.title;
+  return log.running.find((call) => call.tool === tool && fieldsOf(call.args)[key] === name)?.callId;
+}
+
+/** Shows a conversation. */
 export function Timeline(props: TimelineProps) {
   const { log, questions = [], onAnswer, sent, target, start, label = "Conversation", ...rest } = props;
   const { children, controls, ...options } = rest;
@@ -54,8 +67,8 @@ export function Timeline(props: TimelineProps) {
   }, [scroller, target, log]);
 
   const { first, last, before, after } = scroller.range();
-  const ofCall = new Map(questions.flatMap((each) => (each.type === "permission" ? [[each.callId, each]] : [])));
-  const atEnd = questions.filter((each) => each.type !== "permission" || !log.hasCall(each.callId));
+  const ofCall = new Map(questions.map((each) => [callOf(each, log), each]));
+  const atEnd = questions.filter((each) => callOf(each, log) === undefined);
   const rows = log.blocks.slice(first, last).map((block, index) => {
     const calls = block.type === "call" ? [block] : block.type === "calls" ? block.calls : [];
     const question = calls.map(({ call }) => ofCall.get(call.callId)).find(Boolean);

@@ -1,8 +1,8 @@
 // BashTool: a command with its output, live and final, in its own colours; its exit code and its time.
+import { fieldsOf, stringOrEmpty } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
 import { Copy } from "../copy.tsx";
-import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Code } from "../text/code.tsx";
 
@@ -10,6 +10,7 @@ import { Code } from "../text/code.tsx";
 const peeked = 3;
 const peekedOfFailure = 12;
 
+/** Shows a command. */
 export function BashTool(props: ToolProps) {
   const { call } = props;
   const { command } = fieldsOf(call.args);
@@ -17,13 +18,16 @@ export function BashTool(props: ToolProps) {
   const state = stateOf(call);
   const output = call.outcome ? printedIn(value) : (call.output ?? "");
   const hasOutput = output.trim() !== "";
-  const isLong = /\n/.test(stringOrEmpty(command).trim()) || stringOrEmpty(command).length > 100;
+  // Whoever is asked sees all of it, however narrow the page is.
+  const mostInHead = state === "waiting" ? 60 : 100;
+  const isLong = /\n/.test(stringOrEmpty(command).trim()) || stringOrEmpty(command).length > mostInHead;
   const description = call.description ?? stringOrEmpty(fieldsOf(call.args).description);
   const lines = state === "failed" ? peekedOfFailure : peeked;
   return (
     <Card
       {...props}
-      tellsReason={state === "failed" && hasOutput}
+      opensByItself={isLong && state === "waiting"}
+      showsReason={state === "failed" && hasOutput}
       peek={hasOutput && <Ansi text={output} last={lines} />}
     >
       {description !== "" && <p class="cr-note">{documentText(description)}</p>}

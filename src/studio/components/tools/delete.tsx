@@ -1,8 +1,9 @@
 // DeleteTool: the path struck through, and how to restore the file.
+import { fieldsOf, stringOrEmpty } from "../../../json/object.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { useView } from "../view-options.tsx";
 
+/** Shows a deletion. */
 export function DeleteTool(props: ToolProps) {
   const { canRewind, workspace } = useView();
   const path = stringOrEmpty(fieldsOf(props.call.args).path);

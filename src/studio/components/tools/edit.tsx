@@ -1,18 +1,17 @@
 // EditTool and WriteTool: what a call changed in a file, or tried to change.
-import type { JsonObject } from "../../../json/object.ts";
-
+import { fieldsOf, type JsonObject, stringOrEmpty } from "../../../json/object.ts";
 import { viewOfCall } from "../../../view/call-view.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
 import { Counts } from "../counts.tsx";
 import { Diff } from "../diff.tsx";
-import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { languageOf } from "../text/code.tsx";
 
 /** Larger changes are folded at first. */
 const maxOpenLines = 60;
 const maxOpenText = 8000;
 
+/** Shows an edit. */
 export function EditTool(props: ToolProps) {
   const { call } = props;
   const diff = withNumbers(viewOfCall(call, call.outcome, "").diff, fieldsOf(call.args));

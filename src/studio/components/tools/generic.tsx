@@ -6,6 +6,7 @@ import { Diff } from "../diff.tsx";
 import { Ansi } from "../text/ansi.tsx";
 import { Json } from "../text/code.tsx";
 
+/** Shows a call of a tool that has no component of its own. */
 export function GenericTool(props: ToolProps) {
   const { call } = props;
   const { output, diff } = viewOfCall(call, call.outcome, "");

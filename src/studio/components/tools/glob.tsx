@@ -1,10 +1,11 @@
 // GlobTool: the files whose names match.
+import { fieldsOf } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf } from "../fields.ts";
 import { Folded } from "../text/folded.tsx";
 import { usePath } from "../view-options.tsx";
 
+/** Shows a search for files. */
 export function GlobTool(props: ToolProps) {
   const { files, clientTruncated, ripgrepTruncated } = fieldsOf(props.call.outcome?.value);
   const paths = Array.isArray(files) ? files.filter((each) => typeof each === "string") : [];

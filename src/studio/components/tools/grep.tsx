@@ -1,13 +1,13 @@
 // GrepTool: matches by file, with the matched text marked.
-import { isObject, type JsonObject } from "../../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, objectsIn, stringOrEmpty } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Folded } from "../text/folded.tsx";
 import { usePath } from "../view-options.tsx";
 import { Paths } from "./glob.tsx";
 
+/** Shows a search in files. */
 export function GrepTool(props: ToolProps) {
   const { workspaceResults, content } = fieldsOf(props.call.outcome?.value);
   const pattern = patternOf(fieldsOf(props.call.args));
@@ -54,7 +54,7 @@ function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | un
             >
               {match.isContextLine === true
                 ? documentText(stringOrEmpty(match.content))
-                : marked(documentText(stringOrEmpty(match.content)), pattern)}
+                : markMatches(documentText(stringOrEmpty(match.content)), pattern)}
               {match.contentTruncated === true && <span class="cr-soft">…</span>}
               {"\n"}
             </span>
@@ -68,7 +68,7 @@ function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | un
 /** Matches in longer lines are not marked. */
 const maxLine = 500;
 
-function marked(line: string, pattern: RegExp | undefined) {
+function markMatches(line: string, pattern: RegExp | undefined) {
   if (!pattern || line.length > maxLine) return line;
   const parts = [];
   let at = 0;

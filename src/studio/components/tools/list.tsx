@@ -1,11 +1,11 @@
 // ListTool: a directory as a tree.
-import type { JsonObject } from "../../../json/object.ts";
+import { fieldsOf, type JsonObject, objectsIn, stringOrEmpty } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Folded } from "../text/folded.tsx";
 
+/** Shows a listing. */
 export function ListTool(props: ToolProps) {
   const { directoryTreeRoot, content } = fieldsOf(props.call.outcome?.value);
   const rows = rowsOf(fieldsOf(directoryTreeRoot), 0);
@@ -54,7 +54,7 @@ function rowsOf(node: JsonObject, depth: number): Row[] {
 
 function Entry({ name, depth, isFolder, isCut }: Row) {
   return (
-    <li class={`cr-depth-${depth}${isFolder ? " cr-folder" : ""}`}>
+    <li class={`cr-depth-${Math.min(depth, 5)}${isFolder ? " cr-folder" : ""}`}>
       {documentText(name)}
       {isFolder && "/"}
       {isCut && <span class="cr-soft"> …</span>}

@@ -1,12 +1,12 @@
 // McpTool: the input and output of an MCP server's tool: text, pictures, resources; and the resources that a server lists.
-import { isObject, type JsonObject } from "../../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, objectsIn, stringOrEmpty } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Json } from "../text/code.tsx";
 import { Pictures } from "../text/picture.tsx";
 
+/** Shows a call of an MCP tool. */
 export function McpTool(props: ToolProps) {
   const { call } = props;
   const { args } = fieldsOf(call.args);
@@ -17,7 +17,7 @@ export function McpTool(props: ToolProps) {
     <Card
       {...props}
       opensByItself={hasPicture || stateOf(call) === "waiting" || stateOf(call) === "failed"}
-      tellsReason={items.length > 0}
+      showsReason={items.length > 0}
     >
       {isObject(args) && Object.keys(args).length > 0 && <Json value={args} />}
       {items.map((item, index) => (

@@ -1,11 +1,11 @@
 // PlanTool and QuestionTool: a plan to approve; questions to the user, and their answers.
-import type { JsonObject } from "../../../json/object.ts";
+import { fieldsOf, type JsonObject, objectsIn, stringOrEmpty } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { TodoList } from "./todo.tsx";
 
+/** Shows a plan. */
 export function PlanTool(props: ToolProps) {
   const { plan, overview, todos } = fieldsOf(props.call.args);
   return (
@@ -18,12 +18,13 @@ export function PlanTool(props: ToolProps) {
   );
 }
 
+/** Shows questions to the user, and their answers. */
 export function QuestionTool(props: ToolProps) {
   const { questions } = fieldsOf(props.call.args);
   const { answers } = fieldsOf(props.call.outcome?.value);
   return (
     <Card {...props} opensByItself>
-      {objectsIn(questions).map((question, index) => (
+      {(props.question ? [] : objectsIn(questions)).map((question, index) => (
         <Asked
           key={index}
           question={question}
@@ -36,7 +37,7 @@ export function QuestionTool(props: ToolProps) {
 
 function Asked({ question, answer }: { question: JsonObject; answer: JsonObject | undefined }) {
   const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
-  const own = stringOrEmpty(answer?.freeformText);
+  const typedAnswer = stringOrEmpty(answer?.freeformText);
   return (
     <div class="cr-asked">
       <p class="cr-title">{documentText(stringOrEmpty(question.prompt))}</p>
@@ -44,7 +45,7 @@ function Asked({ question, answer }: { question: JsonObject; answer: JsonObject 
         {objectsIn(question.options).map(({ id, label }, index) => (
           <Choice key={index} label={stringOrEmpty(label)} isChosen={chosen.includes(id)} />
         ))}
-        {own !== "" && <Choice label={own} isChosen />}
+        {typedAnswer !== "" && <Choice label={typedAnswer} isChosen />}
       </ul>
     </div>
   );

@@ -1,4 +1,4 @@
-// QuietCalls: consecutive read-only calls as one expandable line. Calls that failed, wait or still run are shown below it.
+// QuietCalls: consecutive read-only calls as one expandable line. Calls that failed, wait, still run or show a picture are below it.
 import type { ComponentChildren } from "preact";
 import { isObject } from "../../../json/object.ts";
 import { counted, duration } from "../../../view/numbers.ts";
@@ -12,8 +12,9 @@ type QuietProps = { id: string; calls: readonly Member[]; draw: (member: Member)
 export function QuietCalls({ id, calls, draw }: QuietProps) {
   const { isStatic } = useView();
   const [isOpen, setOpen] = useOpen(id, false);
-  const done = calls.filter(({ call }) => stateOf(call) === "ok");
-  const loud = calls.filter(({ call }) => stateOf(call) !== "ok");
+  const isQuiet = ({ call }: Member) => stateOf(call) === "ok" && !call.pictures;
+  const done = calls.filter(isQuiet);
+  const loud = calls.filter((each) => !isQuiet(each));
   return (
     <div class="cr-quiet">
       {done.length > 1 && (

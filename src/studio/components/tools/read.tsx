@@ -1,21 +1,20 @@
 // ReadTool: the lines of a file that were read, numbered and highlighted.
-import { isObject } from "../../../json/object.ts";
+import { fieldsOf, isObject, stringOrEmpty } from "../../../json/object.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { Code, languageOf } from "../text/code.tsx";
 
+/** Shows a file that was read. */
 export function ReadTool(props: ToolProps) {
   const { path, offset } = fieldsOf(props.call.args);
   const { content, readRange, isEmpty } = fieldsOf(props.call.outcome?.value);
   const first = isObject(readRange) && typeof readRange.startLine === "number" ? readRange.startLine : offset;
+  const text = stringOrEmpty(content);
+  // Of a picture, the text says only what it is.
+  const picture = /^\[(image\/[^\]]+)\]$/.exec(text)?.[1];
   return (
-    <Card {...props}>
-      {stringOrEmpty(content) !== "" && (
-        <Code
-          text={stringOrEmpty(content)}
-          language={languageOf(stringOrEmpty(path))}
-          start={typeof first === "number" ? first : 1}
-        />
+    <Card {...props} {...(picture && { outcome: picture })}>
+      {text !== "" && !picture && (
+        <Code text={text} language={languageOf(stringOrEmpty(path))} start={typeof first === "number" ? first : 1} />
       )}
       {isEmpty === true && <p class="cr-note">The file is empty.</p>}
     </Card>

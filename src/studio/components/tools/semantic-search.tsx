@@ -1,14 +1,15 @@
 // SemanticSearchTool: hits with their path, their lines and the code found there.
+import { fieldsOf, stringOrEmpty } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { decodeEntities } from "../../../view/entities.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Code, languageOf } from "../text/code.tsx";
 import { Folded } from "../text/folded.tsx";
 import { usePath } from "../view-options.tsx";
 
+/** Shows a search by meaning. */
 export function SemanticSearchTool(props: ToolProps) {
   const results = stringOrEmpty(fieldsOf(props.call.outcome?.value).results);
   const hits = hitsIn(results);

@@ -1,11 +1,9 @@
 // TaskTool: a subagent with its prompt, its messages and its calls.
 import type { ComponentChildren } from "preact";
-import { isObject } from "../../../json/object.ts";
-import type { ConversationStep } from "../../../protocol/tool-calls.ts";
-import { outcomeOf, toolKeyOf, toolOfKey } from "../../../protocol/tool-calls.ts";
+import { fieldsOf, isObject, stringOrEmpty } from "../../../json/object.ts";
+import { type ConversationStep, outcomeOf, toolKeyOf, toolOfKey } from "../../../protocol/tool-calls.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
-import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { Folded } from "../text/folded.tsx";
 import { Markdown } from "../text/markdown.tsx";
 import type { Block } from "../timeline/blocks.ts";
@@ -68,13 +66,13 @@ function blocksOfSteps(steps: unknown, id: string): Block[] {
         },
       ];
     }
-    const told = "toolCall" in step && isObject(step.toolCall) ? step.toolCall : undefined;
-    const key = told && toolKeyOf(told);
-    if (!told || key === undefined) return [];
-    const { args, result } = fieldsOf(told[key]);
+    const foundCall = "toolCall" in step && isObject(step.toolCall) ? step.toolCall : undefined;
+    const key = foundCall && toolKeyOf(foundCall);
+    if (!foundCall || key === undefined) return [];
+    const { args, result } = fieldsOf(foundCall[key]);
     const outcome = outcomeOf(result);
     const call = {
-      callId: stringOrEmpty(told.toolCallId) || place.id,
+      callId: stringOrEmpty(foundCall.toolCallId) || place.id,
       tool: toolOfKey(key),
       args,
       ...(outcome && { outcome }),

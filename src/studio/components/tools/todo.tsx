@@ -1,10 +1,10 @@
 // TodoTool: the todo list, with a sign and a word for each state.
-import type { JsonObject } from "../../../json/object.ts";
+import { fieldsOf, type JsonObject, objectsIn } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { shownTodos, type TodoState } from "../../../view/todos.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn } from "../fields.ts";
 
+/** Shows a call that changes todos. */
 export function TodoTool(props: ToolProps) {
   const { todos } = fieldsOf(props.call.outcome?.value);
   const items = objectsIn(todos ?? fieldsOf(props.call.args).todos);
@@ -22,6 +22,7 @@ const states: Record<TodoState, { sign: string; word: string; class: string }> =
   CANCELLED: { sign: "–", word: "cancelled", class: "cr-soft cr-struck" },
 };
 
+/** Shows a list of todos. */
 export function TodoList({ items }: { items: readonly JsonObject[] }) {
   return (
     <ul class="cr-todos">

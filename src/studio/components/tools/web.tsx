@@ -1,9 +1,10 @@
 // WebFetchTool and WebSearchTool: a page with its title and its text; the results of a search.
+import { fieldsOf, objectsIn, stringOrEmpty } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { isAddress, Markdown } from "../text/markdown.tsx";
 
+/** Shows a page that was fetched. */
 export function WebFetchTool(props: ToolProps) {
   const url = stringOrEmpty(fieldsOf(props.call.args).url);
   const markdown =
@@ -23,6 +24,7 @@ export function WebFetchTool(props: ToolProps) {
   );
 }
 
+/** Shows a search of the web. */
 export function WebSearchTool(props: ToolProps) {
   const { references, content } = fieldsOf(props.call.outcome?.value);
   const found = objectsIn(references);
@@ -45,12 +47,12 @@ export function WebSearchTool(props: ToolProps) {
 }
 
 function Address({ url }: { url: string }) {
-  const shown = documentText(url);
-  if (!isAddress(url)) return <p class="cr-address">{shown}</p>;
+  const safeAddress = documentText(url);
+  if (!isAddress(url)) return <p class="cr-address">{safeAddress}</p>;
   return (
     <p class="cr-address">
       <a href={url} rel="noreferrer noopener nofollow">
-        {shown}
+        {safeAddress}
       </a>
     </p>
   );
