@@ -4,6 +4,7 @@ import { appendFileSync, copyFileSync, existsSync, symlinkSync, writeFileSync } 
 import { join } from "node:path";
 import type { RunResult } from "../sdk/outcome.ts";
 import { start } from "../sdk/run.ts";
+import type { UnifiedTool } from "../sdk/unified.ts";
 import { configDir } from "../store/config-dir.ts";
 import { type AttemptFolders, bringScripts, withOwnPaths } from "./folders.ts";
 import { type ScriptRunner, valuesOf } from "./scripts.ts";
@@ -31,6 +32,7 @@ export type AgentReport = {
 
 export type AgentChoice =
   | { type: "cli"; model: string; args: readonly string[]; executable: readonly string[] }
+  | { type: "other"; tool: UnifiedTool; model?: string | undefined }
   | { type: "remote"; model: string; run: RemoteAgent }
   | { type: "oracle" }
   | { type: "noop" };
@@ -60,30 +62,24 @@ export type Work = {
   record?: string;
 };
 
-const nothing: AgentReport = { steps: 0, inputTokens: 0, outputTokens: 0, denials: [], differences: [] };
+/** The report of an agent that did nothing. */
+export const noWork: AgentReport = { steps: 0, inputTokens: 0, outputTokens: 0, denials: [], differences: [] };
 
 export function runAgent(agent: AgentChoice, work: Work): Promise<AgentReport> {
-  switch (agent.type) {
-    case "cli":
-      return runCli(agent, work);
-    case "remote":
-      return runRemote(agent, work);
-    case "oracle":
-      return runSolution(work);
-    case "noop":
-      return Promise.resolve(nothing);
-  }
+  if (agent.type === "cli") return runCli(agent, work);
+  if (agent.type === "other") return runOther(agent, work);
+  if (agent.type === "remote") return runRemote(agent, work);
+  return agent.type === "oracle" ? runSolution(work) : Promise.resolve(noWork);
 }
 
 async function runSolution({ task, folders, scripts, signal }: Work): Promise<AgentReport> {
   if (!existsSync(join(task.folder, "solution", "solve.sh")))
-    return { ...nothing, fault: "it has no solution/solve.sh" };
+    return { ...noWork, fault: "it has no solution/solve.sh" };
   const solution = bringScripts(task, folders, "solution");
   const { exitCode, timedOut, output } = await scripts.run(join(solution, "solve.sh"), task.solution, signal);
-  if (timedOut)
-    return { ...nothing, failure: `solution/solve.sh took longer than ${task.solution.timeoutMs / 1000} s` };
-  if (exitCode === 0) return { ...nothing, steps: 1 };
-  return { ...nothing, failure: `solution/solve.sh ended with exit code ${exitCode}: ${reasonIn(output)}` };
+  if (timedOut) return { ...noWork, failure: `solution/solve.sh took longer than ${task.solution.timeoutMs / 1000} s` };
+  if (exitCode === 0) return { ...noWork, steps: 1 };
+  return { ...noWork, failure: `solution/solve.sh ended with exit code ${exitCode}: ${reasonIn(output)}` };
 }
 
 async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }, work: Work): Promise<AgentReport> {
@@ -106,7 +102,12 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
     idleMs: task.agent.timeoutMs,
     ...(Object.keys(task.mcpServers).length > 0 && { mcpServers: task.mcpServers }),
     extraArgs: [...args, ...(record === undefined ? [] : ["--record", record])],
-    env: { ...without(env), ...valuesOf(task.agent.env, env), HOME: folders.home, CURSOR_CONFIG_DIR: folders.config },
+    env: {
+      ...withoutFolderVariables(env),
+      ...valuesOf(task.agent.env, env),
+      HOME: folders.home,
+      CURSOR_CONFIG_DIR: folders.config,
+    },
     signal,
     // Harbor keeps this log, for verifiers that look at what the agent did.
     onStdout: (chunk) => appendFileSync(join(folders.logs, "agent", "cursor-cli.txt"), chunk),
@@ -116,10 +117,33 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
   return reportOf(await run.result, folders, differences);
 }
 
+/** Another agent CLI, with the user's own login and settings. What it cannot keep to is refused, and the attempt says so. */
+async function runOther({ tool, model }: AgentChoice & { type: "other" }, work: Work): Promise<AgentReport> {
+  const { task, folders, env, confined, signal } = work;
+  const run = start({
+    prompt: withOwnPaths(task.instruction, task, folders),
+    tool,
+    cwd: folders.work,
+    ...(model !== undefined && { model }),
+    ...(task.mode && { mode: task.mode }),
+    trust: true,
+    partial: false,
+    ...(confined && { sandbox: true }),
+    permissionMode: "force",
+    timeoutMs: task.agent.timeoutMs,
+    idleMs: task.agent.timeoutMs,
+    ...(Object.keys(task.mcpServers).length > 0 && { mcpServers: task.mcpServers }),
+    env: { ...env, ...valuesOf(task.agent.env, env), COURSER_EXIT_WITH_PARENT: undefined },
+    signal,
+    onStdout: (chunk) => appendFileSync(join(folders.logs, "agent", `${tool}.txt`), chunk),
+  });
+  return reportOf(await run.result, folders, []);
+}
+
 async function runRemote({ model, run }: AgentChoice & { type: "remote" }, work: Work): Promise<AgentReport> {
   const { task, folders, confined, signal } = work;
   if (Object.keys(task.agent.env).length > 0)
-    return { ...nothing, fault: "its agent needs variables of the environment, which do not travel" };
+    return { ...noWork, fault: "its agent needs variables of the environment, which do not travel" };
   const { mode, mcpServers, agent } = task;
   const { result, left } = await run({
     // The worker chooses the path of the workspace.
@@ -174,6 +198,6 @@ function broughtModel(model: string, { base }: AttemptFolders): string {
 }
 
 /** Removes variables that would lead a run to folders other than its own. */
-function without(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
+function withoutFolderVariables(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
   return { ...env, XDG_CONFIG_HOME: undefined, COURSER_EXIT_WITH_PARENT: undefined, CURSOR_AGENT: undefined };
 }

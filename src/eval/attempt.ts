@@ -1,9 +1,9 @@
 // Makes one attempt at a task: copies it, sets up, lets the agent work, takes the diff and verifies. Plain data in and out.
-import { copyFileSync, existsSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { explainError } from "../protocol/error-codes.ts";
-import { type AgentChoice, type AgentReport, runAgent } from "./agents.ts";
-import { type AttemptFolders, makeFolders, removeFolders } from "./folders.ts";
+import { type AgentChoice, type AgentReport, noWork, runAgent } from "./agents.ts";
+import { type AttemptFolders, checkFolders, makeFolders, removeFolders, renewFolders } from "./folders.ts";
 import { keepOutput, recordingIn } from "./keep-output.ts";
 import { takeSnapshot } from "./patch.ts";
 import { createScriptRunner, type ScriptOptions } from "./scripts.ts";
@@ -13,8 +13,6 @@ import { reasonIn, type Verdict, verify } from "./verify.ts";
 export type Attempt = {
   task: Task;
   agent: AgentChoice;
-  /** The attempt's number, from 1. */
-  number: number;
   /** Distinguishes attempts at the same task: a number, or the name of a recording. */
   label: string;
   confined: boolean;
@@ -45,12 +43,10 @@ export type AttemptResult = {
   folder?: string;
 };
 
-const idle: AgentReport = { steps: 0, inputTokens: 0, outputTokens: 0, denials: [], differences: [] };
-
 /** The result of an attempt that was interrupted or not started. */
-export function unfinished({ task, label }: Attempt): AttemptResult {
+export function unfinishedResult({ task, label }: Attempt): AttemptResult {
   const why = "interrupted before it was finished";
-  return { task: task.name, attempt: label, status: "skipped", why, durationMs: 0, agent: idle, patch: "" };
+  return { task: task.name, attempt: label, status: "skipped", why, durationMs: 0, agent: noWork, patch: "" };
 }
 
 /** Never rejects, unless it is cancelled. */
@@ -60,15 +56,15 @@ export async function runAttempt(
 ): Promise<AttemptResult> {
   const { task, label, skip } = attempt;
   const startedAt = performance.now();
-  const named = { task: task.name, attempt: label, agent: idle, patch: "" };
+  const named = { task: task.name, attempt: label, agent: noWork, patch: "" };
   if (skip !== undefined) return { ...named, status: "skipped", why: skip, durationMs: 0 };
   let folders: AttemptFolders | undefined;
   try {
     folders = makeFolders(task);
-    const made = await carryOut(attempt, { folders, env, signal, ...(redact && { redact }) });
+    const outcome = await carryOut(attempt, { folders, env, signal, ...(redact && { redact }) });
     signal.throwIfAborted();
     const durationMs = Math.round(performance.now() - startedAt);
-    const result = { ...named, ...made, durationMs, ...(attempt.keep && { folder: folders.base }) };
+    const result = { ...named, ...outcome, durationMs, ...(attempt.keep && { folder: folders.base }) };
     await keepOutput(attempt, folders, result);
     return result;
   } catch (error) {
@@ -92,17 +88,21 @@ async function carryOut({ task, agent, confined, ...wishes }: Attempt, place: Pl
     if (existsSync(setup)) {
       const { exitCode, timedOut, output } = await scripts.run(broughtSetup(setup, folders), task.setup, signal);
       const why = timedOut ? "took too long" : `ended with exit code ${exitCode}: ${reasonIn(output)}`;
-      if (exitCode !== 0) return { status: "error", why: `setup.sh ${why}`, agent: idle, patch: "" };
+      if (exitCode !== 0) return { status: "error", why: `setup.sh ${why}`, agent: noWork, patch: "" };
+      renewFolders(folders);
     }
     const snapshot = await takeSnapshot(folders, env);
     const report = await runAgent(agent, {
       ...{ task, folders, scripts, env, confined, signal },
       ...(record !== undefined && { record }),
     });
+    checkFolders(folders);
     const patch = await snapshot.patch();
     if (report.fault !== undefined) return { status: "error", why: report.fault, agent: report, patch };
     const verdict = await verify(task, { folders, scripts, signal });
-    writeFileSync(join(folders.logs, "verifier", "output.txt"), verdict.output);
+    const output = join(folders.logs, "verifier", "output.txt");
+    rmSync(output, { recursive: true, force: true });
+    writeFileSync(output, verdict.output, { flag: "wx" });
     return { ...judge(report, verdict), agent: report, patch };
   } finally {
     await scripts.end();
@@ -117,8 +117,8 @@ function judge(
   if (reward === undefined) return { status: "error", why: fault ?? "the verifier said nothing" };
   const notes = [...(failure === undefined ? [] : [failure]), ...differences.slice(0, 1)];
   if (reward >= 1) return { status: "passed", reward, ...(notes.length > 0 && { why: notes.join(" ") }) };
-  const said = reasonIn(output) || `the reward is ${reward}`;
-  return { status: "failed", reward, why: [said, ...notes, ...(left === undefined ? [] : [left])].join(" · ") };
+  const reason = reasonIn(output) || `the reward is ${reward}`;
+  return { status: "failed", reward, why: [reason, ...notes, ...(left === undefined ? [] : [left])].join(" · ") };
 }
 
 /** Copies the script into the attempt's folders, where the sandbox can read it. */

@@ -17,12 +17,12 @@ export type Environment = {
 export function readEnvironment(folder: string): Environment {
   const base = join(folder, "environment");
   const compose = ["docker-compose.yaml", "docker-compose.yml"].find((name) => existsSync(join(base, name)));
-  if (compose) throw refused(folder, `environment/${compose} needs containers, and there are none here`);
+  if (compose) throw invalidTaskError(folder, `environment/${compose} needs containers, and there are none here`);
   if (!existsSync(base)) return { copies: [] };
   const file = join(base, "Dockerfile");
   if (!existsSync(file)) return { copies: [{ from: ".", to: "." }] };
   return readDockerfile(readFileSync(file, "utf8"), (line, why) =>
-    refused(folder, `environment/Dockerfile, line ${line}: ${why}`),
+    invalidTaskError(folder, `environment/Dockerfile, line ${line}: ${why}`),
   );
 }
 
@@ -33,31 +33,22 @@ export function readDockerfile(text: string, refuse: Refuse): Environment {
   const copies: { from: string; to: string; line: number }[] = [];
   for (const { words, line, shown } of instructionsIn(text)) {
     const [name = "", ...operands] = words;
-    switch (name.toUpperCase()) {
-      case "FROM":
-        if (operands.some((word) => /^as$/i.test(word)))
-          throw refuse(line, "builds of several stages are not supported");
-        break;
-      case "WORKDIR":
-        workdir = posix.resolve(workdir, operands[0] ?? "/");
-        break;
-      case "COPY": {
-        const option = operands.find((word) => word.startsWith("--"));
-        if (option) throw refuse(line, `COPY ${option} is not supported`);
-        if (operands.length < 2) throw refuse(line, "COPY needs a source and a destination");
-        if (operands.some((word) => /[*?$]/.test(word))) throw refuse(line, "patterns and variables are not supported");
-        const to = operands.at(-1)!;
-        const isFolder = operands.length > 2 || to.endsWith("/") || to === ".";
-        for (const from of operands.slice(0, -1)) {
-          const target = posix.resolve(workdir, to);
-          // A folder's contents are copied; a file keeps its name.
-          copies.push({ from, to: isFolder ? `${target}/` : target, line });
-        }
-        break;
-      }
-      default:
-        throw refuse(line, `only FROM, WORKDIR and COPY can be followed without a container, not: ${shown}`);
-    }
+    const instruction = name.toUpperCase();
+    if (!/^(?:FROM|WORKDIR|COPY)$/.test(instruction))
+      throw refuse(line, `only FROM, WORKDIR and COPY can be followed without a container, not: ${shown}`);
+    if (instruction === "WORKDIR") workdir = posix.resolve(workdir, operands[0] ?? "/");
+    if (instruction === "FROM" && operands.some((word) => /^as$/i.test(word)))
+      throw refuse(line, "builds of several stages are not supported");
+    if (instruction !== "COPY") continue;
+    const option = operands.find((word) => word.startsWith("--"));
+    if (option) throw refuse(line, `COPY ${option} is not supported`);
+    if (operands.length < 2) throw refuse(line, "COPY needs a source and a destination");
+    if (operands.some((word) => /[*?$]/.test(word))) throw refuse(line, "patterns and variables are not supported");
+    const to = operands.at(-1)!;
+    const isFolder = operands.length > 2 || to.endsWith("/") || to === ".";
+    const target = posix.resolve(workdir, to);
+    // A folder's contents are copied; a file keeps its name.
+    for (const from of operands.slice(0, -1)) copies.push({ from, to: isFolder ? `${target}/` : target, line });
   }
   return {
     ...(workdir !== "/" && { workdir }),
@@ -81,9 +72,9 @@ function* instructionsIn(text: string): Generator<{ words: string[]; line: numbe
       open += `${each.slice(0, -1)} `;
       continue;
     }
-    const shown = (open + each).trim();
+    const sectionText = (open + each).trim();
     open = "";
-    yield { words: splitInstruction(shown), line: start, shown };
+    yield { words: splitInstruction(sectionText), line: start, shown: sectionText };
   }
 }
 
@@ -98,6 +89,6 @@ function splitInstruction(instruction: string): string[] {
   }
 }
 
-function refused(folder: string, why: string): UserError {
+export function invalidTaskError(folder: string, why: string): UserError {
   return new UserError("TASK_INVALID", `The task ${folder} cannot be used: ${why}.`);
 }

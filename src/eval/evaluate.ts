@@ -1,5 +1,5 @@
 // Runs attempts, several at a time, and summarises the results.
-import { type Attempt, type AttemptResult, runAttempt, type Status, unfinished } from "./attempt.ts";
+import { type Attempt, type AttemptResult, runAttempt, type Status, unfinishedResult } from "./attempt.ts";
 import { meanPassAtK } from "./pass-at-k.ts";
 import type { ScriptOptions } from "./scripts.ts";
 
@@ -49,18 +49,18 @@ export async function evaluate(attempts: readonly Attempt[], options: EvaluateOp
   };
   const workers = await Promise.allSettled(Array.from({ length: Math.min(concurrency, attempts.length) }, work));
   if (!signal.aborted) for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
-  const told = attempts.map((attempt, index) => results[index] ?? unfinished(attempt));
-  const summary = summaryOf(told, Math.round(performance.now() - startedAt));
-  return { results: told, summary, ...(signal.aborted && { interrupted: true }) };
+  const complete = attempts.map((attempt, index) => results[index] ?? unfinishedResult(attempt));
+  const summary = summaryOf(complete, Math.round(performance.now() - startedAt));
+  return { results: complete, summary, ...(signal.aborted && { interrupted: true }) };
 }
 
 export function summaryOf(results: readonly AttemptResult[], durationMs: number): Summary {
   const count = (status: Status) => results.filter((each) => each.status === status).length;
   const sum = (of: (result: AttemptResult) => number) => results.reduce((total, each) => total + of(each), 0);
-  const made = results.filter(({ status }) => status !== "skipped");
-  const tasks = [...new Set(made.map(({ task }) => task))].map((name) => {
-    const own = made.filter(({ task }) => task === name);
-    return { attempts: own.length, passed: own.filter(({ status }) => status === "passed").length };
+  const attempted = results.filter(({ status }) => status !== "skipped");
+  const tasks = [...new Set(attempted.map(({ task }) => task))].map((name) => {
+    const taskResults = attempted.filter(({ task }) => task === name);
+    return { attempts: taskResults.length, passed: taskResults.filter(({ status }) => status === "passed").length };
   });
   const most = Math.max(0, ...tasks.map(({ attempts }) => attempts));
   const ks = Array.from({ length: most }, (_, index) => index + 1);

@@ -4,6 +4,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,10 +16,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { invalid, type Task } from "./task.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { invalidTaskError } from "./environment.ts";
+import type { Task } from "./task.ts";
 
 export type AttemptFolders = {
-  /** The folder that holds all others. */
+  /** The folder that holds all others. Scripts may write it. */
   base: string;
   /** The workspace of the agent. */
   work: string;
@@ -27,11 +30,11 @@ export type AttemptFolders = {
   logs: string;
   tests: string;
   solution: string;
+  /** The repository for the diff, where scripts cannot write: its settings name programs. */
+  diff: string;
 };
 
-/** Throws if the task contains links that leave it. */
 export function makeFolders(task: Task): AttemptFolders {
-  refuseLinksOut(task.folder);
   const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-eval-")));
   const home = join(base, "home");
   const folders: AttemptFolders = {
@@ -42,25 +45,53 @@ export function makeFolders(task: Task): AttemptFolders {
     logs: join(base, "logs"),
     tests: join(base, "tests"),
     solution: join(base, "solution"),
+    diff: mkdtempSync(join(tmpdir(), "courser-eval-diff-")),
   };
-  for (const folder of [folders.work, folders.config, join(folders.logs, "agent"), join(folders.logs, "verifier")])
-    mkdirSync(folder, { recursive: true });
+  mkdirSync(folders.work, { recursive: true });
+  makeOwnFolders(folders);
   copyEnvironment(task, folders.work);
   return folders;
 }
 
-export function removeFolders({ base }: AttemptFolders): void {
-  rmSync(base, { recursive: true, force: true, maxRetries: 3 });
+function makeOwnFolders({ config, logs }: AttemptFolders): void {
+  for (const folder of [config, join(logs, "agent"), join(logs, "verifier")]) mkdirSync(folder, { recursive: true });
 }
 
-/** Copying through such a link would read or change files of the user. A link to nothing may lead anywhere later. */
-function refuseLinksOut(folder: string): void {
+/** What a script left in the place of our own files would be read, written or run outside the sandbox. */
+export function renewFolders(folders: AttemptFolders): void {
+  checkFolders(folders);
+  const kept = [basename(folders.work), basename(folders.home)];
+  for (const name of readdirSync(folders.base))
+    if (!kept.includes(name)) rmSync(join(folders.base, name), { recursive: true, force: true });
+  rmSync(folders.config, { recursive: true, force: true });
+  makeOwnFolders(folders);
+}
+
+/** Throws if a script has put a link in the place of a folder. */
+export function checkFolders({ work, home, logs }: AttemptFolders): void {
+  for (const folder of [work, home, logs, join(logs, "agent"), join(logs, "verifier")])
+    if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new UserError("TASK_INVALID", `A script of the task has replaced its ${basename(folder)} directory.`);
+}
+
+export function removeFolders({ base, diff }: AttemptFolders): void {
+  for (const folder of [base, diff]) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/**
+ * Following links out of the task would read or change files of the user, and a link to nothing may lead anywhere later. Pipes and devices
+ * cannot be read to an end.
+ */
+export function refuseLinksOut(folder: string): void {
   const root = realpathSync(folder);
   for (const entry of readdirSync(root, { withFileTypes: true, recursive: true })) {
-    if (!entry.isSymbolicLink()) continue;
     const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() || entry.isDirectory()) continue;
+    if (!entry.isSymbolicLink())
+      throw invalidTaskError(folder, `${relative(root, path)} is neither a file nor a directory`);
     const target = existsSync(path) ? realpathSync(path) : undefined;
-    if (!target?.startsWith(root + sep)) throw invalid(folder, `${relative(root, path)} is a link out of the task`);
+    if (!target?.startsWith(root + sep))
+      throw invalidTaskError(folder, `${relative(root, path)} is a link out of the task`);
   }
 }
 
@@ -69,7 +100,7 @@ function copyEnvironment({ folder, environment }: Task, work: string): void {
   for (const { from, to } of environment.copies) {
     const path = join(source, from);
     const stat = statSync(path, { throwIfNoEntry: false });
-    if (!stat) throw invalid(folder, `environment/${from} does not exist`);
+    if (!stat) throw invalidTaskError(folder, `environment/${from} does not exist`);
     const target = join(work, stat.isDirectory() || !to.endsWith("/") ? to : join(to, basename(from)));
     mkdirSync(stat.isDirectory() ? target : dirname(target), { recursive: true });
     cpSync(path, target, { recursive: true, verbatimSymlinks: true });
@@ -114,11 +145,15 @@ export function withOwnPaths(text: string, { environment }: Task, folders: Attem
     ...(environment.workdir !== undefined && { [environment.workdir]: folders.work }),
   };
   const found = Object.keys(named).sort((one, other) => other.length - one.length);
-  const pattern = new RegExp(String.raw`(?<![\w./$~}-])(?:${found.join("|")})(?![\w.-])`, "g");
+  const literal = found.map((path) => path.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const pattern = new RegExp(String.raw`(?<![\w./$~}-])(?:${literal.join("|")})(?![\w.-])`, "g");
   return text.replace(pattern, (path) => named[path]!);
 }
 
+const largestKept = 256 * 2 ** 20;
+
 /** Reads regular files only, because scripts may have put anything there. */
 export function readIfThere(path: string): string | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : undefined;
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() && stat.size <= largestKept ? readFileSync(path, "utf8") : undefined;
 }

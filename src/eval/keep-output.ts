@@ -19,14 +19,14 @@ export async function keepOutput(
   const recording = recordingIn(folders);
   if (recordTo !== undefined && result.status === "passed" && existsSync(recording)) {
     mkdirSync(dirname(recordTo), { recursive: true });
-    writeFileSync(recordTo, portable(readFileSync(recording, "utf8"), folders));
+    writeFileSync(recordTo, makePortable(readFileSync(recording, "utf8"), folders));
   }
   if (output === undefined) return;
-  const { patch, ...told } = result;
+  const { patch, ...withoutPatch } = result;
   const agent = join(folders.logs, "agent");
-  const kept: Record<string, string | undefined> = {
+  const outputFiles: Record<string, string | undefined> = {
     "patch.diff": patch,
-    "result.json": `${JSON.stringify(told, null, 2)}\n`,
+    "result.json": `${JSON.stringify(withoutPatch, null, 2)}\n`,
     "stream.jsonl": readIfThere(join(agent, "cursor-cli.txt")),
     "answer.txt": readIfThere(join(agent, "answer.txt")),
     "verifier.txt": readIfThere(join(folders.logs, "verifier", "output.txt")),
@@ -35,7 +35,8 @@ export async function keepOutput(
   };
   const folder = join(output, task.name, label);
   mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(kept)) if (text !== undefined) writeFileSync(join(folder, name), text);
+  for (const [name, text] of Object.entries(outputFiles))
+    if (text !== undefined) writeFileSync(join(folder, name), text);
 }
 
 /** Exports the trajectory in the form that Harbor keeps of its trials. Undefined if no chat was kept. */
@@ -56,7 +57,7 @@ async function trajectoryOf(
  * Removes what is specific to this machine and this attempt. Lengths and digests stay valid, because paths and platform are not
  * compared.
  */
-function portable(recording: string, { base }: AttemptFolders): string {
+function makePortable(recording: string, { base }: AttemptFolders): string {
   const same = base.replace(/[^/-]{6}$/, "000000");
   return recording.replaceAll(base, same).replace(/(?<=\\nPlatform: )\w+ [^\\]*?(?=;|\\n)/g, process.platform);
 }

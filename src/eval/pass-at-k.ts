@@ -9,7 +9,7 @@ export function passAtK(attempts: number, passed: number, k: number): number {
 
 /** The mean over tasks, given their attempts and passes. Only tasks with at least k attempts count. */
 export function meanPassAtK(tasks: readonly { attempts: number; passed: number }[], k: number): number | undefined {
-  const told = tasks.filter(({ attempts }) => attempts >= k);
-  if (told.length === 0) return undefined;
-  return told.reduce((sum, { attempts, passed }) => sum + passAtK(attempts, passed, k), 0) / told.length;
+  const counted = tasks.filter(({ attempts }) => attempts >= k);
+  if (counted.length === 0) return undefined;
+  return counted.reduce((sum, { attempts, passed }) => sum + passAtK(attempts, passed, k), 0) / counted.length;
 }

@@ -1,6 +1,5 @@
 // Takes an attempt's changes to its workspace as a patch, with a repository beside it, so that one inside is not touched.
-import { join } from "node:path";
-import { runProgram } from "../process/run-program.ts";
+import { runWatched } from "../process/irregular-files.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AttemptFolders } from "./folders.ts";
 import { identity } from "./scripts.ts";
@@ -10,11 +9,10 @@ export interface Snapshot {
   patch(): Promise<string>;
 }
 
-export async function takeSnapshot({ base, work }: AttemptFolders, env: NodeJS.ProcessEnv): Promise<Snapshot> {
-  const folder = join(base, "snapshot.git");
+export async function takeSnapshot({ diff, work }: AttemptFolders, env: NodeJS.ProcessEnv): Promise<Snapshot> {
   const git = async (...args: string[]) => {
-    const place = [`--git-dir=${folder}`, `--work-tree=${work}`];
-    const end = await runProgram({
+    const place = [`--git-dir=${diff}`, `--work-tree=${work}`];
+    const end = await runWatched({
       command: ["git", ...place, ...settings, ...args],
       cwd: work,
       env: { PATH: env["PATH"], ...identity, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" },

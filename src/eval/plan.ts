@@ -1,5 +1,6 @@
 // Plans the attempts of an evaluation: several for each task, or one for each of its recordings.
 import { join, resolve } from "node:path";
+import type { UnifiedTool } from "../sdk/unified.ts";
 import type { AgentChoice, RemoteAgent } from "./agents.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Task } from "./task.ts";
@@ -11,6 +12,8 @@ export type EvaluationWishes = {
    * `--model`.
    */
   model: string;
+  /** Another agent CLI than ours. */
+  tool?: UnifiedTool;
   /** The command that starts the CLI. */
   executable: readonly string[];
   /** Further flags for the CLI. */
@@ -28,10 +31,9 @@ export type EvaluationWishes = {
 
 export function planAttempts(tasks: readonly Task[], wishes: EvaluationWishes): Attempt[] {
   return tasks.flatMap((task) =>
-    choicesFor(task, wishes).map(({ label, agent, skip }, index) => ({
+    choicesFor(task, wishes).map(({ label, agent, skip }) => ({
       task,
       agent,
-      number: index + 1,
       label,
       confined: wishes.confined,
       ...(skip !== undefined && { skip }),
@@ -45,9 +47,13 @@ export function planAttempts(tasks: readonly Task[], wishes: EvaluationWishes): 
 type Choice = Pick<Attempt, "label" | "agent" | "skip">;
 
 function choicesFor(task: Task, wishes: EvaluationWishes): Choice[] {
-  const { agent, model, executable, args, onMismatch, attempts, remote } = wishes;
+  const { agent, tool, model, executable, args, onMismatch, attempts, remote } = wishes;
   const numbers = Array.from({ length: attempts }, (_, index) => `${index + 1}`);
   if (agent !== "cli") return numbers.map((label) => ({ label, agent: { type: agent } }));
+  if (tool !== undefined) {
+    const other = { type: "other", tool, ...(model !== "default" && { model }) } as const;
+    return numbers.map((label) => ({ label, agent: other }));
+  }
   const cli = (given: string, more: readonly string[] = []): AgentChoice =>
     remote
       ? { type: "remote", model: given, run: remote }

@@ -16,8 +16,8 @@ const columns: readonly Column[] = [
   { title: "attempt", of: ({ attempt }) => attempt },
   { title: "time", of: ({ durationMs }) => seconds(durationMs), right: true },
   { title: "steps", of: ({ agent }) => String(agent.steps), right: true },
-  { title: "tokens", of: ({ agent }) => tokens(agent.inputTokens + agent.outputTokens), right: true },
-  { title: "cost", of: ({ agent }) => dollars(agent.costUsd), right: true },
+  { title: "tokens", of: ({ agent }) => formatTokens(agent.inputTokens + agent.outputTokens), right: true },
+  { title: "cost", of: ({ agent }) => formatDollars(agent.costUsd), right: true },
   { title: "denied", of: ({ agent }) => String(agent.denials.length), right: true },
 ];
 
@@ -47,10 +47,10 @@ export function summaryLine(summary: Summary): string {
   const most = Object.keys(passAt).length;
   const passes = Object.entries(passAt)
     .filter(([k]) => usualK.includes(k) || Number(k) === most)
-    .map(([k, share]) => `pass@${k} ${percent(share)}`);
+    .map(([k, share]) => `pass@${k} ${(share * 100).toFixed(1)} %`);
   const used = [
-    `${tokens(inputTokens + outputTokens)} tokens`,
-    ...(costUsd === undefined ? [] : [dollars(costUsd)]),
+    `${formatTokens(inputTokens + outputTokens)} tokens`,
+    ...(costUsd === undefined ? [] : [formatDollars(costUsd)]),
     ...(denials > 0 ? [`${denials} denied`] : []),
     seconds(durationMs),
   ];
@@ -60,19 +60,15 @@ export function summaryLine(summary: Summary): string {
 /** The values of k that the table shows; results.json has all. */
 const usualK = ["1", "2", "3", "5", "10", "50", "100"];
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-function tokens(count: number): string {
+function formatTokens(count: number): string {
   return count < 10_000 ? String(count) : `${Math.round(count / 1000)}k`;
 }
 
-function dollars(cost: number | undefined): string {
+function formatDollars(cost: number | undefined): string {
   if (cost === undefined) return "";
   return cost === 0 ? "$0" : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
 }
@@ -106,9 +102,9 @@ export function predictions({ results }: Evaluation, model: string): string {
 }
 
 export function resultsJson({ results, summary, interrupted }: Evaluation, settings: object): string {
-  const told = results.map(({ patch: _, ...result }) => result);
+  const withoutPatches = results.map(({ patch: _, ...result }) => result);
   const head = { ...settings, ...(interrupted && { interrupted }) };
-  return `${JSON.stringify({ ...head, summary, results: told }, null, 2)}\n`;
+  return `${JSON.stringify({ ...head, summary, results: withoutPatches }, null, 2)}\n`;
 }
 
 /** 0: all passed. 5: it ran, but not all passed. 1: some attempt ended in an error, so nothing can be said about it. */

@@ -28,12 +28,12 @@ const keepBytes = 256 * 1024;
 
 export function createScriptRunner(folders: AttemptFolders, { env, confined, redact }: ScriptOptions): ScriptRunner {
   const processes = createProcessRunner({ env });
-  const own = { HOME: folders.home, ...identity };
+  const fixedVariables = { HOME: folders.home, ...identity };
   const sandboxes = new Map<string, Sandbox>();
   return {
     async run(file, phase, signal) {
-      const given = valuesOf(phase.env, env);
-      const names = Object.keys(given);
+      const phaseVariables = valuesOf(phase.env, env);
+      const names = Object.keys(phaseVariables);
       const sandbox = confined ? (sandboxes.get(`${names}`) ?? openSandbox(folders, { env, names })) : undefined;
       if (sandbox) sandboxes.set(`${names}`, sandbox);
       const problem = await sandbox?.problem();
@@ -41,7 +41,7 @@ export function createScriptRunner(folders: AttemptFolders, { env, confined, red
       const end = await processes.run({
         command: ["bash", file],
         cwd: folders.work,
-        env: { ...toolEnvironment(env), ...own, ...given },
+        env: { ...toolEnvironment(env), ...fixedVariables, ...phaseVariables },
         ...(sandbox && { sandbox }),
         timeoutMs: phase.timeoutMs,
         signal,

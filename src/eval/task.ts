@@ -3,10 +3,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parse, TomlError } from "smol-toml";
-import { isObject } from "../json/object.ts";
+import { fieldsOf, isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { programName } from "../text/program-name.ts";
-import { type Environment, readEnvironment } from "./environment.ts";
+import { type Environment, invalidTaskError, readEnvironment } from "./environment.ts";
+import { refuseLinksOut } from "./folders.ts";
 
 /** The time limit and the variables of a phase. `${NAME}` in them is expanded from this process's environment. */
 export type Phase = { timeoutMs: number; env: Readonly<Record<string, string>> };
@@ -39,7 +40,8 @@ export function findTasks(paths: readonly string[]): Task[] {
   const folders = paths.flatMap((path) => taskFolders(resolve(path)));
   const tasks = [...new Set(folders)].map(readTask);
   const twice = tasks.find(({ name }, index) => tasks.findIndex((each) => each.name === name) !== index);
-  if (twice) throw invalid(twice.folder, `there is another task named ${twice.name}. Rename one of the two folders`);
+  if (twice)
+    throw invalidTaskError(twice.folder, `there is another task named ${twice.name}. Rename one of the two folders`);
   return tasks;
 }
 
@@ -59,24 +61,26 @@ function taskFolders(path: string): string[] {
 }
 
 export function readTask(folder: string): Task {
+  refuseLinksOut(folder);
   for (const name of ["instruction.md", "tests/test.sh"])
-    if (!existsSync(join(folder, name))) throw invalid(folder, `${name} is missing`);
+    if (!existsSync(join(folder, name))) throw invalidTaskError(folder, `${name} is missing`);
   const config = readConfig(folder);
-  if (config["steps"] !== undefined) throw invalid(folder, "tasks of several steps ([[steps]]) are not supported");
+  if (config["steps"] !== undefined)
+    throw invalidTaskError(folder, "tasks of several steps ([[steps]]) are not supported");
   const table = (name: string) => (isObject(config[name]) ? config[name] : {});
   const phase = (name: string, key = "timeout_sec") => phaseOf(folder, name, table(name), key);
   const environment = table("environment");
   if (environment["docker_image"] !== undefined)
-    throw invalid(
+    throw invalidTaskError(
       folder,
       `its environment is the image ${environment["docker_image"]}, and there are no containers here`,
     );
-  const own = isObject(table("metadata")["courser"]) ? table("metadata")["courser"] : {};
-  const { mode, noop } = own as Record<string, unknown>;
+  const courserTable = isObject(table("metadata")["courser"]) ? table("metadata")["courser"] : {};
+  const { mode, noop } = courserTable as Record<string, unknown>;
   if (mode !== undefined && mode !== "plan" && mode !== "ask")
-    throw invalid(folder, 'metadata.courser.mode must be "plan" or "ask"');
+    throw invalidTaskError(folder, 'metadata.courser.mode must be "plan" or "ask"');
   if (noop !== undefined && noop !== "pass" && noop !== "fail")
-    throw invalid(folder, 'metadata.courser.noop must be "pass" or "fail"');
+    throw invalidTaskError(folder, 'metadata.courser.noop must be "pass" or "fail"');
   const script = join(folder, "script.json");
   return {
     name: basename(folder),
@@ -101,7 +105,7 @@ function readConfig(folder: string): Record<string, unknown> {
     return parse(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    throw invalid(folder, `task.toml, line ${error.line}: ${error.message.split("\n")[0]}`);
+    throw invalidTaskError(folder, `task.toml, line ${error.line}: ${error.message.split("\n")[0]}`);
   }
 }
 
@@ -110,20 +114,22 @@ const usualSeconds = 600;
 
 function phaseOf(folder: string, name: string, table: Record<string, unknown>, key: string): Phase {
   const seconds = table[key] ?? usualSeconds;
-  if (typeof seconds !== "number" || !(seconds > 0)) throw invalid(folder, `${name}.${key} must be a positive number`);
+  if (typeof seconds !== "number" || !(seconds > 0))
+    throw invalidTaskError(folder, `${name}.${key} must be a positive number`);
   const env = table["env"] ?? {};
   if (!isObject(env) || Object.values(env).some((value) => typeof value !== "string"))
-    throw invalid(folder, `${name}.env must be a table of strings`);
+    throw invalidTaskError(folder, `${name}.env must be a table of strings`);
   return { timeoutMs: seconds * 1000, env: env as Record<string, string> };
 }
 
 function serversOf(folder: string, value: unknown): Record<string, TaskServer> {
   if (value === undefined) return {};
-  if (!Array.isArray(value)) throw invalid(folder, "environment.mcp_servers must be a list of tables");
+  if (!Array.isArray(value)) throw invalidTaskError(folder, "environment.mcp_servers must be a list of tables");
   return Object.fromEntries(
     value.map((server: unknown) => {
-      const { name, command, args, env, url } = isObject(server) ? server : {};
-      const fault = () => invalid(folder, "each of environment.mcp_servers needs a name, and a command or a url");
+      const { name, command, args, env, url } = fieldsOf(server);
+      const fault = () =>
+        invalidTaskError(folder, "each of environment.mcp_servers needs a name, and a command or a url");
       if (typeof name !== "string") throw fault();
       if (typeof url === "string") return [name, { url }];
       if (typeof command !== "string") throw fault();
@@ -137,8 +143,4 @@ function recordingsOf(folder: string): Record<string, string> {
   const recordings = join(folder, "recordings");
   const names = existsSync(recordings) ? readdirSync(recordings).filter((name) => name.endsWith(".jsonl")) : [];
   return Object.fromEntries(names.sort().map((name) => [name.replace(/\.jsonl$/, ""), join(recordings, name)]));
-}
-
-export function invalid(folder: string, why: string): UserError {
-  return new UserError("TASK_INVALID", `The task ${folder} cannot be used: ${why}.`);
 }

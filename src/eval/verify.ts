@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
 import { oneLine } from "../text/one-line.ts";
-import { type AttemptFolders, bringScripts, readIfThere } from "./folders.ts";
+import { type AttemptFolders, bringScripts, checkFolders, readIfThere } from "./folders.ts";
 import type { ScriptRunner } from "./scripts.ts";
 import type { Task } from "./task.ts";
 
@@ -15,13 +15,14 @@ export async function verify(
   { folders, scripts, signal }: { folders: AttemptFolders; scripts: ScriptRunner; signal: AbortSignal },
 ): Promise<Verdict> {
   const tests = bringScripts(task, folders, "tests");
-  const told = join(folders.logs, "verifier");
+  const verifierLogs = join(folders.logs, "verifier");
   // Start with an empty folder: an unconfined agent could have written its own reward.
-  rmSync(told, { recursive: true, force: true });
-  mkdirSync(told, { recursive: true });
+  rmSync(verifierLogs, { recursive: true, force: true });
+  mkdirSync(verifierLogs, { recursive: true });
   const { exitCode, timedOut, output } = await scripts.run(join(tests, "test.sh"), task.verifier, signal);
+  checkFolders(folders);
   if (timedOut) return { fault: `tests/test.sh took longer than ${task.verifier.timeoutMs / 1000} s`, output };
-  const written = readReward(told);
+  const written = readReward(verifierLogs);
   if (written) return { ...written, output };
   // A script that could not be run has judged nothing.
   if (exitCode === null || exitCode === 126 || exitCode === 127)
@@ -35,8 +36,11 @@ function readReward(folder: string): Pick<Verdict, "reward" | "fault"> | undefin
     const rewards = tryParse(json);
     const numbers = isObject(rewards) ? Object.values(rewards).filter((each) => typeof each === "number") : [];
     if (!isObject(rewards) || numbers.length === 0) return { fault: "reward.json is not an object of numbers" };
-    const own = rewards["reward"];
-    return { reward: typeof own === "number" ? own : numbers.reduce((sum, each) => sum + each, 0) / numbers.length };
+    const mainReward = rewards["reward"];
+    return {
+      reward:
+        typeof mainReward === "number" ? mainReward : numbers.reduce((sum, each) => sum + each, 0) / numbers.length,
+    };
   }
   const text = readIfThere(join(folder, "reward.txt"))?.trim();
   if (text === undefined) return undefined;

@@ -6,7 +6,7 @@ import { digestOf } from "../text/digest.ts";
 import { type DescribedMessage, type DescribedRequest, digestOfParts, digestOfRequest, partsOf } from "./describe.ts";
 import { createNormaliser, type Normaliser, normaliseEnvironment } from "./normalise.ts";
 import type { KeptPart, Recording, SystemPart } from "./recording.ts";
-import { quoted, textDifference } from "./text-difference.ts";
+import { quoteText, textDifference } from "./text-difference.ts";
 
 /** Expands each request to its full contents, resolving references to earlier lines. */
 export function wholeRequests(recording: Recording): DescribedRequest[] {
@@ -37,7 +37,7 @@ export function changedSince(recording: Recording, number: number, whole: Descri
     if (index < kept) continue; // checked in the previous request
     const now = digestOfParts(parts, normalise);
     if (now === digest) continue;
-    const texts = parts.map((part) => quoted(textOfPart(part))).join(", ");
+    const texts = parts.map((part) => quoteText(textOfPart(part))).join(", ");
     return `request ${number}, messages[${index}] (${nameOf(role, parts, callNames(whole.messages))}): recorded with the digest ${digest}, now ${now}: ${texts}`;
   }
   if (digestOfRequest(whole) !== whole.digest) return `request ${number}: its digest is not that of its parts`;
@@ -94,7 +94,7 @@ function sectionAt(text: string, at: number): string | undefined {
 
 function shownSystem(part: SystemPart | undefined): string {
   if (!part) return "nothing";
-  return part.builtIn === undefined ? quoted(part.text ?? "") : `the built-in prompt (${part.builtIn})`;
+  return part.builtIn === undefined ? quoteText(part.text ?? "") : `the built-in prompt (${part.builtIn})`;
 }
 
 /** `described` are the tools of now; a recording has only their digests. */
@@ -121,7 +121,7 @@ type ToolText = { name: string; description: string; parameters: unknown };
 function toolText({ description, parameters }: ToolText): string {
   const fields =
     isObject(parameters) && isObject(parameters["properties"]) ? Object.keys(parameters["properties"]) : [];
-  return `${quoted(description)} (${fields.join(", ") || "no parameters"})`;
+  return `${quoteText(description)} (${fields.join(", ") || "no parameters"})`;
 }
 
 export function messagesDifference(
@@ -136,8 +136,8 @@ export function messagesDifference(
     if (!one || !other) {
       const there = (one ?? other)!;
       const name = nameOf(there.role, there.parts, callNames(one ? recorded : now));
-      const said = `${name} ${quoted(textOfPart(there.parts[0]))}`;
-      return one ? `${where}: recorded ${said}, now nothing` : `${where}: recorded nothing, now ${said}`;
+      const quotedText = `${name} ${quoteText(textOfPart(there.parts[0]))}`;
+      return one ? `${where}: recorded ${quotedText}, now nothing` : `${where}: recorded nothing, now ${quotedText}`;
     }
     const difference = partsDifference(one.parts, other.parts, sides);
     // Equal texts whose paths have the same role are equal, whatever the directories of the run are.

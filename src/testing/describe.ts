@@ -29,18 +29,19 @@ export function createDescriber(normalise: Normaliser, redact: Redact): Describe
   const systems = new Map<string, SystemPart[]>();
   const tools = new WeakMap<object, string>();
   const message = (given: Message): DescribedMessage => {
-    const known = messages.get(given);
-    if (known) return known;
-    const parts = redacted(given.parts.map(keptPart), redact);
+    const existing = messages.get(given);
+    if (existing) return existing;
+    const parts = redacted(given.parts.map(describePart), redact);
     const described = { role: given.role, digest: digestOfParts(parts, normalise), parts };
     messages.set(given, described);
     return described;
   };
   const toolDigest = (tool: ModelRequest["tools"][number]): string => {
     const { name, description, parameters } = tool;
-    const known = tools.get(tool) ?? digestOf(normalise(JSON.stringify({ name, description, parameters }))).slice(0, 6);
-    tools.set(tool, known);
-    return known;
+    const existing =
+      tools.get(tool) ?? digestOf(normalise(JSON.stringify({ name, description, parameters }))).slice(0, 6);
+    tools.set(tool, existing);
+    return existing;
   };
   return {
     message,
@@ -65,7 +66,7 @@ export function digestOfRequest({ purpose, system, tools, messages }: Omit<Descr
 
 /** Ignores ids and what only a vendor can read, which do not affect the meaning. */
 export function digestOfParts(parts: readonly (KeptPart | Part)[], normalise: Normaliser): string {
-  const said = parts.map((part) => {
+  const partTexts = parts.map((part) => {
     switch (part.type) {
       case "tool_call":
         return [part.type, part.name, part.args];
@@ -77,10 +78,10 @@ export function digestOfParts(parts: readonly (KeptPart | Part)[], normalise: No
         return [part.type, part.text];
     }
   });
-  return digestOf(normalise(JSON.stringify(said)));
+  return digestOf(normalise(JSON.stringify(partTexts)));
 }
 
-function keptPart(part: Part): KeptPart {
+function describePart(part: Part): KeptPart {
   if (part.type === "image") return keptPicture(part);
   if (part.type !== "tool_result") return part;
   const { images, ...rest } = part;
@@ -98,11 +99,11 @@ const modes = ["default", "force", "plan", "ask"] as const;
 /** Built-in prompt text is stored by name, the rest verbatim. */
 function describeSystem(system: string, normalise: Normaliser, redact: Redact): SystemPart[] {
   const clean = redact ?? ((text: string) => text);
-  const own = ownPromptOf(system);
-  if (!own) return [describeText(clean(system), normalise)];
-  const rest = system.slice(own.text.length).replace(/^\n+/, "");
+  const userPrompt = ownPromptOf(system);
+  if (!userPrompt) return [describeText(clean(system), normalise)];
+  const rest = system.slice(userPrompt.text.length).replace(/^\n+/, "");
   return [
-    { builtIn: own.name, digest: digestOf(own.text) },
+    { builtIn: userPrompt.name, digest: digestOf(userPrompt.text) },
     ...(rest === "" ? [] : [describeText(clean(rest), normalise)]),
   ];
 }

@@ -1,11 +1,9 @@
 // A fake cursor-agent for testing programs that read its stream: plays a recording or a script in the format of a version, with
 // a fault on demand. It calls no model and changes no files.
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isObject } from "../json/object.ts";
 import { ModelError } from "../model/provider.ts";
 import { loadScript } from "../model/scripted.ts";
-import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
 import { type Message, messageText, type Part } from "../protocol/message.ts";
 import { inProfile } from "../protocol/profile-shapes.ts";
@@ -13,8 +11,7 @@ import { profileOf, type VersionName, versions } from "../protocol/profiles.ts";
 import { addUsage, noUsage } from "../protocol/usage.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
-import { systemErrorText } from "../text/system-error.ts";
-import { eventsOf, parseRecording } from "./recording.ts";
+import { eventsOf, parseRecording, readText } from "./recording.ts";
 
 export type FakeOptions = {
   version: VersionName;
@@ -34,13 +31,13 @@ export async function fakeEvents(options: FakeOptions): Promise<AgentEvent[]> {
   const id = sessionId ?? randomUuid();
   const profile = profileOf(versions[version]);
   return events.slice(0, end < 0 ? undefined : end + 1).flatMap((event): AgentEvent[] => {
-    const told = inProfile(event, profile);
-    if (!told) return [];
-    if (told.type === "init") {
-      const { policyHash: _, ...init } = told;
+    const inStream = inProfile(event, profile);
+    if (!inStream) return [];
+    if (inStream.type === "init") {
+      const { policyHash: _, ...init } = inStream;
       return [{ ...init, sessionId: id, cwd, apiKeySource: "login" }];
     }
-    return told.type === "user" && prompt !== "" ? [{ ...told, text: prompt }] : [told];
+    return inStream.type === "user" && prompt !== "" ? [{ ...inStream, text: prompt }] : [inStream];
   });
 }
 
@@ -60,23 +57,15 @@ const sample = JSON.stringify([
 ]);
 
 async function eventsToPlay({ file, prompt, cwd }: FakeOptions): Promise<AgentEvent[]> {
-  if (file === undefined) return scripted(sample, "the sample", { prompt, cwd });
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UserError(
-      "FILE_UNREADABLE",
-      `--from ${file} cannot be read: ${systemErrorText(error)}. Give a recording (--record FILE) or a script.`,
-    );
-  }
-  if (!/^\s*\{\s*"recording"\s*:/.test(text)) return scripted(text, file, { prompt, cwd });
+  if (file === undefined) return eventsFromReplies(sample, "the sample", { prompt, cwd });
+  const text = readText(file, `--from ${file}`, "Give a recording (--record FILE) or a script.");
+  if (!/^\s*\{\s*"recording"\s*:/.test(text)) return eventsFromReplies(text, file, { prompt, cwd });
   const { lines, header } = parseRecording(text, file);
-  return moved([...eventsOf(lines)], header.places.workspace, cwd);
+  return relocateEvents([...eventsOf(lines)], header.places.workspace, cwd);
 }
 
 /** Returns the same events with the paths of another workspace. */
-function moved(events: AgentEvent[], from: string, to: string): AgentEvent[] {
+function relocateEvents(events: AgentEvent[], from: string, to: string): AgentEvent[] {
   if (from.length < 2) return events;
   const quotedFrom = JSON.stringify(from)
     .slice(1, -1)
@@ -86,7 +75,7 @@ function moved(events: AgentEvent[], from: string, to: string): AgentEvent[] {
 }
 
 /** Turns the replies of a script into events; the results of its calls are made up. */
-async function scripted(
+async function eventsFromReplies(
   text: string,
   file: string,
   { prompt, cwd }: Pick<FakeOptions, "prompt" | "cwd">,
@@ -142,8 +131,8 @@ function withWholePath(part: Part, cwd: string): Part {
 function endingOf(messages: readonly Message[], usage: Usage, failure: ModelError | undefined): AgentEvent {
   const numbers = { durationMs: 20, apiDurationMs: 20, requestId: randomUuid(), usage };
   if (failure) return { type: "fail", message: failure.message, code: failure.code, ...numbers };
-  const said = messages.filter(({ role }) => role === "assistant").map(messageText);
-  return { type: "done", text: said.join(""), ...numbers };
+  const replyTexts = messages.filter(({ role }) => role === "assistant").map(messageText);
+  return { type: "done", text: replyTexts.join(""), ...numbers };
 }
 
 /** What is written, and how it ends: `hang` means never, otherwise an exit code or the signal that kills it. */

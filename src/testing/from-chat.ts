@@ -23,8 +23,8 @@ function* linesOf(record: ChatRecord): Generator<RecordingHeader | RecordingLine
   const conversation = new ChatReader(record, header);
   for (const { number, events } of turns) {
     conversation.begin(number);
-    for (const said of events) {
-      const event = redacted(said, redact);
+    for (const stored of events) {
+      const event = redacted(stored, redact);
       if (event.type === "init") continue;
       if (conversation.isAnswered(event)) yield* conversation.nextReply();
       if (event.type === "done" || event.type === "fail") yield* conversation.rest();
@@ -57,7 +57,7 @@ class ChatReader {
   readonly #describer;
   #turn = 0;
   /** How many messages have been written. */
-  #told = 0;
+  #written = 0;
   #kept = 0;
   #requests = 0;
   /** Whether something was sent to the model since the last reply. */
@@ -87,13 +87,13 @@ class ChatReader {
   /** Yields the request and its reply. */
   *nextReply(): Generator<RecordingLine> {
     const at = this.#messages.findIndex(
-      ({ message, turn }, index) => index >= this.#told && turn === this.#turn && message.role === "assistant",
+      ({ message, turn }, index) => index >= this.#written && turn === this.#turn && message.role === "assistant",
     );
     if (at < 0) return;
     yield this.#request(at);
     const { parts, provider } = this.#messages[at]!.message;
     yield { reply: this.#requests, parts: [...parts], ...(provider !== undefined && { provider }) };
-    this.#told = at + 1;
+    this.#written = at + 1;
   }
 
   /** Yields the request that the model failed to answer. */
@@ -103,7 +103,7 @@ class ChatReader {
     if (!isAsked || !code?.startsWith("MODEL_")) return;
     yield this.#request(at);
     yield { reply: this.#requests, parts: [], error: { code: code as ErrorCode, message } };
-    this.#told = at;
+    this.#written = at;
   }
 
   /** The request with the messages up to `at`. */
@@ -125,6 +125,6 @@ class ChatReader {
     const last = this.#messages.findLastIndex(
       ({ message, turn }) => turn === this.#turn && message.role === "assistant",
     );
-    while (this.#told <= last) yield* this.nextReply();
+    while (this.#written <= last) yield* this.nextReply();
   }
 }

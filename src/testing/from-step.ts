@@ -22,11 +22,11 @@ export type StepOptions = {
 
 export async function openFromStep(options: StepOptions): Promise<LiveRun> {
   const { recording, step } = options;
-  const own = recording.requests.filter(({ agent }) => agent === "main").length;
-  if (step < 1 || step > own)
+  const mainRequests = recording.requests.filter(({ agent }) => agent === "main").length;
+  if (step < 1 || step > mainRequests)
     throw new UserError(
       "USAGE",
-      `--from-step ${step}: the recording ${recording.file} has the steps 1 to ${own}. Show them with: ${options.host.program} replay ${recording.file}`,
+      `--from-step ${step}: the recording ${recording.file} has the steps 1 to ${mainRequests}. Show them with: ${options.host.program} replay ${recording.file}`,
     );
   return options.tools === "live" ? runAgain(options) : continueFrom(options);
 }
@@ -54,7 +54,7 @@ async function runAgain({ recording, step, request, host }: StepOptions): Promis
     async *stream(asked) {
       main ??= asked.agent;
       if (answered >= step) return yield* real.stream(asked);
-      if (asked.agent === main && ++answered === step && prompt) run.steer(told(prompt));
+      if (asked.agent === main && ++answered === step && prompt) run.steer(promptText(prompt));
       yield* replay.stream(asked);
     },
     canSummarise: () => (answered < step ? replay.canSummarise() : (real.canSummarise?.() ?? true)),
@@ -71,7 +71,7 @@ async function runAgain({ recording, step, request, host }: StepOptions): Promis
   return run;
 }
 
-function told({ text, data }: Prompt): string {
+function promptText({ text, data }: Prompt): string {
   return data === undefined ? text : `${text}\n\n${data}`;
 }
 
@@ -82,9 +82,9 @@ function firstPrompt({ lines }: Recording): string {
 
 function messagesAfter(recording: Recording, step: number): Message[] {
   const whole = wholeRequests(recording);
-  const own = recording.requests.flatMap(({ agent }, index) => (agent === "main" ? [index] : []));
-  const at = own[step - 1]!;
-  const next = own[step];
+  const mainIndexes = recording.requests.flatMap(({ agent }, index) => (agent === "main" ? [index] : []));
+  const at = mainIndexes[step - 1]!;
+  const next = mainIndexes[step];
   const asked = next === undefined ? whole[at]! : whole[next]!;
   const reply = next === undefined ? recording.replies.get(at + 1) : undefined;
   const messages = asked.messages.map(({ role, parts }): Message => ({ role, parts: parts.map(messagePart) }));
@@ -92,8 +92,8 @@ function messagesAfter(recording: Recording, step: number): Message[] {
   if (next !== undefined && isPromptOnly(messages.at(-1))) messages.pop();
   const last = reply?.parts.map(({ deltas: _, ...part }) => part as Part) ?? [];
   // Models refuse a conversation that has a call without its result.
-  const said = last.filter((part) => part.type !== "tool_call");
-  return said.length > 0 ? [...messages, { role: "assistant", parts: said }] : messages;
+  const partsWithoutCalls = last.filter((part) => part.type !== "tool_call");
+  return partsWithoutCalls.length > 0 ? [...messages, { role: "assistant", parts: partsWithoutCalls }] : messages;
 }
 
 function isPromptOnly(message: Message | undefined): boolean {

@@ -1,5 +1,5 @@
 // Shortens and expands the first line of a recording: it is written without the fields that `init` has or that have their default.
-import { isObject } from "../json/object.ts";
+import { fieldsOf, isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { PermissionMode } from "../protocol/run.ts";
 import type { RecordingHeader } from "./recording.ts";
@@ -8,17 +8,16 @@ type Init = Extract<AgentEvent, { type: "init" }>;
 type Fields = Record<string, unknown>;
 
 export function shortHeader(header: RecordingHeader, init: Init): object {
-  return without(header, expected(header as unknown as Fields, init));
+  return withoutDefaults(header, defaultFields(header as unknown as Fields, init));
 }
 
 export function wholeHeader(written: Fields, init: Init | undefined): RecordingHeader {
-  return withFields(written, expected(written, init)) as RecordingHeader;
+  return withFields(written, defaultFields(written, init)) as RecordingHeader;
 }
 
-/** The defaults of the header's fields. */
-function expected({ places, request }: Fields, init: Init | undefined): Fields {
+function defaultFields({ places, request }: Fields, init: Init | undefined): Fields {
   const home = isObject(places) ? places["home"] : undefined;
-  const asked = isObject(request) ? request : {};
+  const asked = fieldsOf(request);
   return {
     ...(init && { chatId: init.sessionId, mode: init.permissionMode as PermissionMode }),
     trusted: asked["trust"] === true,
@@ -37,20 +36,20 @@ function expected({ places, request }: Fields, init: Init | undefined): Fields {
   };
 }
 
-function without(given: object, usual: Fields): object {
+function withoutDefaults(fields: object, usual: Fields): object {
   return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+    Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
       const other = usual[name];
-      if (isObject(value) && isObject(other)) return [[name, without(value, other)]];
+      if (isObject(value) && isObject(other)) return [[name, withoutDefaults(value, other)]];
       return value === other ? [] : [[name, value]];
     }),
   );
 }
 
-function withFields(given: Fields, usual: Fields): Fields {
+function withFields(savedFields: Fields, usual: Fields): Fields {
   const filled = Object.entries(usual).map(([name, value]): [string, unknown] => {
-    const own = given[name];
-    return [name, isObject(value) && isObject(own) ? withFields(own, value) : (own ?? value)];
+    const ownValue = savedFields[name];
+    return [name, isObject(value) && isObject(ownValue) ? withFields(ownValue, value) : (ownValue ?? value)];
   });
-  return { ...given, ...Object.fromEntries(filled) };
+  return { ...savedFields, ...Object.fromEntries(filled) };
 }

@@ -39,8 +39,8 @@ const variants =
   (table: Readonly<Record<string, Readonly<Record<string, Check>>>>): Check =>
   (value, at) => {
     if (!isObject(value) || typeof value["type"] !== "string") return `"${at}" has no type`;
-    const known = Object.hasOwn(table, value["type"]) ? table[value["type"]] : undefined;
-    return known ? fields(known)(value, at) : `"${at}" has the type "${value["type"]}", which is not known`;
+    const lineCheck = Object.hasOwn(table, value["type"]) ? table[value["type"]] : undefined;
+    return lineCheck ? fields(lineCheck)(value, at) : `"${at}" has the type "${value["type"]}", which is not known`;
   };
 
 function firstOf<Item>(items: Iterable<Item>, check: (item: Item) => string | undefined): string | undefined {

@@ -118,11 +118,11 @@ export class LineWriter {
       ...(purpose !== undefined && { purpose }),
       ...(!isSame(before?.system, described.system) && { system: described.system }),
       ...(!isSame(before?.tools, described.tools) && { tools: described.tools }),
-      messages: { kept, added: described.messages.slice(kept).map((message) => this.#added(message)) },
+      messages: { kept, added: described.messages.slice(kept).map((message) => this.#addMessage(message)) },
     };
   }
 
-  #added({ role, digest, parts }: DescribedRequest["messages"][number]): KeptMessage {
+  #addMessage({ role, digest, parts }: DescribedRequest["messages"][number]): KeptMessage {
     const reply = role === "assistant" ? this.#replies.get(digest) : undefined;
     return reply === undefined ? { role, digest, parts } : { role, digest, reply };
   }
@@ -170,7 +170,6 @@ function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Drops empty lists and objects. */
 function withoutEmpty<Given extends object>(given: Given): Given {
   const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value))) as Given;

@@ -81,10 +81,10 @@ export class Recorder {
 
   async end(): Promise<void> {
     this.#endDeltas();
-    const known = this.#failure; // the run has already failed with it
+    const earlierFailure = this.#failure; // the run has already failed with it
     await this.#writeSoon({ isLast: true });
     closeSync(this.#file);
-    if (this.#failure && !known) throw this.#failure;
+    if (this.#failure && !earlierFailure) throw this.#failure;
   }
 
   async *#ask(provider: Provider, request: ModelRequest): AsyncGenerator<ModelChunk> {

@@ -8,7 +8,7 @@ import { Recorder } from "./record.ts";
 
 /** Opens a normal run and records it to a file. */
 export async function recordedRun(file: string, request: RunRequest, host: RunHost): Promise<LiveRun> {
-  const { env, version, redact = same } = host;
+  const { env, version, redact = unchanged } = host;
   // A recording states whether a person was present, since that may differ in a replay.
   const unattended = { approvedServerCalls: "allow", unlistedCommands: "sandbox" } as const;
   const attended = { approvedServerCalls: "ask", unlistedCommands: "ask" } as const;
@@ -46,6 +46,6 @@ function withEnd(run: LiveRun, end: () => Promise<void>): LiveRun {
   });
 }
 
-function same(text: string): string {
+function unchanged(text: string): string {
   return text;
 }

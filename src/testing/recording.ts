@@ -5,6 +5,7 @@ import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
+import { programName } from "../text/program-name.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import { wholeHeader } from "./head.ts";
 import { headerFault, lineFault } from "./line-faults.ts";
@@ -97,16 +98,16 @@ export type Recording = {
 };
 
 export function readRecording(file: string): Recording {
-  let text: string;
+  return parseRecording(readText(file, `The recording ${file}`, "Make one with --record FILE."), file);
+}
+
+/** The text of a file that the user named; `hint` says what to do if it cannot be read. */
+export function readText(file: string, subject: string, hint: string): string {
   try {
-    text = readFileSync(file, "utf8");
+    return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UserError(
-      "FILE_UNREADABLE",
-      `The recording ${file} cannot be read: ${systemErrorText(error)}. Make one with --record FILE.`,
-    );
+    throw new UserError("FILE_UNREADABLE", `${subject} cannot be read: ${systemErrorText(error)}. ${hint}`);
   }
-  return parseRecording(text, file);
 }
 
 export function parseRecording(text: string, file: string): Recording {
@@ -125,6 +126,11 @@ export function parseRecording(text: string, file: string): Recording {
     }
   });
   const [first, ...rest] = values;
+  if (first && isObject(first.value) && typeof first.value["exchanges"] === "number") {
+    const agent = String(first.value["agent"]);
+    const how = `${programName()} replay ${file} -- ${agent} …`;
+    throw new UserError("RECORDING_INVALID", `The recording ${file} is one of ${agent}. Play it with: ${how}`);
+  }
   if (!first || !isObject(first.value) || typeof first.value["recording"] !== "number")
     return refuse(1, 'it does not begin with a line {"recording": …}');
   if (first.value["recording"] !== recordingVersion)

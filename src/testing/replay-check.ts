@@ -56,15 +56,15 @@ export async function createCheck(
       const { forPath } = await instructions();
       return touched.difference(recorded, setup.workspace, forPath);
     }
-    const told = await instructions();
-    const described = describer.request({ system: told.system, tools: told.tools, messages: [] });
-    const expanded = await told.expand(prompt, recorded);
+    const current = await instructions();
+    const described = describer.request({ system: current.system, tools: current.tools, messages: [] });
+    const expanded = await current.expand(prompt, recorded);
     const isAppended = header.request.appendSystemPrompt === request.appendSystemPrompt;
     const system = isAppended ? withoutHooks(recorded.system, described.system, sides) : recorded.system;
     const message = describer.message({ role: "user", parts: expanded });
     return (
       systemDifference(system, described.system, sides) ??
-      toolsDifference(ownTools(recorded.tools), described.tools, told.tools) ??
+      toolsDifference(ownTools(recorded.tools), described.tools, current.tools) ??
       promptDifference(recorded, message.parts, sides)
     );
   };
@@ -81,19 +81,19 @@ async function instructionsNow(setup: Setup, recording: Recording) {
   const { answerSchema } = setup.request;
   const answer =
     answerSchema === undefined ? {} : { answer: (await import("../run/answer-schema.ts")).answerSchema(answerSchema) };
-  const told = await loadInstructions(setup, { state, tools: all, now: Date.now(), warn: () => {}, ...answer });
+  const loaded = await loadInstructions(setup, { state, tools: all, now: Date.now(), warn: () => {}, ...answer });
   const never = new AbortController().signal;
   return {
-    system: told.system(),
+    system: loaded.system(),
     tools,
-    forPath: told.forPath,
+    forPath: loaded.forPath,
     async expand(prompt: Prompt, recorded: DescribedRequest) {
       // A server's prompt is known only while the server runs.
       if (/^\/[\w.-]+:\S/.test(prompt.text) && recorded.messages.length > 0) {
         const texts = recorded.messages.at(-1)!.parts.filter((part) => part.type === "text");
         return texts.map(({ text }) => ({ type: "text" as const, text }));
       }
-      return (await told.expand(prompt, "", never)).parts;
+      return (await loaded.expand(prompt, "", never)).parts;
     },
   };
 }
@@ -118,8 +118,8 @@ function promptDifference(
   sides: Sides,
 ): string | undefined {
   const index = recorded.messages.length - 1;
-  const told = recorded.messages[index]?.parts ?? [];
-  const difference = partsDifference(told.slice(0, now.length), now, sides);
+  const recordedParts = recorded.messages[index]?.parts ?? [];
+  const difference = partsDifference(recordedParts.slice(0, now.length), now, sides);
   return difference && `messages[${index}] (user)${difference.words}`;
 }
 
@@ -153,7 +153,7 @@ class TouchedPaths {
     const calls = results.filter(({ id }) => !this.#compared.has(id)).map(({ id }) => this.#calls.get(id) ?? {});
     if (calls.length === 0) return undefined;
     for (const { id } of results) this.#compared.add(id);
-    const told = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    const textParts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
     const now = calls.flatMap(({ path }) => {
       if (typeof path !== "string") return [];
       return forPath(this.#sides.recorded(path).replace("<workspace>", () => workspace)) ?? [];
@@ -161,13 +161,13 @@ class TouchedPaths {
     for (const { tool = "", path, command } of calls)
       if (!readers.has(tool)) this.#changed += `\n${path ?? ""}\n${command ?? ""}`;
     const found = fileDifference(
-      this.#unchanged(filesIn(this.#sides.recorded(told.join("\n")))),
-      this.#unchanged(filesIn(this.#sides.now(now.join("\n")))),
+      this.#unchangedFiles(filesIn(this.#sides.recorded(textParts.join("\n")))),
+      this.#unchangedFiles(filesIn(this.#sides.now(now.join("\n")))),
     );
     return found && `messages[${index}], ${found.file}: ${found.words}`;
   }
 
-  #unchanged(files: Map<string, string>): Map<string, string> {
+  #unchangedFiles(files: Map<string, string>): Map<string, string> {
     const names = [...files].filter(([file]) => !this.#changed.includes(file.slice(file.lastIndexOf("/") + 1)));
     return new Map(names);
   }

@@ -36,11 +36,6 @@ export class ReplayModel implements Provider {
     this.id = [...recording.replies.values()].find(({ provider }) => provider !== undefined)?.provider ?? "replay";
   }
 
-  /** How many requests were answered. */
-  get answered(): number {
-    return this.#used.size;
-  }
-
   canSummarise(): boolean {
     return this.#recording.requests.some(({ purpose }, index) => purpose === "summary" && !this.#used.has(index));
   }

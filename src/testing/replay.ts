@@ -10,7 +10,7 @@ import { type Recording, readRecording } from "./recording.ts";
 import { type OnMismatch, ReplayModel } from "./replay-model.ts";
 
 /** `recordTo` is where a run with live tools is recorded again, to renew an outdated recording. */
-type ReplayWish = {
+type ReplayOptions = {
   request: RunRequest;
   host: RunHost;
   tools: "recorded" | "live";
@@ -18,8 +18,9 @@ type ReplayWish = {
   recordTo?: string;
 };
 
-export async function replayedRun(file: string, wish: ReplayWish): Promise<LiveRun> {
-  const { request, host, tools, onMismatch, recordTo } = wish;
+/** Opens a run whose model is the recording. Its tools run live, unless `tools` is `recorded`. */
+export async function replayedRun(file: string, options: ReplayOptions): Promise<LiveRun> {
+  const { request, host, tools, onMismatch, recordTo } = options;
   const recording = readRecording(resolve(file));
   if (tools === "recorded")
     return (await import("./replayed-run.ts")).openReplay(recording, {
@@ -32,30 +33,31 @@ export async function replayedRun(file: string, wish: ReplayWish): Promise<LiveR
     if (recorded.event.type === "init") workspace = recorded.event.cwd;
     host.watch?.(recorded);
   };
-  const placed = () => ({ ...request, workspace });
-  const seams = { ...host.seams, ...replaySeams(recording, placed, { host, onMismatch }) };
-  if (recordTo === undefined) return openRun(request, { ...host, watch, seams });
-  return (await import("./recorded-run.ts")).recordedRun(recordTo, request, { ...host, seams });
+  const requestInWorkspace = () => ({ ...request, workspace });
+  const seams = { ...host.seams, ...replaySeams(recording, requestInWorkspace, { host, onMismatch }) };
+  const replaying = { ...host, watch, seams };
+  if (recordTo === undefined) return openRun(request, replaying);
+  return (await import("./recorded-run.ts")).recordedRun(recordTo, request, replaying);
 }
 
 /** The parts of a run that the recording replaces when tools run for real. */
 function replaySeams(
   recording: Recording,
-  placed: () => RunRequest,
-  { host, onMismatch }: Pick<ReplayWish, "host" | "onMismatch">,
+  requestInWorkspace: () => RunRequest,
+  { host, onMismatch }: Pick<ReplayOptions, "host" | "onMismatch">,
 ): NonNullable<RunHost["seams"]> {
   const { displayName, contextTokens, price, effort } = recording.header.model;
   let model: ReplayModel | undefined;
   const open = (request: RunRequest) =>
     new ReplayModel(recording, {
       places: placesOf(request, host.env),
-      redact: host.redact ?? same,
+      redact: host.redact ?? unchanged,
       onMismatch,
       note: workspaceNote(recording, request.workspace),
     });
   return {
     openProvider: async (resolved, options) =>
-      resolved.kind === "replay" ? (model ??= open(placed())) : createProvider(resolved, options),
+      resolved.kind === "replay" ? (model ??= open(requestInWorkspace())) : createProvider(resolved, options),
     modelInfo: { displayName, contextTokens, ...(price && { price }), ...(effort && { effort }) } as NonNullable<
       RunHost["seams"]
     >["modelInfo"],
@@ -70,6 +72,6 @@ function workspaceNote({ header: { workspace: recorded } }: Recording, workspace
   return `. The workspace is not as it was when the run began${commits}.`;
 }
 
-function same(text: string): string {
+function unchanged(text: string): string {
   return text;
 }

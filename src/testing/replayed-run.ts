@@ -1,5 +1,6 @@
 // ReplayedRun: a recording as a LiveRun. It shows the same events, byte for byte, and changes nothing; each request is first
 // compared with what would be sent today, built from the workspace as it is now.
+import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
@@ -28,7 +29,6 @@ export async function openReplay(recording: Recording, options: ShowOptions = {}
 
 export class ReplayedRun implements LiveRun {
   readonly chatId: string;
-  /** The prompt of each turn. */
   readonly prompts: readonly string[];
   readonly #recording: Recording;
   readonly #options: ShowOptions;
@@ -74,19 +74,19 @@ export class ReplayedRun implements LiveRun {
   }
 
   setMode(): never {
-    throw fixed();
+    throw fixedRecordingError();
   }
 
   async setModel(): Promise<never> {
-    throw fixed();
+    throw fixedRecordingError();
   }
 
   async compact(): Promise<never> {
-    throw fixed();
+    throw fixedRecordingError();
   }
 
   async rewind(): Promise<never> {
-    throw fixed();
+    throw fixedRecordingError();
   }
 
   async context(): Promise<ContextUse> {
@@ -95,7 +95,7 @@ export class ReplayedRun implements LiveRun {
   }
 
   async aside(): Promise<never> {
-    throw fixed();
+    throw fixedRecordingError();
   }
 
   async names(): ReturnType<LiveRun["names"]> {
@@ -134,7 +134,7 @@ export class ReplayedRun implements LiveRun {
       if (isStopped) break;
       if ("request" in line) {
         const isOwn = line.agent === "main";
-        const why = await this.#differs(line.request, isOwn && isFirst ? item.prompt : undefined);
+        const why = await this.#findDifference(line.request, isOwn && isFirst ? item.prompt : undefined);
         if (isOwn) isFirst = false;
         if (why === undefined) continue;
         this.#end(item, new UserError("REPLAY_DIVERGED", why));
@@ -142,22 +142,22 @@ export class ReplayedRun implements LiveRun {
       }
       const changed = changedLine(line);
       if (changed !== undefined && this.#check) {
-        const why = this.#told(`${this.#name} was changed: ${changed}`);
+        const why = this.#recordedMessage(`${this.#name} was changed: ${changed}`);
         if (why !== undefined) {
           this.#end(item, new UserError("REPLAY_DIVERGED", why));
           return;
         }
       }
       for (const shown of eventsIn(line)) {
-        const event = this.#judged(shown);
-        await this.#pace(event.at);
+        const event = this.#judgeEnding(shown);
+        await this.#waitForPace(event.at);
         this.#log.append(event);
         await this.#log.ready();
         if (event.type === "done" || event.type === "fail") ending = event;
       }
     }
     if (ending) this.#open.end(item, "told", ending);
-    else this.#end(item, isStopped ? stopped(this.#options) : this.#cutOff());
+    else this.#end(item, isStopped ? stoppedError(this.#options) : this.#cutOff());
   }
 
   #isBeyond(line: RecordingLine): boolean {
@@ -172,13 +172,15 @@ export class ReplayedRun implements LiveRun {
     );
   }
 
-  async #differs(request: number, prompt: Prompt | undefined): Promise<string | undefined> {
+  async #findDifference(request: number, prompt: Prompt | undefined): Promise<string | undefined> {
     const difference = await this.#check?.(request, prompt);
-    return difference && this.#told(`${this.#name} differs from this run in request ${request}: ${difference}`);
+    return (
+      difference && this.#recordedMessage(`${this.#name} differs from this run in request ${request}: ${difference}`)
+    );
   }
 
   /** Fails a replay with differences at its end, if asked to. */
-  #judged(event: AgentEvent): AgentEvent {
+  #judgeEnding(event: AgentEvent): AgentEvent {
     const isWanted = this.#options.check?.request.failOn?.includes("replay");
     if (event.type !== "done" || !isWanted || this.#difference === undefined) return event;
     const { type: _type, text: answer, ...ending } = event;
@@ -187,7 +189,7 @@ export class ReplayedRun implements LiveRun {
   }
 
   /** Returns undefined if the run continues anyway, after reporting the difference. */
-  #told(message: string): string | undefined {
+  #recordedMessage(message: string): string | undefined {
     if (this.#options.check?.onMismatch === "continue") {
       this.#difference ??= message;
       this.#log.append({ type: "notice", kind: "replay", message });
@@ -202,12 +204,12 @@ export class ReplayedRun implements LiveRun {
     this.#open.end(item, "told", ending);
   }
 
-  async #pace(at: number | undefined): Promise<void> {
+  async #waitForPace(at: number | undefined): Promise<void> {
     const { speed, signal } = this.#options;
     if (speed === undefined || at === undefined) return;
     const ms = Math.max(0, at - (this.#lastAt ?? at)) / speed;
     this.#lastAt = at;
-    if (ms >= 1) await sleep(Math.min(ms, 60_000), signal);
+    if (ms >= 1) await sleep(Math.min(ms, 60_000), undefined, { signal }).catch(() => {});
   }
 
   get #name(): string {
@@ -215,25 +217,14 @@ export class ReplayedRun implements LiveRun {
   }
 }
 
-function fixed(): UserError {
+function fixedRecordingError(): UserError {
   return new UserError("USAGE", "A replayed run cannot be changed while it is shown.");
 }
 
-function stopped({ until, signal }: ShowOptions): UserError {
+function stoppedError({ until, signal }: ShowOptions): UserError {
   const reason: unknown = signal?.reason;
   if (reason instanceof UserError) return reason;
   return new UserError("INTERRUPTED", until === undefined ? "The replay was stopped." : `Shown up to step ${until}.`);
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const wake = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    signal?.addEventListener("abort", wake, { once: true });
-  });
 }
 
 /** Splits the lines into those before the first prompt, and each turn up to its ending. */

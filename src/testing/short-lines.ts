@@ -1,9 +1,9 @@
 // Shortens and expands the lines of a recording: they are written without what earlier lines already say.
+import { withoutKeys } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { DeltasLine, RecordingLine, ReplyLine, RequestLine } from "./recording.ts";
 
 type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
-type Written = Record<string, unknown>;
 
 /** Fields that the end of a call repeats from its beginning. */
 const ofTheCall = ["tool", "args", "modelCallId", "startedAt"] as const;
@@ -22,10 +22,10 @@ export class SaidBefore {
 
   shortened(line: RecordingLine): object {
     if ("request" in line) return line.tools ? { ...line, tools: toolsText(line.tools) } : line;
-    if ("reply" in line) return line.provider === this.#provider ? without(line, ["provider"]) : line;
+    if ("reply" in line) return line.provider === this.#provider ? withoutKeys(line, ["provider"]) : line;
     if (!("event" in line)) return this.#noted(line);
     const { event, ...rest } = line;
-    const written = { event: this.#without(event), ...rest };
+    const written = { event: this.#withoutText(event), ...rest };
     this.#noted(line);
     return written;
   }
@@ -34,23 +34,23 @@ export class SaidBefore {
     if ("request" in line) return withTools(line);
     if ("reply" in line && this.#provider !== "") return { provider: this.#provider, ...line } satisfies ReplyLine;
     if (!("event" in line)) return this.#noted(line);
-    return this.#noted({ ...line, event: this.#with(line.event) });
+    return this.#noted({ ...line, event: this.#withText(line.event) });
   }
 
-  #without(event: AgentEvent): object {
+  #withoutText(event: AgentEvent): object {
     const { type, ...rest } = event;
     if (type === "tool_end") {
       const start = this.#calls.get(event.callId);
       const isSame = start && ofTheCall.every((name) => JSON.stringify(start[name]) === JSON.stringify(event[name]));
-      return isSame ? { type, ...without(rest, ofTheCall) } : event;
+      return isSame ? { type, ...withoutKeys(rest, ofTheCall) } : event;
     }
-    const known = this.#known(event);
+    const known = this.#expectedText(event);
     return known !== undefined && known === (event as { text?: string }).text
-      ? { type, ...without(rest, ["text"]) }
+      ? { type, ...withoutKeys(rest, ["text"]) }
       : event;
   }
 
-  #with(event: AgentEvent): AgentEvent {
+  #withText(event: AgentEvent): AgentEvent {
     if (event.type === "tool_end") {
       const start = this.#calls.get(event.callId);
       if (event.tool !== undefined || !start) return event;
@@ -58,7 +58,7 @@ export class SaidBefore {
       const { type, callId, ...rest } = event;
       return { type, callId, ...call, ...rest } as Event<"tool_end">;
     }
-    const known = this.#known(event);
+    const known = this.#expectedText(event);
     const { type, ...rest } = event;
     return known !== undefined && (event as { text?: string }).text === undefined
       ? ({ type, text: known, ...rest } as AgentEvent)
@@ -66,7 +66,7 @@ export class SaidBefore {
   }
 
   /** The text that the event has if its line has none. */
-  #known({ type }: AgentEvent): string | undefined {
+  #expectedText({ type }: AgentEvent): string | undefined {
     if (type === "text_end") return this.#deltas?.deltas === "text" ? this.#deltas.text : undefined;
     return type === "done" ? this.#text : undefined;
   }
@@ -100,8 +100,4 @@ function withTools(line: RequestLine): RequestLine {
   if (typeof tools !== "string") return line;
   const pairs = tools.split(", ").map((tool) => tool.split(" ") as [string, string]);
   return { ...line, tools: tools === "" ? {} : Object.fromEntries(pairs) };
-}
-
-function without(given: object, names: readonly string[]): Written {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)));
 }

@@ -50,9 +50,9 @@ function placedDifference(recorded: string, now: string): string {
     const [one, other] = [recorded, now].map((text) => quotedOrNothing(text.slice(at)));
     return `after line ${line}, recorded ${one}, now ${other}`;
   }
-  if (goesOn) return `recorded ${quoted(recorded)}, now ${quoted(now)}`;
+  if (goesOn) return `recorded ${quoteText(recorded)}, now ${quoteText(now)}`;
   const from = recorded.lastIndexOf("\n", at - 1) + 1;
-  const [one, other] = [recorded, now].map((text) => excerpt(lineFrom(text, from, at), at - from));
+  const [one, other] = [recorded, now].map((text) => excerptAround(lineFrom(text, from, at), at - from));
   const where = line > 1 || lineFrom(recorded, 0, 0) !== recorded ? `line ${line}, ` : "";
   return `${where}recorded ${one}, now ${other}`;
 }
@@ -69,16 +69,16 @@ function firstDifference(one: string, other: string): number {
   return at;
 }
 
-function excerpt(text: string, around: number): string {
+function excerptAround(text: string, around: number): string {
   const from = text.length <= longest ? 0 : Math.max(0, around - before);
   const cut = text.slice(from, from + longest);
   return `${from > 0 ? "…" : ""}${JSON.stringify(cut)}${from + longest < text.length ? "…" : ""}`;
 }
 
-export function quoted(text: string): string {
-  return excerpt(text, 0);
+export function quoteText(text: string): string {
+  return excerptAround(text, 0);
 }
 
 function quotedOrNothing(text: string | undefined): string {
-  return text === undefined || text === "" ? "nothing" : quoted(text);
+  return text === undefined || text === "" ? "nothing" : quoteText(text);
 }

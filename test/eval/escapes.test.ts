@@ -1,5 +1,6 @@
 // Tasks that try to get out: what belongs to the user is neither read nor changed by an evaluation.
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { sandboxMissing } from "../agent/sandbox-fixture.ts";
@@ -36,14 +37,14 @@ async function evaluated(task: string) {
   return place.run(args, { timeoutMs: 60_000 });
 }
 
-describe("a hostile task", () => {
+describe("hostile eval tasks", () => {
   it.each([
     ["writes through a folder", "FROM x\nCOPY . .\nCOPY payload out/new.txt\n", { "environment/out": "OWN" }],
     ["writes through a link to nothing", "FROM x\nCOPY . .\nCOPY payload out\n", { "environment/out": "OWN/new.txt" }],
     ["reads through a folder", "FROM x\nCOPY out/secret.txt .\n", { "environment/out": "OWN" }],
     ["reads through a file", "FROM x\nCOPY . .\n", { "environment/read.txt": "OWN/secret.txt" }],
     ["has its tests elsewhere", "FROM x\nCOPY . .\n", { tests: "OWN" }],
-  ] as const)("that %s is refused, and nothing is touched", async (how, dockerfile, links) => {
+  ] as const)("a task that %s is refused, and nothing is touched", async (how, dockerfile, links) => {
     const name = how.replaceAll(" ", "-");
     const files = { "environment/Dockerfile": dockerfile, "environment/payload": "payload\n" };
     const { task, own } = hostileTask(name, files, links);
@@ -54,7 +55,16 @@ describe("a hostile task", () => {
     expect(readFileSync(join(own, "notes.sh"), "utf8")).toBe("see /logs and /tests\n");
   });
 
-  it("that names a path outside is refused", async () => {
+  it("a task whose folder name is a pattern that never ends is judged like any other", async () => {
+    const files = {
+      "environment/Dockerfile": "FROM x\nWORKDIR /(a|a)*(a|a)*[\n",
+      "tests/test.sh": `# /${"a".repeat(5000)}!\nexit 0\n`,
+    };
+    const { exit, stdout, stderr } = await evaluated(hostileTask("pattern", files).task);
+    expect({ exit, status: JSON.parse(stdout).results[0].status }, stderr).toEqual({ exit: 0, status: "passed" });
+  });
+
+  it("a task that names a path outside is refused", async () => {
     const files = { "environment/Dockerfile": "FROM x\nCOPY ../../up-own/secret.txt .\n" };
     const { exit, stdout, stderr } = await evaluated(hostileTask("up", files).task);
     expect(exit).not.toBe(0);
@@ -74,4 +84,48 @@ describe("a hostile task", () => {
       expect(existsSync(join(String(place.env["HOME"]), ".bashrc"))).toBe(false);
     },
   );
+
+  const hook = (own: string) =>
+    JSON.stringify({ version: 1, hooks: { beforeSubmitPrompt: [{ command: `touch ${own}/pwned` }] } });
+  const filter = (own: string) => `git init -q --bare ../snapshot.git
+git --git-dir=../snapshot.git config filter.x.clean 'touch ${own}/pwned; cat'
+echo '* filter=x' > .gitattributes\n`;
+
+  it.skipIf(missing !== undefined).each<[what: string, files: (own: string) => Record<string, string>]>([
+    [
+      "hooks in the home",
+      (own) => ({ "setup.sh": `mkdir -p ~/.cursor\necho '${hook(own)}' > ~/.cursor/hooks.json\n` }),
+    ],
+    ["settings for the home that are a link", (own) => ({ "setup.sh": `rm -rf ~/.cursor\nln -s ${own} ~/.cursor\n` })],
+    ["a recording that is a link", (own) => ({ "setup.sh": `ln -s ${own}/secret.txt ../recording.jsonl\n` })],
+    ["a workspace that is a link", (own) => ({ "setup.sh": `cd ..\nmv workspace old\nln -s ${own} workspace\n` })],
+    ["logs that are a link", (own) => ({ "setup.sh": `rm -rf ../logs\nln -s ${own} ../logs\n` })],
+    ["the repository of the diff", (own) => ({ "setup.sh": filter(own) })],
+    [
+      "output that is a link",
+      (own) => ({ "tests/test.sh": `ln -s ${own}/secret.txt /logs/verifier/output.txt\necho x\n` }),
+    ],
+    [
+      "a reward that is a link",
+      (own) => ({ "tests/test.sh": `ln -s ${own}/secret.txt /logs/verifier/reward.txt\nexit 0\n` }),
+    ],
+    ["a folder of logs that is a link", (own) => ({ "tests/test.sh": `rm -rf /logs\nln -s ${own} /logs\n` })],
+  ])("what scripts leave behind leads to nothing of the user's: %s", async (what, files) => {
+    const name = what.replaceAll(" ", "-");
+    const { task, own } = hostileTask(name, files(join(place.path, `${name}-own`)));
+    const before = readdirSync(own);
+    const { stdout, stderr } = await evaluated(task);
+    expect(readdirSync(own)).toEqual(before);
+    expect(readFileSync(join(own, "secret.txt"), "utf8")).toBe("the secret");
+    expect(stdout + stderr).not.toContain("the secret");
+    expect(stdout).toContain('"status"');
+  });
+
+  it.skipIf(process.platform === "win32")("a task with a pipe is refused", async () => {
+    const { task } = hostileTask("pipe", {});
+    execFileSync("mkfifo", [join(task, "environment/fifo")]);
+    const { exit, stdout, stderr } = await evaluated(task);
+    expect(exit).not.toBe(0);
+    expect(stdout + stderr).toContain("environment/fifo is neither a file nor a directory");
+  });
 });

@@ -1,5 +1,5 @@
 // The command `eval`: tasks of this project as a gate, and tasks that go wrong in every way.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -44,8 +44,27 @@ function makeTask(name: string, files: Record<string, string | undefined> = {}):
   return join(place.path, "made", name);
 }
 
+it("--cli measures another agent: its model, its steps, and what it did", async () => {
+  const task = makeTask("by-claude", { "instruction.md": "Write done.txt, please.\n" });
+  const peer = join(repository, "test/sdk/fixtures/peer-cli.mjs");
+  const program = place.file(
+    "bin/claude",
+    `#!/bin/sh\necho done > done.txt\nexec "${process.execPath}" "${peer}" claude "$@"\n`,
+  );
+  chmodSync(program, 0o755);
+  const args = ["eval", task, "--cli", "claude", "--model", "opus", "--sandbox", "disabled", "--format", "json"];
+  const { stdout, exit } = await place.run(args, { env: { CLAUDE_CODE_PATH: program } });
+  const [result] = JSON.parse(stdout).results;
+  expect(result).toMatchObject({ status: "passed", agent: { model: "m", steps: 1 } });
+  expect(exit).toBe(0);
+  for (const wrong of [["--model", "replay"], ["--save-recordings"], ["--max-turns", "3"]])
+    expect((await run([task, "--cli", "claude", ...wrong])).stderr).toMatch(
+      /cannot be used with --cli claude|answers our own CLI/,
+    );
+});
+
 describe("the tasks of this project", () => {
-  it("pass with the recorded models and live tools", { timeout: 120_000 }, async () => {
+  it("the project's tasks pass with recorded models and live tools", { timeout: 120_000 }, async () => {
     const { exit, told, stderr } = await evaluate([tasks, "--model", "replay", "--concurrency", "4"]);
     const notPassed = told.results.filter((result: any) => result.status !== "passed");
     expect(notPassed, stderr).toEqual([]);
@@ -54,7 +73,7 @@ describe("the tasks of this project", () => {
     expect(told.summary.passAt["1"]).toBe(1);
   });
 
-  it("are sound: the solution passes, and doing nothing does not", { timeout: 120_000 }, async () => {
+  it("the project's tasks pass with their solution, and fail without it", { timeout: 120_000 }, async () => {
     // A part of them, another one each day; `npm run eval` checks them all.
     const names = readdirSync(tasks);
     const today = Math.floor(Date.now() / 86_400_000);
@@ -64,7 +83,7 @@ describe("the tasks of this project", () => {
     expect(exit).toBe(0);
   });
 
-  it("are of one form, and name no machine", () => {
+  it("the project's tasks have one form and name no machine", () => {
     for (const name of readdirSync(tasks)) {
       const has = (file: string) => existsSync(join(tasks, name, file));
       const files = [
@@ -93,7 +112,7 @@ describe("an evaluation", () => {
     bad = makeTask("bad", { "script.json": JSON.stringify([{ text: "I would rather not." }]) });
   });
 
-  it("tells what came of each attempt, in the table, JUnit, predictions and results", async () => {
+  it("eval reports each attempt in table, JUnit, predictions and results", async () => {
     const args = [
       good,
       bad,
@@ -136,7 +155,7 @@ describe("an evaluation", () => {
     expect(read("out/bad/1/verifier.txt")).toContain("Error: done.txt is not there\n");
   });
 
-  it("asks a model of the user's, with the user's keys and endpoints, and counts what it costs", async () => {
+  it("eval uses the user's model, keys and endpoints, and counts the cost", async () => {
     const write = { id: "call_1", name: "Write", args: { path: "done.txt", content: "done\n" } };
     await using server = await modelServer([
       { toolCalls: [write], usage: { input: 1000, output: 100 } },
@@ -164,7 +183,7 @@ describe("an evaluation", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("that is interrupted ends everything, says so, and leaves what was finished", async () => {
+  it("an interrupted eval ends everything, says so, and keeps what was finished", async () => {
     const quick = makeTask("quick");
     const waits = makeTask("waits", {
       "script.json": JSON.stringify([{ calls: [{ name: "Shell", args: { command: "touch begun; sleep 300" } }] }]),
@@ -197,7 +216,7 @@ describe("an evaluation", () => {
     expect(readdirSync(temporary).filter((name) => name.startsWith("courser-eval-"))).toEqual([]);
   });
 
-  it("saves what passed as recordings of the task, which replay anywhere", async () => {
+  it("eval saves passing attempts as recordings that replay anywhere", async () => {
     const own = makeTask("recorded");
     expect((await run([own, "--model", "script", "--save-recordings", ...confinement])).exit).toBe(0);
     const file = join(own, "recordings/script.jsonl");
@@ -215,7 +234,7 @@ describe("an evaluation", () => {
     expect(strict.exit).toBe(1);
   });
 
-  it("without a recording or a script is skipped, and says so", async () => {
+  it("a task without a recording or script is skipped and reported", async () => {
     const none = makeTask("none", { "script.json": undefined });
     const replayed = await evaluate([none, good, "--model", "replay"]);
     expect(replayed.told.results.map((each: any) => each.why)).toEqual([
@@ -228,7 +247,7 @@ describe("an evaluation", () => {
     expect(scripted.exit).toBe(0);
   });
 
-  it("has a check that names tasks which are not right", async () => {
+  it("eval --check names faulty tasks", async () => {
     const made = [
       good,
       makeTask("unsolved", { "solution/solve.sh": "exit 3\n" }),
@@ -250,7 +269,7 @@ describe("an evaluation", () => {
     expect(stdout).toContain("6 tasks: 5 not sound.");
   });
 
-  it("follows a Dockerfile that only copies, and says its paths as they are here", async () => {
+  it("eval follows a Dockerfile that only copies, with its paths translated", async () => {
     const task = makeTask("container", {
       "instruction.md": "Write 'done' to /app/out/done.txt.\n",
       "environment/Dockerfile": "FROM debian:13\nWORKDIR /app\nCOPY data/ out/\nCOPY given.txt ./\n",
@@ -269,7 +288,7 @@ describe("an evaluation", () => {
     expect(done.results[0].status).toBe("failed");
   });
 
-  it("holds the agent to the restrictions that the task's environment brings", async () => {
+  it("eval applies the restrictions that the task's environment brings", async () => {
     const write = (path: string) => ({ name: "Write", args: { path, content: "done\n" } });
     const files = {
       "environment/.cursor/cli.json": JSON.stringify({ permissions: { deny: ["Write(by-rule.txt)"] } }),
@@ -290,11 +309,11 @@ describe("an evaluation", () => {
     expect(patch.match(/^\+\+\+ .*/gm)).toEqual(["+++ b/done.txt"]);
   });
 
-  it("takes rewards as Harbor's verifiers write them", async () => {
+  it("eval reads rewards as Harbor's verifiers write them", async () => {
     const rewards = {
       text: "echo 1.0 > /logs/verifier/reward.txt; exit 7\n",
       json: `echo '{"style": 0.5, "reward": 1}' > /logs/verifier/reward.json\n`,
-      half: `echo '{"a": 1, "b": 0}' > /logs/verifier/reward.json\n`,
+      half: `echo '{"a": 1, "b": 0, "why": "half"}' > /logs/verifier/reward.json\n`,
       float: "echo 1e0 > /logs/verifier/reward.txt\n",
       folder: "mkdir /logs/verifier/reward.txt; exit 1\n",
       word: "echo high > /logs/verifier/reward.txt\n",
@@ -314,7 +333,7 @@ describe("an evaluation", () => {
     expect(told.results.at(-1).why).toBe("reward.txt contains 'high', which is not a number");
   });
 
-  it("gives verifiers the variables they name, and shows no secret that they print", async () => {
+  it("verifiers get the variables they name, and secrets they print are hidden", async () => {
     const judged = makeTask("judged", {
       "task.toml": '[verifier]\nenv = { KEY = "${JUDGE_API_KEY}", WORD = "${NOT_SET_HERE:-otherwise}" }\n',
       "tests/test.sh": 'echo "Error: $KEY $WORD" >&2; test ${#KEY} = 20 || exit 2; exit 1\n',
@@ -327,14 +346,14 @@ describe("an evaluation", () => {
     for (const text of [stdout, stderr, kept]) expect(text).not.toContain(key);
   });
 
-  it("takes the tests and their reward from nobody else", async () => {
+  it("tests and rewards come only from the task", async () => {
     const cheats = makeTask("cheats", {
       "solution/solve.sh": "echo 1 > /logs/verifier/reward.txt; mkdir -p ../tests; echo exit 0 > ../tests/test.sh\n",
     });
     expect((await evaluate([cheats, "--oracle"])).told.results[0]).toMatchObject({ status: "failed", reward: 0 });
   });
 
-  it("ends what takes too long, and leaves no process behind", async () => {
+  it("an attempt over its time limit is ended without leaving processes", async () => {
     const mark = `${Math.random()}`.slice(2);
     const slowAgent = makeTask("slow-agent", {
       "task.toml": "[agent]\ntimeout_sec = 2\n",
@@ -383,7 +402,7 @@ describe("an evaluation", () => {
     },
   );
 
-  it("without a sandbox says so, and runs only when told to", async () => {
+  it("eval without a sandbox says so, and runs only when told to", async () => {
     // In a world where bubblewrap is an empty file.
     const without =
       missing === undefined
@@ -409,7 +428,7 @@ describe("an evaluation", () => {
     [["made/good", "--agent", "nobody"], "nobody", 2],
     [["made/good", "--model", "anthropic/claude-sonnet-4-5"], "Not authenticated", 1],
     [["made/good", "--model", "nonsense-9"], "nonsense-9", 1],
-  ] as [string[], string, number][])("refuses %j", async (args, why, code) => {
+  ] as [string[], string, number][])("eval refuses %j", async (args, why, code) => {
     const { exit, stderr } = await run(args);
     expect(stderr).toContain(why);
     expect(exit).toBe(code);

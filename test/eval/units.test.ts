@@ -7,7 +7,7 @@ import { readDockerfile } from "../../src/eval/environment.ts";
 import { summaryOf } from "../../src/eval/evaluate.ts";
 import { type AttemptFolders, withOwnPaths } from "../../src/eval/folders.ts";
 import { meanPassAtK, passAtK } from "../../src/eval/pass-at-k.ts";
-import { exitCodeOf, predictions, reportJunit } from "../../src/eval/report.ts";
+import { exitCodeOf, predictions, reportJunit, reportText, summaryLine } from "../../src/eval/report.ts";
 import { findTasks, readTask, type Task } from "../../src/eval/task.ts";
 import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 
@@ -24,8 +24,8 @@ function taskIn(place: Workspace, name: string, toml: string, files: Record<stri
   return join(place.path, name);
 }
 
-describe("a Dockerfile", () => {
-  it("that only copies is followed", () => {
+describe("Dockerfiles of tasks", () => {
+  it("a Dockerfile that only copies files is followed", () => {
     expect(
       dockerfile(
         `# the image\nFROM node:22\nWORKDIR /app\nCOPY . .\nCOPY a.txt \\\n  b.txt docs/\nCOPY ["one file.txt", "x.txt"]\n`,
@@ -51,18 +51,21 @@ describe("a Dockerfile", () => {
     ["FROM a\nWORKDIR /app\nCOPY x /etc/x\n", "3: /etc/x is outside the directory to work in, /app"],
     ["FROM a\nWORKDIR /app\nCOPY ../x .\n", "3: ../x is outside environment/"],
     ["FROM a\nCOPY *.txt /\n", "2: patterns and variables are not supported"],
-  ])("that does more is refused with its line: %j", (text, why) => {
-    expect(() => dockerfile(text)).toThrow(why);
-  });
+  ])(
+    "a Dockerfile that cannot be followed without a container is refused, and the error names the line: %j",
+    (text, why) => {
+      expect(() => dockerfile(text)).toThrow(why);
+    },
+  );
 });
 
-describe("a task", () => {
-  it("is read into plain data", () => {
+describe("reading tasks", () => {
+  it("a task is read into plain data", () => {
     const place = createWorkspace();
     const folder = taskIn(
       place,
       "one",
-      `[agent]\ntimeout_sec = 1.5\n[verifier]\nenv = { A = "b" }\n[metadata.courser]\nmode = "ask"\n[[environment.mcp_servers]]\nname = "s"\ncommand = "x"\nargs = ["y"]\n`,
+      `[agent]\ntimeout_sec = 1.5\n[verifier]\nenv = { A = "b" }\n[metadata.courser]\nmode = "ask"\n[[environment.mcp_servers]]\nname = "s"\ncommand = "x"\nargs = ["y", 1]\nenv = { A = "b" }\n[[environment.mcp_servers]]\nname = "far"\nurl = "http://x"\n`,
       { "recordings/gpt.jsonl": "", "script.json": "[]" },
     );
     const task = readTask(folder);
@@ -71,7 +74,7 @@ describe("a task", () => {
       instruction: "do it",
       agent: { timeoutMs: 1500 },
       verifier: { timeoutMs: 600_000, env: { A: "b" } },
-      mcpServers: { s: { command: "x", args: ["y"] } },
+      mcpServers: { s: { command: "x", args: ["y", "1"], env: { A: "b" } }, far: { url: "http://x" } },
       mode: "ask",
       noop: "fail",
       recordings: { gpt: join(folder, "recordings/gpt.jsonl") },
@@ -84,19 +87,29 @@ describe("a task", () => {
   it.each([
     ["[agent]\ntimeout_sec = = 1\n", {}, "task.toml, line 2"],
     ["[agent]\ntimeout_sec = -1\n", {}, "agent.timeout_sec must be a positive number"],
+    ["[agent]\ntimeout_sec = 0\n", {}, "agent.timeout_sec must be a positive number"],
+    ["[agent]\ntimeout_sec = 'x'\n", {}, "agent.timeout_sec must be a positive number"],
+    ["[environment]\nbuild_timeout_sec = 'x'\n", {}, "environment.build_timeout_sec must be a positive number"],
+    ["[verifier]\nenv = { A = 'b', C = 1 }\n", {}, "verifier.env must be a table of strings"],
+    ["[solution]\nenv = 'A'\n", {}, "solution.env must be a table of strings"],
+    ["[environment]\nmcp_servers = 'x'\n", {}, "environment.mcp_servers must be a list of tables"],
+    ["[environment]\nmcp_servers = ['x']\n", {}, "needs a name, and a command or a url"],
+    ["[[environment.mcp_servers]]\ncommand = 'x'\n", {}, "needs a name, and a command or a url"],
+    ["[[environment.mcp_servers]]\nname = 'x'\n", {}, "needs a name, and a command or a url"],
+    ["[metadata.courser]\nnoop = 'maybe'\n", {}, 'must be "pass" or "fail"'],
     ["[[steps]]\nname = 'a'\n", {}, "tasks of several steps"],
     ["[environment]\ndocker_image = 'x'\n", {}, "there are no containers here"],
     ["", { "environment/docker-compose.yaml": "" }, "docker-compose.yaml needs containers"],
     ["", { "environment/Dockerfile": "FROM a\nRUN b\n" }, "environment/Dockerfile, line 2"],
     ["[metadata.courser]\nmode = 'fast'\n", {}, 'must be "plan" or "ask"'],
-  ] as [string, Record<string, string>, string][])("that cannot be used says why: %j", (toml, files, why) => {
+  ] as [string, Record<string, string>, string][])("an unusable task says why: %j", (toml, files, why) => {
     const place = createWorkspace();
     const folder = taskIn(place, "one", toml, files);
     expect(() => readTask(folder)).toThrow(why);
     place.remove();
   });
 
-  it("is found alone or among others", () => {
+  it("a task is found alone or among others", () => {
     const place = createWorkspace();
     taskIn(place, "tasks/b", "");
     taskIn(place, "tasks/a", "");
@@ -112,7 +125,7 @@ describe("a task", () => {
     place.remove();
   });
 
-  it("names paths of a container, which are others here", () => {
+  it("container paths of a task are translated", () => {
     const folders = { logs: "/x/logs", tests: "/x/tests", solution: "/x/solution", work: "/x/w" } as AttemptFolders;
     const task = { environment: { workdir: "/app", copies: [] } } as unknown as Task;
     expect(
@@ -122,7 +135,7 @@ describe("a task", () => {
 });
 
 describe("pass@k", () => {
-  it("is what counting all choices of k attempts gives", () => {
+  it("pass@k equals counting all choices of k attempts", () => {
     const share = (n: number, c: number, k: number) => {
       let [all, hit] = [0, 0];
       for (let set = 0; set < 1 << n; set++) {
@@ -144,7 +157,7 @@ describe("pass@k", () => {
       expect(passAtK(n, c, k)).toBeCloseTo(share(n, c, k), 12);
   });
 
-  it("is the mean over the tasks that had so many attempts", () => {
+  it("pass@k is the mean over tasks with enough attempts", () => {
     const tasks = [
       { attempts: 2, passed: 1 },
       { attempts: 1, passed: 1 },
@@ -155,7 +168,7 @@ describe("pass@k", () => {
   });
 });
 
-describe("what is reported", () => {
+describe("eval reports", () => {
   const result = (task: string, status: Status, more: Partial<AttemptResult> = {}): AttemptResult => ({
     task,
     attempt: "1",
@@ -173,7 +186,7 @@ describe("what is reported", () => {
   ];
   const summary = summaryOf(results, 5000);
 
-  it("sums up, without what was skipped", () => {
+  it("the summary leaves out skipped tasks", () => {
     expect(summary).toMatchObject({
       tasks: 4,
       passed: 1,
@@ -186,14 +199,46 @@ describe("what is reported", () => {
     expect(summary.passAt).toEqual({ 1: 1 / 3 });
   });
 
-  it("has an exit code for each kind of end", () => {
+  it("each kind of ending has an exit code", () => {
     expect(exitCodeOf(summary)).toBe(1);
     expect(exitCodeOf(summaryOf(results.slice(0, 2), 0))).toBe(5);
     expect(exitCodeOf(summaryOf(results.slice(0, 1), 0))).toBe(0);
     expect(exitCodeOf(summaryOf(results.slice(3), 0))).toBe(5);
   });
 
-  it("is JUnit that XML readers take", () => {
+  it("the table of attempts aligns its columns, with reasons below", () => {
+    const costly = { steps: 120, inputTokens: 9_000, outputTokens: 1_000, costUsd: 0.05, denials: [{}, {}] };
+    const rows = [result("a", "passed"), result("long-name", "failed", { attempt: "12", why: "no\nway" })];
+    const more = { ...rows[1]!, status: "error" as const, agent: { ...rows[1]!.agent, ...costly } as never };
+    const unpriced = result("c", "skipped", { agent: { ...rows[0]!.agent, costUsd: undefined } as never });
+    const all = [
+      ...rows,
+      more,
+      { ...unpriced, why: "none" },
+      result("d", "passed", { agent: { ...rows[0]!.agent, costUsd: 0 } }),
+    ];
+    const text = reportText({ results: all, summary: summaryOf(all, 65_000), interrupted: true } as never);
+    expect(`\n${text}`).toMatchInlineSnapshot(`
+      "
+               task       attempt   time  steps  tokens     cost  denied
+      ok       a          1        1.2 s      2      15    $0.25       0
+      FAILED   long-name  12       1.2 s      2      15    $0.25       0
+               no way
+      ERROR    long-name  12       1.2 s    120     10k  $0.0500       2
+               no way
+      skipped  c          1        1.2 s      2      15                0
+               none
+      ok       d          1        1.2 s      2      15       $0       0
+
+      Interrupted. 4 tasks: 2 passed, 1 failed, 1 could not be judged, 1 skipped. pass@1 66.7 %, pass@2 0.0 %, 10k tokens, $0.55, 2 denied, 65.0 s.
+      "
+    `);
+    expect(summaryLine(summaryOf(rows.slice(0, 1), 900))).toMatchInlineSnapshot(
+      `"1 task: 1 passed, 0 failed. pass@1 100.0 %, 15 tokens, $0.25, 0.9 s."`,
+    );
+  });
+
+  it("the JUnit report is valid XML", () => {
     expect(reportJunit({ results, summary })).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="eval" tests="4" failures="1" errors="1" skipped="1" time="5.000">
   <testcase classname="eval.a" name="a #1" time="1.200"/>
@@ -204,7 +249,7 @@ describe("what is reported", () => {
 `);
   });
 
-  it("has a prediction for each attempt that was made", () => {
+  it("there is a prediction for each attempt", () => {
     const lines = predictions({ results, summary }, "gpt").trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual(
       ["a", "b", "c"].map((task) => ({ instance_id: task, model_name_or_path: "gpt", model_patch: `of ${task}` })),

@@ -26,21 +26,21 @@ async function examine(
 
 const failed = ({ verdicts }: Report) => verdicts.filter(({ status }) => status === "fail");
 
-it("ours passes every rule", { timeout: 180_000 }, async () => {
+it("our CLI passes every conformance rule", { timeout: 180_000 }, async () => {
   const report = await examine(["--model", "offline"]);
   expect(failed(report)).toEqual([]);
   expect(report.verdicts.filter(({ status }) => status === "skip")).toEqual([]);
   expect([report.exit, report.passes, report.verdicts.length > 35]).toEqual([0, true, true]);
 });
 
-describe("every fault of the fake is caught by a rule", () => {
+describe("faults caught by conformance", () => {
   let script: string;
   /** What the fake plays is the note of the trials. Written once, since several read it at the same time. */
   beforeEach(() => {
     const replies = [{ calls: [{ name: "Read", args: { path: "note.txt" } }] }, { text: "quokka" }];
     script = place.file("script.json", JSON.stringify(replies));
   });
-  it("and programs that write what no rule of the fake does", async () => {
+  it("programs with faults that the fake CLI cannot play are caught", async () => {
     const lines = (end: string) =>
       `process.stdout.write(${JSON.stringify(`{"type":"system","subtype":"init"}${end}`)});`;
     const evidence: Record<string, string> = {
@@ -69,7 +69,7 @@ describe("every fault of the fake is caught by a rule", () => {
       ["--rule", "stream", "--rule", "partial", "--timeout", fault?.startsWith("hang") ? "3" : "60"],
     );
 
-  it("and without one, the fake passes", async () => {
+  it("the fake CLI without a fault passes", async () => {
     expect(failed(await examined())).toEqual([]);
   });
 
@@ -87,7 +87,7 @@ describe("every fault of the fake is caught by a rule", () => {
     "other-text": "stream.text",
     "other-session": "stream.session",
   };
-  it("whatever it is", { timeout: 180_000 }, async () => {
+  it("every fault of the fake CLI is caught by a rule", { timeout: 180_000 }, async () => {
     const names = Object.keys(faults) as FaultName[];
     const work = async () => {
       for (let fault = names.shift(); fault; fault = names.shift()) {
@@ -101,7 +101,7 @@ describe("every fault of the fake is caught by a rule", () => {
   });
 });
 
-it("reports for people and as JUnit, and refuses what it does not know", async () => {
+it("conformance reports for people and as JUnit, and refuses unknown options", async () => {
   const command = ["--", process.execPath, cli, "fake", "--fault", "noise"];
   const text = await place.run(["conformance", "--rule", "stream.lines", ...command]);
   expect([text.exit, text.stdout]).toEqual([1, expect.stringContaining("FAILED   stream.lines")]);
@@ -137,8 +137,8 @@ it("reports for people and as JUnit, and refuses what it does not know", async (
   expect(none.stdout).toContain("0 rules passed, 1 failed, 13 skipped.");
 });
 
-describe("the fake", () => {
-  it.each(Object.keys(versions) as VersionName[])("plays a recording in the stream of %s", async (version) => {
+describe("the fake CLI", () => {
+  it.each(Object.keys(versions) as VersionName[])("the fake plays a recording in the stream of %s", async (version) => {
     const file = join(place.home, "run.jsonl");
     const calls = [
       { name: "Shell", args: { command: "exit 3" } },
@@ -176,7 +176,7 @@ describe("the fake", () => {
     expect([shown.exit, "usage" in result]).toEqual([0, profileOf(versions[version]).usage]);
   });
 
-  it("plays a script to its error, counts its tokens, and moves a recording to where it is", async () => {
+  it("the fake plays a script to its error, counts tokens, and relocates a recording", async () => {
     const fakeOf = (file: string) =>
       place.run(["fake", "--from", file, "-p", "--output-format", "stream-json", "go"], { cwd: place.path });
     const error = { code: "MODEL_RATE_LIMIT", message: "slow down" };
@@ -197,7 +197,7 @@ describe("the fake", () => {
     other.remove();
   });
 
-  it("plays scripts, takes a prompt from stdin, and resumes what it is told", async () => {
+  it("the fake plays scripts, takes a prompt from stdin, and resumes", async () => {
     const script = place.file("script.json", JSON.stringify([{ text: "Hello." }]));
     const plain = await place.run(["fake", "--from", script, "-p"], { stdin: "hi\n" });
     expect([plain.exit, plain.stdout]).toEqual([0, "Hello.\n"]);

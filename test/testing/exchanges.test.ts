@@ -2,6 +2,7 @@
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { exchangeDifference } from "../../src/testing/exchanges/exchange-difference.ts";
 import type { ModelServer } from "../../src/testing/kit/model-server.ts";
 import { strictServer } from "../model/strict/server.ts";
 import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
@@ -61,7 +62,7 @@ const record = (...words: string[]) => {
 const replay = (words: readonly string[], flags: readonly string[] = []) =>
   there.run(["replay", file, ...flags, "--", "bin/claude", ...words]);
 
-it("records a program with its vendor, and answers it from the file elsewhere, without the vendor or a key", async () => {
+it("record keeps a program's exchanges, and replay answers from the file without vendor or key", async () => {
   const recorded = await record("Hello");
   expect(recorded).toMatchObject({ exit: 4, stdout: "A title. Turn 2\n", stderr: "" });
   expect(vendor.violations).toEqual([]);
@@ -82,7 +83,7 @@ it("records a program with its vendor, and answers it from the file elsewhere, w
   expect(slow).toMatchObject({ exit: 4, stdout: "A title. Turn 2\n" });
 });
 
-it("names the first request that differs, and goes on if it is told to", async () => {
+it("replay names the first request that differs, and can continue", async () => {
   await record("Hello");
   const other = await replay(["Goodbye"]);
   expect(other.exit).toBe(1);
@@ -100,7 +101,35 @@ it("names the first request that differs, and goes on if it is told to", async (
   );
 });
 
-it("says what can be recorded, and what a file is a recording of", async () => {
+it("a difference names the call whose result differs, though ids differ in each run", () => {
+  const request = (run: string, result: string) => {
+    const call = (name: string) => ({ type: "tool_use", id: `${name}-${run}`, name, input: {} });
+    const answer = (name: string, content: string) => ({ type: "tool_result", tool_use_id: `${name}-${run}`, content });
+    const messages = [
+      { role: "assistant", content: [call("Read"), call("Bash")] },
+      { role: "user", content: [answer("Read", result), answer("Bash", "same")] },
+    ];
+    return { request: 1, at: 0, method: "POST", path: "/v1/messages", body: { tools: [{ name: "Read" }], messages } };
+  };
+  const asIs = (text: string) => text;
+  expect(exchangeDifference(request("a", "one"), request("b", "two"), { recorded: asIs, now: asIs })).toBe(
+    'messages[1] (result of Read, call_1): recorded "one", now "two"',
+  );
+});
+
+it("a number in the place of the same digits as text is a difference", () => {
+  const request = (limit: unknown) => {
+    const messages = [{ role: "user", content: [{ type: "text", text: "go" }] }];
+    return { request: 1, at: 0, method: "POST", path: "/v1/messages", body: { messages, limit } };
+  };
+  const asIs = (text: string) => text;
+  const between = (one: unknown, other: unknown) =>
+    exchangeDifference(request(one), request(other), { recorded: asIs, now: asIs });
+  expect(between(1, "1")).toMatch(/limit: recorded .*1.*, now .*1/);
+  expect(between("true", true)).toMatch(/limit: /);
+});
+
+it("record and replay say what can be recorded, and what a file is a recording of", async () => {
   const stderrOf = async (...words: string[]) => (await here.run(words)).stderr;
   expect(await stderrOf("record", "-o", file, "--", "bash", "-c", "true")).toContain(
     "These can: claude, codex, gemini",
@@ -109,11 +138,12 @@ it("says what can be recorded, and what a file is a recording of", async () => {
   await record("Hello");
   expect(await stderrOf("replay", file, "--", process.execPath, "x")).toContain("These can: claude");
   expect(await stderrOf("replay", file, "--", cli, "-p", "x")).toContain("is one of claude. Replay it with: -- claude");
+  expect(await stderrOf("replay", file)).toMatch(/is one of claude\. Play it with: .* -- claude/);
   const damaged = here.file("damaged.jsonl", '{"exchanges":1}\n{"reply":1,"chunks":[]}\n');
   expect(await stderrOf("replay", damaged, "--", "bin/claude")).toContain("line 2: there is no request 1");
 });
 
-it("records this CLI as --record does", async () => {
+it("recording this CLI equals --record", async () => {
   const script = here.file(
     "script.json",
     JSON.stringify([{ calls: [{ name: "LS", args: { path: "." } }] }, { text: "Done." }]),

@@ -67,8 +67,8 @@ const everything: ScriptedReply[] = [
 ];
 const files = { "a.txt": "Hello\n", "old.txt": "old\n", "same.txt": "same\n" };
 
-describe("a run", () => {
-  it("tells what was called, changed, denied and asked", async () => {
+describe("a run of the kit", () => {
+  it("a run of the testing kit lists what was called, changed, denied and asked", async () => {
     const work = made(files);
     const run = await work.run("paint", { model: scripted(everything), args: ["--force", "--deny", "Shell(rm)"] });
     expect(run).toHaveSucceeded();
@@ -98,7 +98,7 @@ describe("a run", () => {
     expect(() => expectRun(run.events).toHaveChangedFiles()).toThrow(/needs a run of runCli/);
   });
 
-  it("says readably what is not so", async () => {
+  it("a failed matcher of the testing kit explains itself", async () => {
     const work = made(files);
     const run = await work.run("paint", { model: scripted(everything), args: ["--force", "--deny", "Shell(rm)"] });
     const path = join(work.path, "a.txt");
@@ -125,7 +125,7 @@ describe("a run", () => {
     expect(() => expect("text").toHaveSucceeded()).toThrow(/needs what runCli\(\) or agent\(\) gave/);
   });
 
-  it("tells which tool of a server was called", async () => {
+  it("MCP calls name their tool and server", async () => {
     const mcp = { demo: { command: process.execPath, args: [join(import.meta.dirname, "../support/mcp-server.mjs")] } };
     const work = made(files, { config: { "mcp.json": { mcpServers: mcp } } });
     const model = scripted([{ calls: [{ name: "demo-add", args: { a: 1, b: 2 } }] }, "3"]);
@@ -139,7 +139,7 @@ describe("a run", () => {
     expect([json.text, json.sessionId]).toEqual(["2 + 2 = 4", expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   });
 
-  it("that fails is a value too", async () => {
+  it("the testing kit returns a failed run as a value instead of throwing", async () => {
     const work = made();
     const refused = await work.run("go", { model: scripted([{ error: { code: "MODEL_REFUSED", message: "no" } }]) });
     expect(refused).toHaveFailed("MODEL_REFUSED");
@@ -154,7 +154,7 @@ describe("a run", () => {
     await expect(work.cli([], { executable: "no-such-program" })).rejects.toThrow(/no-such-program/);
   });
 
-  it("is of another CLI, where one is named", async () => {
+  it("the testing kit can run another CLI than Courser", async () => {
     const work = made({
       "cli.cjs": 'console.log(JSON.stringify({type:"result",subtype:"success",is_error:false,result:process.argv[2]}))',
     });
@@ -164,8 +164,8 @@ describe("a run", () => {
   });
 });
 
-describe("a scripted model", () => {
-  it("goes on where a chat is, and begins again in another", async () => {
+describe("the kit's scripted model", () => {
+  it("a scripted model continues within a chat and restarts in another", async () => {
     const work = made();
     const model = scripted(["one", { error: { code: "MODEL_REFUSED" } }, { expect: "third", text: "three" }]);
     const first = await work.run("first", { model });
@@ -177,7 +177,7 @@ describe("a scripted model", () => {
     expect(await work.run("fourth", { model, args: resume })).toHaveFailed("MODEL_BAD_RESPONSE");
   });
 
-  it("goes on in follow-ups and repairs of the SDK", async () => {
+  it("a scripted model continues in follow-ups and repairs of the SDK", async () => {
     const work = made();
     const { model } = scripted(["no JSON", '{"n": 1}', { expect: "And now?", text: '{"n": 2}' }]);
     const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const;
@@ -188,7 +188,7 @@ describe("a scripted model", () => {
     expect(await next.result).toMatchObject({ outcome: "success", data: { n: 2 } });
   });
 
-  it("is checked when it is made, and removes what it wrote", () => {
+  it("a scripted model is validated when created, and removes its files", () => {
     expect(() => scriptedModel([{ text: "a", cals: [] } as ScriptedReply])).toThrow(
       /"cals" is not known.*did you mean "calls"/,
     );
@@ -202,7 +202,7 @@ describe("a scripted model", () => {
   });
 });
 
-it("a replayed model answers from a recording, with its tools or with real ones", async () => {
+it("a replayed model answers from a recording, with recorded or real tools", async () => {
   const work = made(files);
   const model = scripted([{ calls: [{ name: "Write", args: { path: "b.txt", contents: "b\n" } }] }, "Done."]);
   const args = ["--force", "--record", join(work.home, "run.jsonl")];
@@ -218,8 +218,8 @@ it("a replayed model answers from a recording, with its tools or with real ones"
   expect(() => replayModel(join(work.path, "a.txt"))).toThrow(/a\.txt/);
 });
 
-describe("a model server", () => {
-  it("speaks every wire, and fails where it is told to", async () => {
+describe("the kit's model server", () => {
+  it("the model server speaks every wire, and fails on request", async () => {
     await using server = await modelServer([
       { status: 529, body: { error: { type: "overloaded_error", message: "busy" } } },
       { toolCalls: [{ name: "Read", args: { path: "a.txt" } }], repeat: 4, when: isFirst },
@@ -239,7 +239,7 @@ describe("a model server", () => {
     expect(server.requests.length).toBe(9);
   });
 
-  it("answers clients that do not stream, and words its errors as the vendor does", async () => {
+  it("the model server answers non-streaming clients, and words errors like the vendor", async () => {
     const call = { name: "Read", args: { path: "a.txt" } };
     await using server = await modelServer([
       { thinking: "Hm.", text: ["Let me ", "look."], toolCalls: [call], repeat: 4 },
@@ -272,7 +272,7 @@ describe("a model server", () => {
   });
 });
 
-it("a workspace is alone, and goes when it is removed", async () => {
+it("a workspace is isolated and removed", async () => {
   const work = workspace(
     { "a.json": { a: 1 } },
     { config: { "cli-config.json": { permissions: { deny: ["Read(**)"] } } } },

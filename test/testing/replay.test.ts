@@ -33,7 +33,7 @@ const resultOf = (run: { stdout: string }) => JSON.parse(run.stdout.trim().split
 const change = (from: string, to: string) => writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
 
 // The long form: npm run long -- replay --runs 200
-it("random runs replay byte for byte, in another workspace and home, and touch nothing", {
+it("random runs replay byte for byte in another workspace and home, changing nothing", {
   timeout: 240_000,
 }, async () => {
   const { faults, endings, sizes } = await campaign({ runs: 10, seed: 7, concurrency: 3 });
@@ -43,8 +43,8 @@ it("random runs replay byte for byte, in another workspace and home, and touch n
   expect(Math.max(...sizes.map(({ ratio }) => ratio))).toBeLessThan(3);
 });
 
-describe("the first request that differs", () => {
-  it("is named when the prompt has another character", async () => {
+describe("differences found by replay", () => {
+  it("replay names a prompt that differs by a character", async () => {
     await record();
     const run = await replay([], "ga");
     expect(run.exit).toBe(1);
@@ -53,7 +53,7 @@ describe("the first request that differs", () => {
     expect(resultOf(run).result).toContain('in request 1: messages[0] (user): recorded "go", now "ga"');
   });
 
-  it("is named with the rule file that was changed", async () => {
+  it("replay names the changed rule file", async () => {
     await record();
     there.file("AGENTS.md", files["AGENTS.md"].replace("kind", "kinf"));
     for (const tools of ["recorded", "live"]) {
@@ -62,7 +62,7 @@ describe("the first request that differs", () => {
     }
   });
 
-  it("is named with the nested rule, or the one with a pattern, that a touched file brings along", async () => {
+  it("replay names the nested or pattern rule that a touched file brings", async () => {
     const nested = {
       "src/AGENTS.md": "No classes.\n",
       ".cursor/rules/ts.mdc": '---\nglobs: "**/*.ts"\n---\nNo any.\n',
@@ -85,13 +85,13 @@ describe("the first request that differs", () => {
     }
   });
 
-  it("is named with the tools that are offered", async () => {
+  it("replay names differing tools", async () => {
     await record();
     const { result } = resultOf(await replay(["--disallowed-tools", "WebSearch"]));
     expect(result).toContain("request 1: tools: recorded with WebSearch, now without WebSearch");
   });
 
-  it("is named when a tool gives something else, here or in the recording", async () => {
+  it("replay names a tool result that differs, here or in the recording", async () => {
     await record();
     there.file("a.txt", "hellp\n");
     const live = await replay(["--replay-tools", "live"]);
@@ -107,7 +107,7 @@ describe("the first request that differs", () => {
     expect(resultOf(await replay()).result).toMatch(/was changed: the result of read \(\S+\)/);
   });
 
-  it("does not stop a run that shall continue, which says so", async () => {
+  it("replay can continue after a difference, and says so", async () => {
     await record();
     for (const tools of ["recorded", "live"]) {
       const run = await replay(["--replay-tools", tools, "--replay-on-mismatch", "continue"], "ga");
@@ -117,7 +117,7 @@ describe("the first request that differs", () => {
     }
   });
 
-  it("is not the date, a path, a branch or an id", async () => {
+  it("dates, paths, branches and ids do not count as differences", async () => {
     here.file(".git/HEAD", "ref: refs/heads/main\n");
     await record([], [{ calls: [{ name: "Shell", args: { command: "pwd; echo $HOME" } }] }, { text: "ok" }]);
     change("Date: 20", "Date: 19");
@@ -126,7 +126,7 @@ describe("the first request that differs", () => {
   });
 });
 
-it("a host that sends several prompts gets each turn again", async () => {
+it("every turn of a multi-prompt recording is replayed", async () => {
   const line = (text: string) => `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
   const stdin = `${line("read a.txt")}${line("what is 2+2?")}`;
   const hosted = [...stream, "--input-format", "stream-json", "--model"];
@@ -137,7 +137,7 @@ it("a host that sends several prompts gets each turn again", async () => {
   expect(resultOf(other).result).toMatch(/request 3: messages\[\d\] \(user\): recorded "what is 2\+2/);
 });
 
-it("a run in a worktree is replayed in another, with live tools too", async () => {
+it("a worktree run is replayed in another worktree, also with live tools", async () => {
   const worktree = async (at: Workspace, name: string, args: readonly string[]) => {
     const git = (...words: string[]) =>
       execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: at.path });
@@ -154,7 +154,7 @@ it("a run in a worktree is replayed in another, with live tools too", async () =
   expect([live.exit, resultOf(live).result]).toEqual([0, "Let me look.It says hello."]);
 });
 
-it("with live tools, what is done is done again", async () => {
+it("with live tools the effects happen again", async () => {
   await record([], [{ calls: [{ name: "Write", args: { path: "made.txt", contents: "x" } }] }, { text: "ok" }]);
   const recorded = await replay();
   expect([recorded.exit, existsSync(join(there.path, "made.txt"))]).toEqual([0, false]);
@@ -164,7 +164,7 @@ it("with live tools, what is done is done again", async () => {
   expect(resultOf(more).error_code).toBe("MAX_TURNS");
 });
 
-it("a recording that no longer fits is made anew, from its replies and what the tools give now", async () => {
+it("an outdated recording can be renewed from its replies and current tool results", async () => {
   await record();
   there.file("a.txt", "hi there\n");
   const fresh = join(there.home, "new.jsonl");
@@ -179,7 +179,7 @@ it("a recording that no longer fits is made anew, from its replies and what the 
   expect((await there.run(args)).stderr).toContain("--model replay:FILE");
 });
 
-it("keeps no secret, and shows the redacted original", async () => {
+it("a recording contains no secret and shows the redacted original", async () => {
   const key = `sk-ant-api03-${"q8Zr2LmT".repeat(6)}`;
   here.file("a.txt", `key=${key}\n`);
   const run = await record();
@@ -192,7 +192,7 @@ it("keeps no secret, and shows the redacted original", async () => {
   expect(shown.stdout).toBe(run.stdout.replaceAll(key, marker));
 });
 
-it("of a run that is killed, keeps what was written until then", async () => {
+it("the recording of a killed run contains what was written until then", async () => {
   const waits = [{ text: "Let me wait.", calls: [{ name: "Shell", args: { command: "sleep 20" } }] }];
   await here.play(waits, ["--record", file], {
     onStart(child) {
@@ -211,13 +211,13 @@ it("of a run that is killed, keeps what was written until then", async () => {
   expect(shown.stderr).toMatch(/ends before its run does.*\[RECORDING_INVALID\]/s);
 });
 
-it("is part of the work: a run whose recording cannot be written fails", async () => {
+it("a run whose recording cannot be written fails", async () => {
   const run = await here.play([{ text: "done" }], ["--record", "/dev/full"]);
   expect(run.exit).toBe(1);
   expect(run.stdout.trimEnd().split("\n").at(-1)).toMatch(/"subtype":"error".*--record \/dev\/full.*OUTPUT_FAILED/);
 });
 
-it("stops the run when the disk is full, after every call has its end", async () => {
+it("a full disk stops the recorded run after every call has ended", async () => {
   const slow = { name: "Shell", args: { command: "sleep 20" } };
   const queued = { name: "Write", args: { path: "queued.txt", content: "x" } };
   const run = await here.play([{ calls: [slow, queued] }, { text: "done" }], ["--record", "/dev/full"]);
@@ -242,7 +242,7 @@ it("stops the run when the disk is full, after every call has its end", async ()
   expect([next.exit, next.lines().at(-1)!["result"]], next.stderr).toEqual([0, "I see."]);
 });
 
-it("refuses a damaged file with its line", async () => {
+it("a damaged recording is refused with its line", async () => {
   await record();
   const whole = readFileSync(file, "utf8");
   const lines = whole.trimEnd().split("\n");
@@ -261,17 +261,17 @@ it("refuses a damaged file with its line", async () => {
   }
 });
 
-describe("replay", () => {
-  it("shows a run to people, whole or up to a step, and in every format as it was", async () => {
+describe("courser replay", () => {
+  it("replay shows a run whole or up to a step, in every format", async () => {
     const run = await record();
     const shown = await there.run(["replay", file]);
-    expect(shown.stdout).toBe("> go\nLet me look.\n  · read a.txt\nIt says hello.\n");
-    expect((await there.run(["replay", file, "--until", "1"])).stdout).toBe("> go\nLet me look.\n  · read a.txt\n");
+    expect(shown.stdout).toBe("> go\nLet me look.\n  · Read a.txt\nIt says hello.\n");
+    expect((await there.run(["replay", file, "--until", "1"])).stdout).toBe("> go\nLet me look.\n  · Read a.txt\n");
     const same = await there.run(["replay", file, "--output-format", "stream-json", "--speed", "100"]);
     expect(same.stdout).toBe(run.stdout);
   });
 
-  it("goes on from a step with another model, after tools that run again or not", async () => {
+  it("replay continues from a step with another model, with or without running tools again", async () => {
     await record();
     const other = there.file("other.json", JSON.stringify([{ expect: "and now?", text: "Now this." }]));
     const from = (...args: string[]) =>
@@ -304,7 +304,7 @@ describe("replay", () => {
   });
 });
 
-it("a chat becomes a recording", async () => {
+it("a chat can be turned into a recording", async () => {
   const exported = async (run: { lines(): Record<string, any>[] }) =>
     (await here.run(["sessions", "export", run.lines()[0]!["session_id"], "--format", "recording"])).stdout;
   const error = { code: "MODEL_REFUSED", message: "no" };

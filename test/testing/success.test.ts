@@ -14,7 +14,7 @@ afterEach(() => place.remove());
 const shell = (command: string, more: object = {}) => ({ name: "Shell", args: { command, ...more } });
 const resultOf = (run: { stdout: string }) => JSON.parse(run.stdout.trim().split("\n").at(-1)!);
 
-it("lists what was refused: rule, file and reason, as the model was told", async () => {
+it("the result lists refused calls with rule, file and reason", async () => {
   const file = place.file(".cursor/cli.json", JSON.stringify({ permissions: { deny: ["Shell(rm)"] } }));
   const script = [{ calls: [shell("rm a.txt"), { name: "Read", args: { path: "a.txt" } }] }, { text: "ok" }];
   const run = await place.play(script);
@@ -30,7 +30,7 @@ it("lists what was refused: rule, file and reason, as the model was told", async
   expect(resultOf(failed).permission_denials).toHaveLength(1);
 });
 
-it("waits for background work, says how it ended, and never ends it under a success", async () => {
+it("a run waits for background work and reports its end, never cutting it off as a success", async () => {
   const short = await place.play([{ calls: [shell("sleep 0.3; exit 3", { isBackground: true })] }, { text: "ok" }]);
   expect(resultOf(short)).toMatchObject({
     is_error: false,
@@ -56,7 +56,7 @@ it("waits for background work, says how it ended, and never ends it under a succ
   expect([stopped.exit, resultOf(stopped).background[0].status]).toEqual([0, "stopped"]);
 });
 
-it("fails on what --fail-on names, and on nothing else", async () => {
+it("--fail-on fails a run for the conditions that it names, and no others", async () => {
   const nothing = await place.play([{ text: "ok" }], ["--fail-on", "empty"]);
   expect([nothing.exit, resultOf(nothing).error_code]).toEqual([5, "NOT_DONE"]);
   const something = [{ calls: [{ name: "LS", args: {} }] }, { text: "ok" }];
@@ -70,7 +70,7 @@ it("fails on what --fail-on names, and on nothing else", async () => {
   ]);
 });
 
-it("shows the answer of a run that is none of the successes that were asked for", async () => {
+it("the answer is shown even if the run fails by --fail-on", async () => {
   const args = ["-p", "--force", "--model", "offline", "--fail-on", "empty", "what is 2+2?"];
   const text = await place.run(args);
   expect([text.exit, text.stdout]).toEqual([5, "2 + 2 = 4\n"]);
@@ -79,13 +79,13 @@ it("shows the answer of a run that is none of the successes that were asked for"
   expect(json.lines()[0]).toMatchObject({ is_error: true, error_code: "NOT_DONE", answer: "2 + 2 = 4" });
 });
 
-it("costs nothing where a model that has a price failed before it used anything", async () => {
+it("a model that failed before using anything costs nothing", async () => {
   const error = { code: "MODEL_RATE_LIMIT", message: "later" };
   const run = await place.play([{ error }]);
   expect(run.lines().at(-1)).toMatchObject({ error_code: error.code, usage: { inputTokens: 0, totalCost: 0 } });
 });
 
-it("tells what was used in every result, also where no turn began or the model has no price", async () => {
+it("every result reports usage, even without a turn or a price", async () => {
   const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, totalCost: 0 };
   const script = JSON.stringify([{ text: "ok" }]);
   const model = ["--model", `script:${place.file("../script.json", script)}`];
@@ -111,7 +111,7 @@ it("tells what was used in every result, also where no turn began or the model h
   expect(spending.total(undefined)).toMatchObject({ inputTokens: 7, totalCost: null });
 });
 
-it("--fail-on replay fails a replay that went on although it differs", async () => {
+it("--fail-on replay fails a replay that continued after a difference", async () => {
   const file = join(place.home, "run.jsonl");
   await place.play([{ calls: [{ name: "LS", args: {} }] }, { text: "ok" }], ["--record", file]);
   for (const tools of ["recorded", "live"]) {
@@ -132,7 +132,7 @@ it("--require-mcp fails before the model is asked", async () => {
   expect(gone.stdout).not.toContain("asked");
 });
 
-it("says what it waits for, and ends where nothing moves", async () => {
+it("a run says what it waits for, and ends if nothing moves", async () => {
   const script = [{ delayMs: 700, calls: [shell("sleep 0.7")] }, { text: "ok" }];
   const run = await place.play(script, ["--heartbeat", "200ms"]);
   const beats = run.lines().filter(({ subtype }) => subtype === "heartbeat");
@@ -143,7 +143,7 @@ it("says what it waits for, and ends where nothing moves", async () => {
   expect(resultOf(silent).result).toContain("the model Script");
 });
 
-it("tells cost and budget, and refuses a limit that it cannot keep", async () => {
+it("cost and budget are reported, and an unenforceable limit is refused", async () => {
   const usage = { inputTokens: 1000, outputTokens: 100 };
   const script = [{ text: "ok", usage }];
   expect(resultOf(await place.play(script)).usage.totalCost).toBe(0);
@@ -157,7 +157,7 @@ it("tells cost and budget, and refuses a limit that it cannot keep", async () =>
   expect(old.lines()[0]).not.toHaveProperty("policy_hash");
 });
 
-it("init names the policy by a hash: the same for the same, another for another", async () => {
+it("init identifies the policy by a hash of its content", async () => {
   const hashOf = async (...args: string[]) => (await place.play([{ text: "ok" }], args)).lines()[0]!["policy_hash"];
   // A plain run has nothing but its mode, which the line names.
   expect(await hashOf()).toBeUndefined();

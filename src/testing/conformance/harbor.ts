@@ -1,32 +1,20 @@
 // The schema with which Harbor reads this CLI's stream, line by line. It drops lines that do not match.
+import { type Check, type FieldTable, flag, listOf, number, object, oneOf, text } from "../../json/checks.ts";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Rule } from "./rules.ts";
 import type { Line, Trial } from "./trials.ts";
 
-type Check = (value: unknown) => boolean;
-
-const text: Check = (value) => typeof value === "string";
-const integer: Check = (value) => Number.isInteger(value);
-const number: Check = (value) => typeof value === "number";
-const flag: Check = (value) => typeof value === "boolean";
-const anyObject: Check = isObject;
-const oneOf =
-  (...values: readonly string[]): Check =>
-  (value) =>
-    values.includes(value as string);
+const integer: Check = (value) => (Number.isInteger(value) ? undefined : "must be an integer");
 /** Also accepts null and a missing value. */
 const maybe =
   (check: Check): Check =>
   (value) =>
-    value === undefined || value === null || check(value);
+    value === undefined || value === null ? undefined : check(value);
+/** Further fields are ignored. */
 const fields =
-  (table: Readonly<Record<string, Check>>): Check =>
+  (table: FieldTable): Check =>
   (value) =>
-    isObject(value) && Object.entries(table).every(([name, check]) => check(value[name]));
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
+    isObject(value) && wrongFields(table, value).length === 0 ? undefined : "must have its fields";
 
 const message = fields({
   role: oneOf("user", "assistant"),
@@ -41,8 +29,8 @@ const usage = fields({
   cost: maybe(number),
 });
 
-/** The fields by line type. Further fields are ignored. */
-const schema: Record<string, Readonly<Record<string, Check>>> = {
+/** The fields by line type. */
+const schema: Record<string, FieldTable> = {
   system: {
     subtype: oneOf("init"),
     apiKeySource: oneOf("env", "flag", "login"),
@@ -57,7 +45,7 @@ const schema: Record<string, Readonly<Record<string, Check>>> = {
   tool_call: {
     subtype: oneOf("started", "completed"),
     call_id: text,
-    tool_call: anyObject,
+    tool_call: object,
     session_id: text,
     model_call_id: text,
     timestamp_ms: integer,
@@ -77,18 +65,20 @@ const schema: Record<string, Readonly<Record<string, Check>>> = {
     query_type: maybe(text),
     session_id: text,
     timestamp_ms: maybe(integer),
-    query: maybe(anyObject),
-    response: maybe(anyObject),
+    query: maybe(object),
+    response: maybe(object),
   },
 };
 
 function faultOf({ number: at, value, text: line }: Line): string | undefined {
   const table = schema[String(value?.["type"])];
   if (!value || !table) return `line ${at} is of no known type: ${line.slice(0, 200)}`;
-  const wrong = Object.entries(table).filter(([name, check]) => !check(value[name]));
-  return wrong.length === 0
-    ? undefined
-    : `line ${at}: ${wrong.map(([name]) => name).join(", ")}: ${line.slice(0, 200)}`;
+  const wrong = wrongFields(table, value);
+  return wrong.length === 0 ? undefined : `line ${at}: ${wrong.join(", ")}: ${line.slice(0, 200)}`;
+}
+
+function wrongFields(table: FieldTable, value: JsonObject): string[] {
+  return Object.keys(table).filter((name) => table[name]!(value[name]) !== undefined);
 }
 
 const linesOf = (type: string) => (trial: Trial) => {

@@ -17,7 +17,9 @@ export type Verdict = {
 export type ConformanceReport = { command: readonly string[]; passes: boolean; verdicts: Verdict[] };
 
 /** `only` holds ids of rules, or groups of them. */
-export async function examine(options: TrialOptions & { only: readonly string[] }): Promise<ConformanceReport> {
+export async function checkConformance(
+  options: TrialOptions & { only: readonly string[] },
+): Promise<ConformanceReport> {
   const trials = new Trials(options);
   const verdicts: Verdict[] = [];
   try {

@@ -15,11 +15,11 @@ export type Rule = {
 };
 
 const typeOf = ({ value }: Line) => [value?.["type"], value?.["subtype"]].filter(Boolean).join("/");
-const shown = ({ number, text }: Line) => `line ${number}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
+const quoteLine = ({ number, text }: Line) => `line ${number}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
 const of = ({ lines }: Trial, type: string) => lines.filter((line) => typeOf(line).startsWith(type));
 const results = (trial: Trial) => of(trial, "result");
 const ended = ({ exit, signal }: Trial) => (signal ? `killed by ${signal}` : `exit code ${exit}`);
-const said = (trial: Trial) => `${ended(trial)}; stderr: ${trial.stderr.trim().slice(0, 200) || "empty"}`;
+const howItEnded = (trial: Trial) => `${ended(trial)}; stderr: ${trial.stderr.trim().slice(0, 200) || "empty"}`;
 
 const assistantText = ({ value }: Line): string => {
   const message = value?.["message"];
@@ -28,18 +28,18 @@ const assistantText = ({ value }: Line): string => {
 };
 
 /** Checks a run that must fail: by its exit code, and without a successful result line. */
-function fails(trial: Trial): Fault {
+function checkFailure(trial: Trial): Fault {
   if (trial.timedOut) return "it did not exit";
   const good = results(trial).find(({ value }) => value?.["is_error"] === false);
-  if (good) return shown(good);
-  return trial.exit === 0 ? said(trial) : undefined;
+  if (good) return quoteLine(good);
+  return trial.exit === 0 ? howItEnded(trial) : undefined;
 }
 
 function endsBySignal(trial: Trial, code: number): Fault {
   if (!trial.wasSignalled) return { skip: "no call had started before it ended, so no signal was sent" };
   if (trial.timedOut || trial.endMs > 15_000) return `it still ran ${Math.round(trial.endMs)} ms after the signal`;
   const good = results(trial).find(({ value }) => value?.["is_error"] === false);
-  if (good) return shown(good);
+  if (good) return quoteLine(good);
   if (results(trial).length > 1) return `${results(trial).length} results`;
   return trial.exit === code || trial.signal !== "" ? undefined : ended(trial);
 }
@@ -51,11 +51,11 @@ function toolKeys(line: Line): string[] {
 
 function outcomeFault(line: Line): Fault {
   const keys = toolKeys(line);
-  if (keys.length !== 1) return shown(line);
+  if (keys.length !== 1) return quoteLine(line);
   const call = (line.value!["tool_call"] as Record<string, unknown>)[keys[0]!];
-  if (!isObject(call) || !isObject(call["args"])) return shown(line);
+  if (!isObject(call) || !isObject(call["args"])) return quoteLine(line);
   if (line.value!["subtype"] !== "completed") return undefined;
-  return isObject(call["result"]) && Object.keys(call["result"]).length > 0 ? undefined : shown(line);
+  return isObject(call["result"]) && Object.keys(call["result"]).length > 0 ? undefined : quoteLine(line);
 }
 
 export const rules: readonly Rule[] = [
@@ -63,7 +63,7 @@ export const rules: readonly Rule[] = [
     id: "stream.starts",
     statement: "The program starts, and accepts -p --force --output-format stream-json and a prompt.",
     trial: "stream",
-    check: (trial) => (trial.lines.length === 0 ? `nothing on stdout; ${said(trial)}` : undefined),
+    check: (trial) => (trial.lines.length === 0 ? `nothing on stdout; ${howItEnded(trial)}` : undefined),
   },
   {
     id: "stream.ends",
@@ -78,7 +78,7 @@ export const rules: readonly Rule[] = [
     trial: "stream",
     check({ lines, stdout }) {
       const wrong = lines.find(({ value }) => value === undefined);
-      if (wrong) return shown(wrong);
+      if (wrong) return quoteLine(wrong);
       const windows = lines.find(({ text }) => text.endsWith("\r"));
       if (windows) return `line ${windows.number} ends with \\r\\n, not with \\n`;
       return stdout === "" || stdout.endsWith("\n") ? undefined : "the last line does not end with a newline";
@@ -89,10 +89,10 @@ export const rules: readonly Rule[] = [
     statement: "The first line is system/init with session_id, cwd, model, permissionMode and apiKeySource.",
     trial: "stream",
     check({ lines: [first] }) {
-      if (!first || typeOf(first) !== "system/init") return first ? shown(first) : "no line";
+      if (!first || typeOf(first) !== "system/init") return first ? quoteLine(first) : "no line";
       const keys = ["session_id", "cwd", "model", "permissionMode", "apiKeySource"];
       const missing = keys.filter((key) => typeof first.value![key] !== "string");
-      return missing.length === 0 ? undefined : `without ${missing.join(", ")}: ${shown(first)}`;
+      return missing.length === 0 ? undefined : `without ${missing.join(", ")}: ${quoteLine(first)}`;
     },
   },
   {
@@ -101,9 +101,9 @@ export const rules: readonly Rule[] = [
     trial: "stream",
     check({ lines }) {
       const at = lines.findIndex((line) => typeOf(line) === "user");
-      if (at < 0 || assistantText(lines[at]!) !== prompt) return at < 0 ? "no user line" : shown(lines[at]!);
+      if (at < 0 || assistantText(lines[at]!) !== prompt) return at < 0 ? "no user line" : quoteLine(lines[at]!);
       const early = lines.slice(0, at).find((line) => /^(assistant|tool_call|result)/.test(typeOf(line)));
-      if (early) return shown(early);
+      if (early) return quoteLine(early);
       const waited = Math.round(lines[at]!.atMs - lines[0]!.atMs);
       return waited > 3000 ? `it came ${waited} ms after the first line` : undefined;
     },
@@ -115,7 +115,7 @@ export const rules: readonly Rule[] = [
     check(trial) {
       const id = sessionOf(trial);
       const other = trial.lines.find(({ value }) => value && value["session_id"] !== id);
-      return other && shown(other);
+      return other && quoteLine(other);
     },
   },
   {
@@ -124,8 +124,8 @@ export const rules: readonly Rule[] = [
     trial: "stream",
     check(trial) {
       const all = results(trial);
-      if (all.length !== 1) return `${all.length} results; ${said(trial)}`;
-      return trial.lines.at(-1) === all[0] ? undefined : shown(trial.lines.at(-1)!);
+      if (all.length !== 1) return `${all.length} results; ${howItEnded(trial)}`;
+      return trial.lines.at(-1) === all[0] ? undefined : quoteLine(trial.lines.at(-1)!);
     },
   },
   {
@@ -142,7 +142,7 @@ export const rules: readonly Rule[] = [
         typeof ms === "number" &&
         typeof apiMs === "number" &&
         typeof text === "string";
-      return isRight ? undefined : shown(result);
+      return isRight ? undefined : quoteLine(result);
     },
   },
   {
@@ -151,7 +151,7 @@ export const rules: readonly Rule[] = [
     trial: "stream",
     check(trial) {
       const good = results(trial).some(({ value }) => value?.["is_error"] === false);
-      return good === (trial.exit === 0) ? undefined : `${good ? "a success" : "no success"}, and ${said(trial)}`;
+      return good === (trial.exit === 0) ? undefined : `${good ? "a success" : "no success"}, and ${howItEnded(trial)}`;
     },
   },
   {
@@ -177,7 +177,7 @@ export const rules: readonly Rule[] = [
         const id = line.value!["call_id"];
         const tool = toolKeys(line).join();
         const isStart = line.value!["subtype"] === "started";
-        if (isStart ? open.has(id) : open.get(id) !== tool) return shown(line);
+        if (isStart ? open.has(id) : open.get(id) !== tool) return quoteLine(line);
         if (isStart) open.set(id, tool);
         else open.delete(id);
       }
@@ -200,7 +200,7 @@ export const rules: readonly Rule[] = [
     check: (trial) =>
       trial.stdout.includes(noteWord)
         ? undefined
-        : `the word in note.txt does not appear in the output; ${said(trial)}`,
+        : `the word in note.txt does not appear in the output; ${howItEnded(trial)}`,
   },
   {
     id: "stream.stderr",
@@ -231,7 +231,7 @@ export const rules: readonly Rule[] = [
     trial: "json",
     check(trial) {
       const isOne = trial.lines.length === 1 && typeOf(trial.lines[0]!).startsWith("result/");
-      return isOne ? undefined : `${trial.lines.length} lines; ${said(trial)}`;
+      return isOne ? undefined : `${trial.lines.length} lines; ${howItEnded(trial)}`;
     },
   },
   {
@@ -239,9 +239,9 @@ export const rules: readonly Rule[] = [
     statement: "--output-format text writes the answer, and nothing of the protocol.",
     trial: "text",
     check(trial) {
-      if (trial.exit !== 0 || trial.stdout.trim() === "") return said(trial);
+      if (trial.exit !== 0 || trial.stdout.trim() === "") return howItEnded(trial);
       const line = trial.lines.find(({ value }) => value?.["type"] !== undefined);
-      return line && shown(line);
+      return line && quoteLine(line);
     },
   },
   {
@@ -250,7 +250,7 @@ export const rules: readonly Rule[] = [
     trial: "resume",
     async check(trial, trials) {
       const id = sessionOf(await trials.get("stream"));
-      if (trial.exit !== 0) return said(trial);
+      if (trial.exit !== 0) return howItEnded(trial);
       return sessionOf(trial) === id ? undefined : `${sessionOf(trial)}, not ${id}`;
     },
   },
@@ -258,7 +258,7 @@ export const rules: readonly Rule[] = [
     id: "resume.unknown",
     statement: "Resuming an unknown session is an error, and no session is created.",
     trial: "unknownSession",
-    check: fails,
+    check: checkFailure,
   },
   {
     id: "stdin.prompt",
@@ -266,22 +266,27 @@ export const rules: readonly Rule[] = [
     trial: "stdin",
     check(trial) {
       const user = of(trial, "user")[0];
-      if (trial.exit !== 0 || !user) return said(trial);
-      return assistantText(user).trim() === prompt ? undefined : shown(user);
+      if (trial.exit !== 0 || !user) return howItEnded(trial);
+      return assistantText(user).trim() === prompt ? undefined : quoteLine(user);
     },
   },
   {
     id: "stdin.open",
     statement: "With a prompt argument, a stdin that stays open does not delay the run.",
     trial: "openStdin",
-    check: (trial) => (trial.timedOut ? "it did not exit" : trial.exit === 0 ? undefined : said(trial)),
+    check: (trial) => (trial.timedOut ? "it did not exit" : trial.exit === 0 ? undefined : howItEnded(trial)),
   },
-  { id: "stdin.none", statement: "Without any prompt, the run fails and exits.", trial: "noPrompt", check: fails },
+  {
+    id: "stdin.none",
+    statement: "Without any prompt, the run fails and exits.",
+    trial: "noPrompt",
+    check: checkFailure,
+  },
   {
     id: "flags.version",
     statement: "--version prints a version and exits with 0.",
     trial: "version",
-    check: (trial) => (trial.exit === 0 && /\d/.test(trial.stdout) ? undefined : said(trial)),
+    check: (trial) => (trial.exit === 0 && /\d/.test(trial.stdout) ? undefined : howItEnded(trial)),
   },
   {
     id: "flags.help",
@@ -290,16 +295,21 @@ export const rules: readonly Rule[] = [
     check: (trial) =>
       trial.exit === 0 && /--output-format/.test(trial.stdout) && /--resume/.test(trial.stdout)
         ? undefined
-        : said(trial),
+        : howItEnded(trial),
   },
-  { id: "flags.unknown", statement: "An unknown flag is an error.", trial: "unknownFlag", check: fails },
-  { id: "flags.format", statement: "An unknown output format is an error.", trial: "unknownFormat", check: fails },
+  { id: "flags.unknown", statement: "An unknown flag is an error.", trial: "unknownFlag", check: checkFailure },
+  {
+    id: "flags.format",
+    statement: "An unknown output format is an error.",
+    trial: "unknownFormat",
+    check: checkFailure,
+  },
   {
     id: "trust.gate",
     statement: "In an untrusted directory, a run without --force writes nothing to stdout and exits with 1.",
     trial: "untrusted",
     check: (trial) =>
-      trial.stdout === "" && trial.exit === 1 ? undefined : `${trial.stdout.slice(0, 200)}; ${said(trial)}`,
+      trial.stdout === "" && trial.exit === 1 ? undefined : `${trial.stdout.slice(0, 200)}; ${howItEnded(trial)}`,
   },
   {
     id: "live.calls",
@@ -308,7 +318,7 @@ export const rules: readonly Rule[] = [
     check(trial) {
       if (trial.wasSignalled) return undefined;
       const started = trial.lines.find((line) => typeOf(line) === "tool_call/started");
-      if (!started) return { skip: `it called no tool; ${said(trial)}` };
+      if (!started) return { skip: `it called no tool; ${howItEnded(trial)}` };
       const seconds = Math.round(trial.endMs / 1000);
       if (seconds < 15) return { skip: `the call should take 20 s, and the run ended after ${seconds} s` };
       return `the start of the call was written only when the run ended, after ${seconds} s`;

@@ -27,7 +27,7 @@ export type Trial = {
   wasSignalled: boolean;
   /** Milliseconds from the signal, or from the start, to the exit. */
   endMs: number;
-  /** The reason why it could not be started. */
+  /** Why the command could not be started. */
   failure?: string;
 };
 
@@ -90,9 +90,9 @@ export class Trials {
   }
 
   get(name: TrialName): Promise<Trial> {
-    const known = this.#done.get(name) ?? this.#run(name);
-    this.#done.set(name, known);
-    return known;
+    const existing = this.#done.get(name) ?? this.#run(name);
+    this.#done.set(name, existing);
+    return existing;
   }
 
   end(): void {

@@ -27,7 +27,7 @@ const unsaid = new Set([
 ]);
 
 /** Text that each CLI sends to the model and that is new in every run. */
-const passing: Partial<Record<UnifiedTool, readonly [RegExp, string][]>> = {
+const passing: Partial<Record<string, readonly [RegExp, string][]>> = {
   claude: [
     [/\bcch=[0-9a-f]+/g, "cch=…"],
     [/\bcc_version=[\w.]+/g, "cc_version=…"],
@@ -101,7 +101,7 @@ export function exchangeDifference(
       createDescriber(normalise, undefined).request({
         system: asked.system,
         tools: asked.tools.map(({ schema, ...tool }) => ({ ...tool, parameters: schema as object })),
-        messages: asked.messages.map(messageOf),
+        messages: messagesOf(asked.messages),
       });
     const words = differenceOf(described(then, sides.recorded), described(today, sides.now), { ...sides, tools });
     if (words !== undefined) return words;
@@ -116,15 +116,20 @@ export function exchangeDifference(
   );
 }
 
-function messageOf({ role, text, calls }: AskedMessage): Message {
-  const parts: Part[] =
-    role === "tool"
-      ? [{ type: "tool_result", id: "", text, isError: false }]
-      : [
-          ...(text === "" ? [] : [{ type: "text" as const, text }]),
-          ...calls.map(({ name, args }) => ({ type: "tool_call" as const, id: "", name, args })),
-        ];
-  return { role: role === "assistant" ? "assistant" : "user", parts };
+/** Calls and results are numbered: the vendors' ids differ in each run. */
+function messagesOf(messages: readonly AskedMessage[]): Message[] {
+  let called = 0;
+  let answered = 0;
+  return messages.map(({ role, text, calls }) => {
+    const parts: Part[] =
+      role === "tool"
+        ? [{ type: "tool_result", id: `call_${++answered}`, text, isError: false }]
+        : [
+            ...(text === "" ? [] : [{ type: "text" as const, text }]),
+            ...calls.map(({ name, args }) => ({ type: "tool_call" as const, id: `call_${++called}`, name, args })),
+          ];
+    return { role: role === "assistant" ? "assistant" : "user", parts };
+  });
 }
 
 /** Google's service for accounts wraps the request in another. */
@@ -166,9 +171,10 @@ function fieldDifference(at: string, recorded: unknown, now: unknown): string | 
     }
     return undefined;
   }
-  const texts = [recorded, now].map((value) =>
-    typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"),
+  const areTexts = typeof recorded === "string" && typeof now === "string";
+  const [before, after] = [recorded, now].map((value) =>
+    areTexts ? String(value) : (JSON.stringify(value) ?? "nothing"),
   );
-  const difference = textDifference(texts[0]!, texts[1]!);
+  const difference = textDifference(before!, after!);
   return difference && `${at}: ${difference.words}`;
 }

@@ -1,10 +1,11 @@
 // The recording of another vendor's CLI: its requests to the vendor, the replies, and their times. docs/recording.md has the format.
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { UnifiedTool } from "../../sdk/unified.ts";
 import { systemErrorText } from "../../text/system-error.ts";
 import type { Places } from "../normalise.ts";
+import { readText } from "../recording.ts";
 
 export const exchangesVersion = 1;
 
@@ -72,7 +73,7 @@ export class ExchangeWriter {
     const key = `${request.method} ${request.path}`;
     const before = this.#last.get(key);
     this.#last.set(key, request);
-    this.#write(before && isObject(before.body) && isObject(request.body) ? shortened(request, before) : request);
+    this.#write(before && isObject(before.body) && isObject(request.body) ? shortenRequest(request, before) : request);
   }
 
   reply(reply: ExchangeReply): void {
@@ -88,7 +89,7 @@ export class ExchangeWriter {
   }
 }
 
-function shortened(request: ExchangeRequest, before: ExchangeRequest): ShortRequest {
+function shortenRequest(request: ExchangeRequest, before: ExchangeRequest): ShortRequest {
   const [now, then] = [request.body as JsonObject, before.body as JsonObject];
   const kept: Record<string, number> = {};
   const body: JsonObject = {};
@@ -105,7 +106,10 @@ function shortened(request: ExchangeRequest, before: ExchangeRequest): ShortRequ
   return { ...request, since: before.request, kept, ...(gone.length > 0 && { gone }), body };
 }
 
-function whole({ since, kept = {}, gone = [], ...request }: ShortRequest, before: ExchangeRequest): ExchangeRequest {
+function restoreRequest(
+  { since, kept = {}, gone = [], ...request }: ShortRequest,
+  before: ExchangeRequest,
+): ExchangeRequest {
   const then = before.body as JsonObject;
   const body = { ...then, ...(request.body as JsonObject) };
   for (const [name, count] of Object.entries(kept))
@@ -122,15 +126,7 @@ export type Exchanges = { file: string; header: ExchangesHeader; list: readonly 
 
 /** Returns undefined if it is not such a recording; it may be one of this program's own runs. */
 export function readExchanges(file: string): Exchanges | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UserError(
-      "FILE_UNREADABLE",
-      `The recording ${file} cannot be read: ${systemErrorText(error)}. Make one with: record -o FILE -- claude …`,
-    );
-  }
+  const text = readText(file, `The recording ${file}`, "Make one with: record -o FILE -- claude …");
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const values = lines.map((line) => tryParse(line));
   const [header] = values;
@@ -151,7 +147,7 @@ export function readExchanges(file: string): Exchanges | undefined {
       const line = value as ShortRequest;
       const before = line.since === undefined ? undefined : requests.get(line.since);
       if (line.since !== undefined && !before) refuse(index + 1, `there is no request ${line.since} before it`);
-      requests.set(line.request, before ? whole(line, before) : line);
+      requests.set(line.request, before ? restoreRequest(line, before) : line);
     } else if (isObject(value) && typeof value.reply === "number" && Array.isArray(value.chunks)) {
       if (!requests.has(value.reply)) refuse(index + 1, `there is no request ${value.reply}`);
       replies.set(value.reply, value as ExchangeReply);

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse as parseToml } from "smol-toml";
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import { vendors } from "../../model/catalog.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import type { UnifiedTool } from "../../sdk/unified.ts";
+import type { BuiltInTool } from "../../sdk/unified.ts";
 import { parseJsonc } from "../../store/jsonc.ts";
 
 export type PointedRequest = {
@@ -27,7 +27,7 @@ export type PointedCli = { env: Record<string, string>; words?: readonly string[
 /** Takes the place of a key where none is needed. */
 export const placeholderKey = "replayed-without-a-key";
 
-export const pointedClis: Record<Exclude<UnifiedTool, "cursor">, (request: PointedRequest) => PointedCli> = {
+export const pointedClis: Record<Exclude<BuiltInTool, "cursor">, (request: PointedRequest) => PointedCli> = {
   claude({ env, home, standIn, isReplay }) {
     const folder = env["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude");
     const settings = readJson(join(folder, "settings.json"));
@@ -54,13 +54,15 @@ export const pointedClis: Record<Exclude<UnifiedTool, "cursor">, (request: Point
     const folder = env["CODEX_HOME"] ?? join(home, ".codex");
     const config = readToml(join(folder, "config.toml"));
     const name = textOr(config.model_provider, "openai");
-    const own = isObject(config.model_providers) ? config.model_providers[name] : undefined;
+    const providerConfig = isObject(config.model_providers) ? config.model_providers[name] : undefined;
     const login = readJson(join(folder, "auth.json"));
     const usual = isObject(login.tokens) ? "https://chatgpt.com/backend-api/codex" : "https://api.openai.com/v1";
-    const named = isObject(own) ? own.base_url : (config.openai_base_url ?? env["OPENAI_BASE_URL"]);
+    const named = isObject(providerConfig)
+      ? providerConfig.base_url
+      : (config.openai_base_url ?? env["OPENAI_BASE_URL"]);
     const url = standIn(textOr(named, usual));
-    const setting = isObject(own) ? `model_providers.${name}.base_url` : "openai_base_url";
-    const key = isObject(own) ? textOr(own.env_key, "CODEX_API_KEY") : "CODEX_API_KEY";
+    const setting = isObject(providerConfig) ? `model_providers.${name}.base_url` : "openai_base_url";
+    const key = isObject(providerConfig) ? textOr(providerConfig.env_key, "CODEX_API_KEY") : "CODEX_API_KEY";
     const needsKey = isReplay && env[key] === undefined && Object.keys(login).length === 0;
     return {
       env: needsKey ? { [key]: placeholderKey } : {},
@@ -89,22 +91,22 @@ export const pointedClis: Record<Exclude<UnifiedTool, "cursor">, (request: Point
     const folder = join(env["XDG_CONFIG_HOME"] ?? join(home, ".config"), "opencode");
     const names = ["config.json", "opencode.json", "opencode.jsonc"];
     const files = [folder, cwd].flatMap((place) => names.map((name) => readJson(join(place, name))));
-    const given = parsedObject(env["OPENCODE_CONFIG_CONTENT"] ?? "{}");
-    const configs = [...files, readJson(env["OPENCODE_CONFIG"] ?? ""), given];
+    const baseConfig = parsedObject(env["OPENCODE_CONFIG_CONTENT"] ?? "{}");
+    const configs = [...files, readJson(env["OPENCODE_CONFIG"] ?? ""), baseConfig];
     const model = flagValue(args, ["--model", "-m"]) ?? textOr(configs.findLast((each) => each.model)?.model, "");
     const id = providerOf("opencode", model);
-    const baseUrls = configs.map((config) => field(config, "provider", id, "options", "baseURL"));
+    const baseUrls = configs.map((config) => fieldAt(config, "provider", id, "options", "baseURL"));
     const options = {
       baseURL: standIn(textOr(baseUrls.findLast(Boolean), "") || knownVendor("opencode", id)),
       ...(isReplay && { apiKey: placeholderKey }),
     };
-    const providers = isObject(given.provider) ? given.provider : {};
-    const own = isObject(providers[id]) ? providers[id] : {};
-    const before = isObject(own.options) ? own.options : {};
-    const provider = { ...providers, [id]: { ...own, options: { ...before, ...options } } };
+    const providers = fieldsOf(baseConfig.provider);
+    const providerConfig = isObject(providers[id]) ? providers[id] : {};
+    const before = fieldsOf(providerConfig.options);
+    const provider = { ...providers, [id]: { ...providerConfig, options: { ...before, ...options } } };
     return {
       env: {
-        OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...given, provider }),
+        OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...baseConfig, provider }),
         OPENCODE_DISABLE_AUTOUPDATE: "1",
         OPENCODE_DISABLE_MODELS_FETCH: "1",
       },
@@ -118,10 +120,10 @@ export const pointedClis: Record<Exclude<UnifiedTool, "cursor">, (request: Point
     const named = flagValue(args, ["--provider"]) ?? textOr(settings.defaultProvider, "");
     const model = flagValue(args, ["--model"]) ?? "";
     const id = model.includes("/") ? providerOf("pi", model) : named || providerOf("pi", model);
-    const baseUrl = textOr(field(models, "providers", id, "baseUrl"), "") || knownVendor("pi", id);
-    const providers = isObject(models.providers) ? models.providers : {};
-    const own = isObject(providers[id]) ? providers[id] : {};
-    const provider = { ...own, baseUrl: standIn(baseUrl), ...(isReplay && { apiKey: placeholderKey }) };
+    const baseUrl = textOr(fieldAt(models, "providers", id, "baseUrl"), "") || knownVendor("pi", id);
+    const providers = fieldsOf(models.providers);
+    const providerConfig = isObject(providers[id]) ? providers[id] : {};
+    const provider = { ...providerConfig, baseUrl: standIn(baseUrl), ...(isReplay && { apiKey: placeholderKey }) };
     // It reads only one folder: give it a copy that differs in this file. Its sessions stay where they are.
     const copy = mkdtempSync(join(tmpdir(), "courser-pi-"));
     mkdirSync(join(folder, "sessions"), { recursive: true });
@@ -138,13 +140,13 @@ export const pointedClis: Record<Exclude<UnifiedTool, "cursor">, (request: Point
 
 /** Omits the version from the path for programs that add it themselves. */
 function knownVendor(program: string, id: string): string {
-  const known = vendors.find(({ name }) => name === id)?.baseUrl;
-  if (known === undefined || known.includes("{"))
+  const existing = vendors.find(({ name }) => name === id)?.baseUrl;
+  if (existing === undefined || existing.includes("{"))
     throw new UserError(
       "USAGE",
       `The address of ${program}'s provider ${id} is not known here. Name it in its configuration, then record again.`,
     );
-  return program === "pi" && id === "anthropic" ? known.replace(/\/v1$/, "") : known;
+  return program === "pi" && id === "anthropic" ? existing.replace(/\/v1$/, "") : existing;
 }
 
 function providerOf(program: string, model: string): string {
@@ -170,7 +172,7 @@ function textOr(value: unknown, otherwise: string): string {
   return typeof value === "string" && value !== "" ? value : otherwise;
 }
 
-function field(value: unknown, ...names: string[]): unknown {
+function fieldAt(value: unknown, ...names: string[]): unknown {
   return names.reduce((inside, name) => (isObject(inside) ? inside[name] : undefined), value);
 }
 
@@ -182,7 +184,7 @@ function readJson(path: string): JsonObject {
 function parsedObject(text: string): JsonObject {
   try {
     const value = parseJsonc(text);
-    return isObject(value) ? value : {};
+    return fieldsOf(value);
   } catch {
     return {};
   }

@@ -7,7 +7,7 @@ import { type ExchangesHeader, ExchangeWriter } from "./exchange-file.ts";
 
 /** A server in the place of the vendors. */
 export interface Middleman {
-  /** Returns the address under which this server replaces the vendor at that one. */
+  /** Returns the address of this server that stands in for the vendor's address. */
   standIn(vendor: string): string;
   stop(): Promise<void>;
 }
@@ -56,14 +56,14 @@ export async function startRecorder({ file, header, env, secrets }: RecorderOpti
   const begun = performance.now();
   const since = (start: number) => Math.round(performance.now() - start);
   const ask = createFetch({ env, responseMs: longestMs, idleMs: longestMs, acceptEncoding: "identity" });
-  const known = new Set(secrets);
+  const knownSecrets = new Set(secrets);
   let { redact } = createRedactor({ values: secrets });
   let count = 0;
 
   const { server: _, ...made } = await middleman(async (request, path, vendor) => {
-    if (request.key !== "" && !known.has(request.key)) {
-      known.add(request.key);
-      ({ redact } = createRedactor({ values: [...known] }));
+    if (request.key !== "" && !knownSecrets.has(request.key)) {
+      knownSecrets.add(request.key);
+      ({ redact } = createRedactor({ values: [...knownSecrets] }));
     }
     const number = ++count;
     writer.request({
@@ -77,17 +77,17 @@ export async function startRecorder({ file, header, env, secrets }: RecorderOpti
     const abort = new AbortController();
     const response = await ask(`${vendor}${path}`, {
       method: request.method,
-      headers: passedOn(request.headers),
+      headers: forwardedHeaders(request.headers),
       signal: abort.signal,
       ...(request.body.length > 0 && { body: new Uint8Array(request.body) }),
-    }).catch((error: Error) => unreachable(vendor, error));
+    }).catch((error: Error) => unreachableResponse(vendor, error));
     const { status, headers } = response;
     const head = performance.now();
     const at = since(begun);
     const kept = Object.fromEntries(
       keptHeaders.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)!]] : [])),
     );
-    async function* passed(): AsyncGenerator<Uint8Array> {
+    async function* passOn(): AsyncGenerator<Uint8Array> {
       const pieces: { after: number; bytes: Uint8Array }[] = [];
       let isWhole = false;
       try {
@@ -105,7 +105,7 @@ export async function startRecorder({ file, header, env, secrets }: RecorderOpti
     const back = Object.fromEntries(
       [...headers].filter(([name]) => !ofConnection.test(name) && name !== "content-encoding"),
     );
-    return { status, headers: back, chunks: passed() };
+    return { status, headers: back, chunks: passOn() };
   });
   return {
     ...made,
@@ -118,7 +118,7 @@ export async function startRecorder({ file, header, env, secrets }: RecorderOpti
   };
 }
 
-function unreachable(vendor: string, error: Error): Response {
+function unreachableResponse(vendor: string, error: Error): Response {
   const message = `The recorder could not reach ${vendor}: ${error.message}`;
   return new Response(JSON.stringify({ type: "error", error: { type: "api_error", message } }), {
     status: 502,
@@ -126,7 +126,7 @@ function unreachable(vendor: string, error: Error): Response {
   });
 }
 
-function passedOn(headers: RecordedRequest["headers"]): Record<string, string> {
+function forwardedHeaders(headers: RecordedRequest["headers"]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined || ofConnection.test(name) ? [] : [[name, String(value)]],

@@ -32,8 +32,9 @@ export async function startReplayer(exchanges: Exchanges, options: ReplayerOptio
   const open = new Map(list.map((exchange) => [exchange, comparable(exchange.request, sides.recorded)]));
   const found: string[] = [];
   const refuse = (words: string): ModelAnswer => {
-    const message = `The recording ${file} ${words}`;
-    found.push(message);
+    // A program that goes on after a difference is only told of that one.
+    if (options.onMismatch === "continue" || found.length === 0) found.push(`The recording ${file} ${words}`);
+    const message = options.onMismatch === "continue" ? found.at(-1)! : found[0]!;
     // No CLI retries after this status.
     return { status: 400, body: { type: "error", error: { type: "invalid_request_error", message, code: 400 } } };
   };

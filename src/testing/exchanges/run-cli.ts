@@ -9,7 +9,7 @@ import { createRedactor } from "../../redact/redact.ts";
 import { askCli } from "../../sdk/ask-cli.ts";
 import { drivers } from "../../sdk/drivers/index.ts";
 import { findCli } from "../../sdk/find-cli.ts";
-import type { UnifiedTool } from "../../sdk/unified.ts";
+import type { BuiltInTool } from "../../sdk/unified.ts";
 import { redacted } from "../describe.ts";
 import { placesOf } from "../normalise.ts";
 import { type Exchanges, exchangesVersion } from "./exchange-file.ts";
@@ -22,35 +22,35 @@ export type CliCommand = {
   command: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** The version of this program. */
   version: string;
   secrets: readonly string[];
 };
 
-type FoundProgram = { tool: UnifiedTool; words: readonly string[]; args: readonly string[] };
+type FoundProgram = { tool: BuiltInTool; words: readonly string[]; args: readonly string[] };
 
 /** Recognises the agent CLI by the name of its program. */
 export async function programOf({ command, env }: Pick<CliCommand, "command" | "env">): Promise<FoundProgram> {
   const [program = "", ...args] = command;
   const name = basename(program).replace(/\.(?:exe|cmd|[cm]?js)$/, "");
-  const driver = Object.values(drivers).find(({ programs, tool }) => programs.includes(name) || tool === name);
-  if (!driver)
+  const tools = Object.keys(drivers) as BuiltInTool[];
+  const tool = tools.find((each) => drivers[each].programs.includes(name) || each === name);
+  if (tool === undefined)
     throw new UserError(
       "USAGE",
       `'${name}' is no agent CLI that can be recorded. These can: ${[...Object.keys(pointedClis), "courser"].join(", ")}.`,
     );
   const path = findProgram(program, env);
-  const cli = path === undefined ? undefined : await findCli(driver, { executable: path, env });
+  const cli = path === undefined ? undefined : await findCli(drivers[tool], { executable: path, env });
   if (!cli) throw new UserError("CLI_NOT_FOUND", `${program} was not found. Install it, or give its path.`);
-  if (driver.tool === "cursor" && !cli.isOurs)
+  if (tool === "cursor" && !cli.isOurs)
     throw new UserError("USAGE", `${program} asks a service of its vendor that cannot be recorded.`);
-  return { tool: driver.tool, words: cli.words, args };
+  return { tool, words: cli.words, args };
 }
 
 /** Returns the exit code of the program. */
-export async function recordCli(file: string, given: CliCommand): Promise<number> {
-  const { tool, words, args } = await programOf(given);
-  const { env, cwd, version, secrets } = given;
+export async function recordCli(file: string, cliCommand: CliCommand): Promise<number> {
+  const { tool, words, args } = await programOf(cliCommand);
+  const { env, cwd, version, secrets } = cliCommand;
   if (tool === "cursor") return await startAndWait([...words, "--record", file, ...args], { cwd, env });
   const agentVersion = await versionOf(words, env);
   const recorder = await startRecorder({
@@ -63,11 +63,11 @@ export async function recordCli(file: string, given: CliCommand): Promise<number
       recordedAt: new Date().toISOString(),
       agent: tool,
       ...(agentVersion !== undefined && { agentVersion }),
-      command: redacted(given.command, createRedactor({ values: secrets }).redact),
+      command: redacted(cliCommand.command, createRedactor({ values: secrets }).redact),
       places: placesOf({ workspace: cwd }, env),
     },
   });
-  return await startPointed({ tool, words, args, isReplay: false, server: recorder }, given);
+  return await startPointed({ tool, words, args, isReplay: false, server: recorder }, cliCommand);
 }
 
 export type CliReplay = CliCommand & { onMismatch: "stop" | "continue"; speed?: number };
@@ -102,13 +102,13 @@ async function startPointed(
   let folders: readonly string[] = [];
   try {
     const { standIn } = server;
-    const made = pointedClis[tool as keyof typeof pointedClis]({ env, home, cwd, args, standIn, isReplay });
-    folders = made.folders ?? [];
+    const pointed = pointedClis[tool as keyof typeof pointedClis]({ env, home, cwd, args, standIn, isReplay });
+    folders = pointed.folders ?? [];
     // Requests to the vendor must reach this machine, whatever proxy the user has.
     const direct = { NO_PROXY: [env["NO_PROXY"], "127.0.0.1"].filter(Boolean).join(",") };
-    return await startAndWait([...words, ...(made.words ?? []), ...args], {
+    return await startAndWait([...words, ...(pointed.words ?? []), ...args], {
       cwd,
-      env: { ...env, ...direct, ...made.env },
+      env: { ...env, ...direct, ...pointed.env },
     });
   } finally {
     await server.stop();

@@ -1,7 +1,7 @@
 // Sets up each agent CLI for a test: a home of its own, telemetry and updates off, and a model on loopback.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { UnifiedTool } from "../../sdk/unified.ts";
+import type { BuiltInTool } from "../../sdk/unified.ts";
 
 /** `url` is the address of the model server. */
 export type AgentPlace = { workspace: string; home: string; url: string };
@@ -10,7 +10,7 @@ export type AgentPlace = { workspace: string; home: string; url: string };
 export type AgentHome = { model: string; env: Record<string, string>; args?: readonly string[] };
 
 /** Writes the files that each CLI reads at its start. */
-export const agentHomes: Record<UnifiedTool, (place: AgentPlace) => AgentHome> = {
+export const agentHomes: Record<BuiltInTool, (place: AgentPlace) => AgentHome> = {
   cursor: ({ url }) => ({
     model: "model",
     env: { OPENAI_API_KEY: "on-loopback" },
@@ -39,7 +39,9 @@ export const agentHomes: Record<UnifiedTool, (place: AgentPlace) => AgentHome> =
       join(home, ".codex/config.toml"),
       `model = "gpt-5"\nmodel_provider = "loopback"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\n[model_providers.loopback]\n${provider}\n[projects."${workspace}"]\ntrust_level = "trusted"\n`,
     );
-    return { model: "gpt-5", env: { LOOPBACK_KEY: "on-loopback" } };
+    // Otherwise it runs only hooks that its user trusted on its screen.
+    const args = ["--dangerously-bypass-hook-trust"];
+    return { model: "gpt-5", env: { LOOPBACK_KEY: "on-loopback" }, args };
   },
   gemini({ home, url }) {
     put(join(home, ".gemini/settings.json"), {

@@ -1,23 +1,29 @@
 // agent(): runs any agent CLI in a test: the real program, in a workspace with a home of its own, answered by a scripted model.
 import { UserError } from "../../protocol/error-codes.ts";
+import { isEnding } from "../../protocol/run.ts";
+import { driverOf } from "../../sdk/drivers/index.ts";
 import type { RunDenial, RunResult } from "../../sdk/outcome.ts";
 import { start } from "../../sdk/run.ts";
 import type { RunEvent } from "../../sdk/run-event.ts";
-import type { StartOptions } from "../../sdk/start-options.ts";
-import type { UnifiedTool } from "../../sdk/unified.ts";
+import { cliOf, type StartOptions } from "../../sdk/start-options.ts";
+import { isBuiltIn, type UnifiedTool } from "../../sdk/unified.ts";
 import { agentHomes } from "./agent-homes.ts";
 import { type ChangedFile, changesBetween, fingerprints } from "./changes.ts";
-import { type ModelAnswer, modelServer, type RecordedRequest } from "./model-server.ts";
-import type { ScriptedReply, TestModel } from "./models.ts";
+import { withCodexDenials } from "./codex-denials.ts";
+import { modelServer } from "./model-server.ts";
+import type { ScriptedModel } from "./models.ts";
+import { canLeaveNetwork, offNetwork } from "./off-network.ts";
 import { type CliRun, questionsIn, toolCallsIn } from "./run-cli.ts";
+import { isTurn, ServedScript } from "./served-script.ts";
 import { askedIn, type ModelRequest } from "./wires/asked.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** The options of `run` of an agent. */
 export type AgentRunOptions = {
   /** The workspace, with the home that the agent gets. */
   workspace: Pick<Workspace, "path" | "home" | "env">;
   /** A model made by scriptedModel(). */
-  model: Pick<TestModel, "replies">;
+  model: Pick<ScriptedModel, "replies" | "loop">;
   /** After this time the program is killed. Default: two minutes. */
   timeoutMs?: number;
 } & Pick<StartOptions, "permissionMode" | "mcpServers" | "extraArgs" | "resume" | "signal" | "env" | "schema">;
@@ -33,29 +39,62 @@ export interface AgentRun extends Pick<CliRun, "events" | "result" | "text" | "t
   readonly outcome: RunResult<unknown>;
 }
 
+/** An agent CLI in a test. */
 export interface TestAgent {
   readonly tool: UnifiedTool;
-  /** What keeps it off the network: its own settings, which send all model requests to this process. */
-  readonly isolation: "settings";
+  /**
+   * What keeps it off the network. `sandbox`: a network namespace, from which only the scripted model can be reached.
+   * `settings`: its own settings, which send all model requests to this process.
+   */
+  readonly isolation: "sandbox" | "settings";
   /** Rejects if the program cannot be started, or if the script does not fit: replies are missing or left over. */
   run(prompt: string, options: AgentRunOptions): Promise<AgentRun>;
 }
 
-/** `executable` is needed if the SDK does not find the CLI in PATH. */
-export function agent(tool: UnifiedTool, { executable }: { executable?: string | readonly string[] } = {}): TestAgent {
-  const home = Object.hasOwn(agentHomes, tool) ? agentHomes[tool] : undefined;
+/** The options of `agent`. */
+export type TestAgentOptions = {
+  /** Needed if the SDK does not find the CLI in PATH. */
+  executable?: string | readonly string[];
+  /** `settings` lets it reach the network, for servers of your own on this machine. Default: `sandbox` where that works. */
+  isolation?: TestAgent["isolation"];
+};
+
+/** Replies of this process: a resumed session may not get the id of a reply or a call twice. */
+let answered = 0;
+
+/** Returns an agent CLI for tests: the real program, with a home of its own, on a scripted model. */
+export function agent(tool: UnifiedTool, { executable, isolation: wanted }: TestAgentOptions = {}): TestAgent {
+  const home = isBuiltIn(tool) ? agentHomes[tool] : undefined;
   if (!home)
     throw new UserError(
       "USAGE",
       `agent("${tool}") is not known to the test kit. It knows ${Object.keys(agentHomes).join(", ")}.`,
     );
+  const isolation = wanted !== "settings" && canLeaveNetwork() ? "sandbox" : "settings";
+  if (wanted === "sandbox" && isolation !== wanted)
+    throw new UserError("NOT_SUPPORTED", "This machine cannot make network namespaces: bubblewrap is needed.");
   return {
     tool,
-    isolation: "settings",
+    isolation,
     async run(prompt, { workspace, model, timeoutMs = 120_000, env, extraArgs = [], ...options }) {
-      const script = new Script(model.replies);
-      await using server = await modelServer((request) => script.answer(request));
-      const made = home({ workspace: workspace.path, home: workspace.home, url: server.url });
+      if (!model.replies)
+        throw new UserError(
+          "USAGE",
+          'Recorded runs of other agents are played on the command line, by "replay FILE -- PROGRAM …".',
+        );
+      const script = new ServedScript(model);
+      await using server = await modelServer(
+        (request) => {
+          answered = Math.max(answered, request.number);
+          return script.answer(request);
+        },
+        { after: answered },
+      );
+      await using outside = isolation === "sandbox" ? await offNetwork(server.url) : undefined;
+      const url = outside?.url ?? server.url;
+      const made = home({ workspace: workspace.path, home: workspace.home, url });
+      const given = { ...withoutOthers(workspace.env), ...made.env, ...workspace.env, ...env };
+      const found = await cliOf(driverOf(tool), { executable, env: given, timeoutMs });
       const before = fingerprints(workspace.path);
       const run = start({
         prompt,
@@ -66,14 +105,17 @@ export function agent(tool: UnifiedTool, { executable }: { executable?: string |
         timeoutMs,
         ...options,
         extraArgs: [...(made.args ?? []), ...extraArgs],
-        ...(executable !== undefined && { executable }),
-        env: { ...withoutOthers(workspace.env), ...made.env, ...workspace.env, ...env },
+        executable: outside ? outside.command(found.words) : found.words,
+        env: given,
       });
       const events: RunEvent[] = [];
       for await (const event of run.events) events.push(event);
       const outcome: RunResult<unknown> = await run.result;
       script.check(outcome);
-      const result = events.findLast((event) => event.type === "done" || event.type === "fail") as AgentRun["result"];
+      const result = events.findLast(isEnding) as AgentRun["result"];
+      const requests = server.requests.filter(isTurn);
+      const toolCalls = toolCallsIn(events);
+      const denials: readonly RunDenial[] = outcome.denials;
       return {
         cwd: workspace.path,
         events,
@@ -81,75 +123,13 @@ export function agent(tool: UnifiedTool, { executable }: { executable?: string |
         outcome,
         text: outcome.text,
         sessionId: outcome.sessionId,
-        toolCalls: toolCallsIn(events),
+        ...(tool === "codex" ? withCodexDenials(requests, toolCalls, denials) : { toolCalls, denials }),
         questions: questionsIn(events),
-        denials: outcome.denials as readonly RunDenial[],
         changedFiles: changesBetween(before, fingerprints(workspace.path)),
-        requests: server.requests.filter(isTurn).flatMap((request) => askedIn(request) ?? []),
+        requests: requests.flatMap((request) => askedIn(request) ?? []),
       };
     },
   };
-}
-
-/** Gives one reply per turn of the model, and records what went wrong. */
-class Script {
-  readonly #replies: readonly ScriptedReply[];
-  #given = 0;
-  #fault: string | undefined;
-
-  constructor(replies: readonly ScriptedReply[]) {
-    this.#replies = replies;
-  }
-
-  answer(request: RecordedRequest): ModelAnswer {
-    if (!isTurn(request)) return { text: "ok" };
-    const reply = this.#replies[this.#given];
-    if (!reply) {
-      this.#fault ??= `The script has ${this.#replies.length} replies, and the agent asked for one more.`;
-      return refusal(this.#fault);
-    }
-    this.#given += 1;
-    const told = askedIn(request)?.messages.map(({ text }) => text) ?? [];
-    const missing = [reply.expect ?? []].flat().find((part) => !told.some((text) => text.includes(part)));
-    if (missing !== undefined) {
-      this.#fault ??= `Reply ${this.#given} expects ${JSON.stringify(missing)}, which the agent has not sent.`;
-      return refusal(this.#fault);
-    }
-    return answerOf(reply);
-  }
-
-  /** Throws if the script did not fit the run. */
-  check(outcome: RunResult<unknown>): void {
-    const left = this.#replies.length - this.#given;
-    const how = outcome.outcome === "success" ? "It ended well." : `It ended with: ${outcome.error.message}`;
-    if (this.#fault !== undefined) throw new Error(this.#fault);
-    if (left > 0) throw new Error(`The run ended with ${left} of ${this.#replies.length} replies left over. ${how}`);
-  }
-}
-
-/** Uses a status after which no agent retries. */
-function refusal(message: string): ModelAnswer {
-  return { status: 400, body: { type: "error", error: { type: "invalid_request_error", message, code: 400 } } };
-}
-
-function answerOf({ text, thinking, calls = [], usage, delayMs, error }: ScriptedReply): ModelAnswer {
-  if (error) return refusal(error.message ?? error.code);
-  return {
-    ...(text !== undefined && { text }),
-    ...(thinking !== undefined && { thinking: [thinking].flat().join("") }),
-    toolCalls: calls.map(({ name, args = {}, id }) => ({ name, args, ...(id !== undefined && { id }) })),
-    ...(delayMs !== undefined && { delayMs }),
-    ...(usage && {
-      usage: {
-        ...(usage.inputTokens !== undefined && { input: usage.inputTokens }),
-        ...(usage.outputTokens !== undefined && { output: usage.outputTokens }),
-      },
-    }),
-  };
-}
-
-function isTurn({ json }: RecordedRequest): boolean {
-  return Array.isArray(json?.tools) && json.tools.length > 0;
 }
 
 /** Unsets all other variables, so that nothing of the machine's user reaches the agent. */

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
+/** What became of a file. */
 export type Change = "added" | "modified" | "deleted";
 /** `path` is relative to the run's folder, with `/`. */
 export type ChangedFile = { path: string; change: Change };

@@ -1,13 +1,15 @@
 // The checks that a test can make on a run. Each says whether it holds, and shows what there was instead.
 import { isObject } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
+import { isEnding } from "../../protocol/run.ts";
 import type { RunEvent } from "../../sdk/run-event.ts";
 import { unifiedToolName } from "../../sdk/tool-names.ts";
+import { firstLines } from "../../text/first-of.ts";
 import type { AgentRun } from "./agent.ts";
 import type { Change, ChangedFile } from "./changes.ts";
 import { isMatch, shown } from "./match.ts";
 import { type CliRun, questionsIn, type ToolUse, toolCallsIn } from "./run-cli.ts";
-import type { ModelRequest } from "./wires/asked.ts";
+import { type ModelRequest, offeredName } from "./wires/asked.ts";
 
 /** A run of `runCli` or of an agent, events from elsewhere (the SDK's, a stored stream), or a request that an agent made. */
 export type CheckedRun = CliRun | AgentRun | readonly RunEvent[] | ModelRequest;
@@ -47,9 +49,8 @@ const checks = {
    * to the run's folder, a pattern matches text, a function tests a value. `times` is the exact number of calls.
    */
   toHaveCalledTool(run, name: string, args?: unknown, { times, outcome }: { times?: number; outcome?: string } = {}) {
-    const wanted = unifiedToolName("cursor", name);
     const found = run.toolCalls.filter((call) => {
-      const given = argumentsAs(wanted, call);
+      const given = argumentsAs(name, call);
       const isMeant = given !== undefined && (args === undefined || isMatch(args, given.args, run.cwd));
       return isMeant && (outcome === undefined || call.outcome === outcome);
     });
@@ -66,8 +67,7 @@ const checks = {
   /** Calls in this order, with any others in between. */
   toHaveCalledInOrder(run, names: readonly string[]) {
     let next = 0;
-    for (const call of run.toolCalls)
-      if (next < names.length && argumentsAs(unifiedToolName("cursor", names[next]!), call)) next += 1;
+    for (const call of run.toolCalls) if (next < names.length && argumentsAs(names[next]!, call)) next += 1;
     const actual = listed("It called", run.toolCalls.map(callLine));
     return { pass: next === names.length, sentence: `have called ${names.join(", then ")}`, actual };
   },
@@ -76,7 +76,11 @@ const checks = {
   toHaveTool(run, name: string) {
     if (!run.requests) throw new TypeError("toHaveTool needs a run of agent(), or one of its requests.");
     const names = [...new Set(run.requests.flatMap(({ tools }) => tools.map((each) => each.name)))];
-    return { pass: names.includes(name), sentence: `have the tool ${name}`, actual: listed("It had", names) };
+    return {
+      pass: offeredName(name, names) !== undefined,
+      sentence: `have the tool ${name}`,
+      actual: listed("It had", names),
+    };
   },
 
   /** Exactly these files: names, or names with the kind of change. Without any: at least one file. */
@@ -110,8 +114,8 @@ const checks = {
   toHaveBeenDenied(run, tool?: string, why?: string | RegExp) {
     const denials = denialsOf(run);
     const pass = denials.some(
-      ({ name, reason, rule = "" }) =>
-        (tool === undefined || name === unifiedToolName("cursor", tool)) &&
+      ({ name, tool: cliName, reason, rule = "" }) =>
+        (tool === undefined || tool === cliName || name === unifiedToolName("cursor", tool)) &&
         (why === undefined || contains(reason, why) || contains(rule, why)),
     );
     const words = ["have been denied", ...(tool ? [tool] : []), ...(why ? [`because of ${shown(why)}`] : [])];
@@ -153,30 +157,34 @@ function subjectOf(received: unknown): Subject | undefined {
   if (isRequest(received)) return { events: [], result: undefined, toolCalls: [], questions: [], requests: [received] };
   if (Array.isArray(received)) {
     const events = received as RunEvent[];
-    const result = events.findLast((event) => event.type === "done" || event.type === "fail") as CliRun["result"];
+    const result = events.findLast(isEnding) as CliRun["result"];
     return { events, result, toolCalls: toolCallsIn(events), questions: questionsIn(events) };
   }
   const isRun = typeof received === "object" && received !== null && "events" in received && "toolCalls" in received;
   return isRun ? (received as CliRun) : undefined;
 }
 
-type NamedDenial = { name: string; reason: string; rule?: string };
+type NamedDenial = { name: string; tool: string; reason: string; rule?: string };
 
 function denialsOf({ denials, result }: Subject): readonly NamedDenial[] {
-  const told = result?.denials ?? [];
-  return denials ?? told.map((denial) => ({ ...denial, name: unifiedToolName("cursor", denial.tool) }));
+  const deniedCalls = result?.denials ?? [];
+  return denials ?? deniedCalls.map((denial) => ({ ...denial, name: unifiedToolName("cursor", denial.tool) }));
 }
 
-/** Returns the arguments if the call is of the tool with this name. A server's tool has a name of its own. */
+/** Returns the arguments if the call is of the tool with this name. */
 function argumentsAs(name: string, call: ToolUse): { args: unknown } | undefined {
-  if (call.name === name) return call;
   const ofServer = serverCall(call);
-  return ofServer?.name === name ? ofServer : undefined;
+  if (ofServer?.names.includes(name)) return ofServer;
+  return call.cliName === name || call.name === unifiedToolName("cursor", name) ? call : undefined;
 }
 
-function serverCall({ name, args }: ToolUse): { name: string; args: unknown } | undefined {
-  if (name !== "Mcp" || !isObject(args) || typeof args["name"] !== "string") return undefined;
-  return { name: args["name"], args: args["args"] };
+/** A call of a server's tool, whose arguments are within those of the call. Its names: `server-tool` and `mcp__server__tool`. */
+function serverCall({ args }: ToolUse): { names: string[]; args: unknown } | undefined {
+  if (!isObject(args) || typeof args["toolName"] !== "string" || typeof args["name"] !== "string") return undefined;
+  return {
+    names: [args["name"], `mcp__${String(args["providerIdentifier"])}__${args["toolName"]}`],
+    args: args["args"],
+  };
 }
 
 function contains(text: string, part: string | RegExp): boolean {
@@ -206,14 +214,12 @@ function ends(text: string): string {
 
 function listed(words: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return [`${words} nothing.`.replace("It was denied nothing.", "Nothing was denied.")];
-  const most = 20;
-  const more = lines.length > most ? [`  … and ${lines.length - most} more`] : [];
-  return [`${words}:`, ...lines.slice(0, most).map((line) => `  ${line}`), ...more];
+  return [`${words}:`, ...firstLines(lines, 20)];
 }
 
 function callLine(call: ToolUse): string {
-  const { name, args } = serverCall(call) ?? call;
-  return `${name} ${shown(args)} → ${call.outcome ?? "no end"}`;
+  const { names, args } = serverCall(call) ?? { names: [call.name], args: call.args };
+  return `${call.name === "Mcp" ? names[0] : call.name} ${shown(args)} → ${call.outcome ?? "no end"}`;
 }
 
 function changeLine({ path, change }: ChangedFile): string {

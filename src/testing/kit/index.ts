@@ -2,11 +2,11 @@
 
 export type { AgentEvent, BackgroundWork, Denial, Outcome, Usage } from "../../protocol/event.ts";
 export type { RunEvent, ToolEndEvent, ToolStartEvent } from "../../sdk/run-event.ts";
-export { type AgentRun, type AgentRunOptions, agent, type TestAgent } from "./agent.ts";
+export { type AgentRun, type AgentRunOptions, agent, type TestAgent, type TestAgentOptions } from "./agent.ts";
 export type { Change, ChangedFile } from "./changes.ts";
 export { type CourserMatchers, courserMatchers, expectRun, type RunExpectations } from "./matchers.ts";
 export {
-  type ModelAnswer as Answer,
+  type ModelAnswer,
   type ModelServer,
   modelServer,
   type RecordedRequest,
@@ -15,6 +15,7 @@ export {
 export {
   type ReplayOptions,
   replayModel,
+  type ScriptedModel,
   type ScriptedReply,
   type ScriptedStep,
   scriptedModel,

@@ -2,7 +2,7 @@
 import { AssertionError } from "node:assert";
 import { type CheckedRun, type CheckName, check, checkNames, type Given, messageOf } from "./checks.ts";
 
-/** The checks as methods. For vitest: `interface Matchers<T> extends CourserMatchers<T>`. */
+/** The checks as methods of `expect`. For vitest, declare `interface Matchers<T> extends CourserMatchers<T>` in its module. */
 export interface CourserMatchers<Result = unknown> {
   /** The run ended by itself with a success result and, if known, exit code 0. */
   toHaveSucceeded(...given: Given<"toHaveSucceeded">): Result;
@@ -10,7 +10,7 @@ export interface CourserMatchers<Result = unknown> {
   toHaveFailed(...given: Given<"toHaveFailed">): Result;
   /** The answer contains this text. */
   toHaveAnswered(...given: Given<"toHaveAnswered">): Result;
-  /** The tool was called with some of the arguments, this often, with that outcome. */
+  /** The tool was called with at least these arguments, this many times, with this outcome. */
   toHaveCalledTool(...given: Given<"toHaveCalledTool">): Result;
   /** The tools were called in this order, with any others in between. */
   toHaveCalledInOrder(...given: Given<"toHaveCalledInOrder">): Result;
@@ -39,6 +39,7 @@ export const courserMatchers = Object.fromEntries(
   ]),
 ) as Record<CheckName, Matcher>;
 
+/** The checks of a run. */
 export type RunExpectations = CourserMatchers<void> & { readonly not: CourserMatchers<void> };
 
 /** The same checks without a framework, for `node:test` and scripts. Throws an AssertionError. */
@@ -47,7 +48,7 @@ export function expectRun(run: CheckedRun): RunExpectations {
 }
 
 function assertions(run: CheckedRun, isNot: boolean): CourserMatchers<void> {
-  const made = checkNames.map((name) => {
+  const matchers = checkNames.map((name) => {
     const assert = (...given: unknown[]): void => {
       const finding = check(name, run, given);
       if (finding.pass === isNot)
@@ -55,5 +56,5 @@ function assertions(run: CheckedRun, isNot: boolean): CourserMatchers<void> {
     };
     return [name, assert] as const;
   });
-  return Object.fromEntries(made) as unknown as CourserMatchers<void>;
+  return Object.fromEntries(matchers) as unknown as CourserMatchers<void>;
 }

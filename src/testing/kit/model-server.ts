@@ -3,17 +3,17 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo, Socket } from "node:net";
 import { isStreamed, type Wire, wireOf, wires } from "./wires/index.ts";
 
+/** A tool call in an answer. */
 export type ToolCallAnswer = {
   id?: string;
   name: string;
-  /** The group that the tool belongs to. Responses API only. */
-  namespace?: string;
   /** A string is sent as it is, so that arguments can be invalid JSON. */
   args: unknown;
 };
 
 export type UsageAnswer = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
 
+/** What the model server answers: a reply, or a fault. */
 export type ModelAnswer = {
   /** Any status but 200 is an error, with `body` or with the vendor's usual one. */
   status?: number;
@@ -43,6 +43,7 @@ export type ModelAnswer = {
   when?(request: RecordedRequest): boolean;
 };
 
+/** A request that the model server received. */
 export type RecordedRequest = {
   method: string;
   path: string;
@@ -56,10 +57,11 @@ export type RecordedRequest = {
   key: string;
   /** performance.now() when the request's head arrived. */
   at: number;
-  /** Counts from 1, among the requests that want an answer. */
+  /** Counts from 1, among the requests that want an answer; ids of replies and calls are made of it. */
   number: number;
 };
 
+/** A server on loopback that speaks the APIs of model vendors. */
 export interface ModelServer {
   /** The base for every API: `${url}/v1`. */
   url: string;
@@ -75,11 +77,11 @@ export interface ModelServer {
 
 /**
  * Gives the answers one after the other, or as the function returns them. Listens on a free loopback port. `lists` says whether
- * it answers GET by itself, with a list of models.
+ * it answers GET by itself, with a list of models; `after` is the number before that of its first request.
  */
 export async function modelServer(
   answers: readonly ModelAnswer[] | ((request: RecordedRequest) => ModelAnswer | Promise<ModelAnswer>),
-  { lists = true }: { lists?: boolean } = {},
+  { lists = true, after = 0 }: { lists?: boolean; after?: number } = {},
 ): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -89,7 +91,7 @@ export async function modelServer(
     const pieces: Buffer[] = [];
     message.on("data", (piece: Buffer) => pieces.push(piece));
     message.on("end", async () => {
-      const number = requests.filter(({ method }) => method !== "GET").length + 1;
+      const number = after + requests.filter(({ method }) => method !== "GET").length + 1;
       const request = {
         ...record(message.method ?? "", message.url ?? "", message.headers, Buffer.concat(pieces), at),
         number,
@@ -121,12 +123,12 @@ export async function modelServer(
       for (const socket of sockets) socket.destroy();
     });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, requests, ...wayTo(`${url}/v1`), stop, [Symbol.asyncDispose]: stop };
+  return { url, requests, ...clientSettings(`${url}/v1`), stop, [Symbol.asyncDispose]: stop };
 }
 
 const keyVariables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
-function wayTo(baseUrl: string): Pick<ModelServer, "env" | "settings"> {
+function clientSettings(baseUrl: string): Pick<ModelServer, "env" | "settings"> {
   const keys = Object.fromEntries(keyVariables.map((name) => [name, "test"]));
   const [anthropic, openai, google] = keyVariables.map((keyEnv) => ({ baseUrl, keyEnv }));
   const chat = { type: "openai-compatible", baseUrl, keyEnv: keyVariables[1] };

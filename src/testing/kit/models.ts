@@ -12,15 +12,21 @@ export interface TestModel extends Disposable {
   readonly model: string;
   /** Command line arguments: `--model` and what belongs to it. */
   readonly args: readonly string[];
-  /** The replies of a scripted model, for agents of other vendors. */
-  readonly replies: readonly ScriptedReply[];
   /** Removes the model's files. Otherwise they are removed when the process ends. */
   remove(): void;
+}
+
+/** A model made by `scriptedModel`. */
+export interface ScriptedModel extends TestModel {
+  readonly replies: readonly ScriptedReply[];
+  /** Whether it starts over after the last reply. */
+  readonly loop: boolean;
 }
 
 type ScriptedCall = { name: string; args?: object | string; id?: string };
 type ScriptedError = { code: ErrorCode; message?: string; retryAfterMs?: number };
 
+/** A step of a scripted reply. */
 export type ScriptedStep =
   | { text: string | readonly string[] }
   | { thinking: string | readonly string[] }
@@ -50,7 +56,7 @@ export type ScriptedReply = {
 export function scriptedModel(
   replies: readonly (ScriptedReply | string)[],
   { loop = false }: { loop?: boolean } = {},
-): TestModel {
+): ScriptedModel {
   const script = {
     replies: replies.map((reply) => (typeof reply === "string" ? { text: reply } : reply)),
     loop,
@@ -64,11 +70,13 @@ export function scriptedModel(
   return {
     ...testModel(`script:${file}`),
     replies: script.replies,
+    loop,
     remove: folder.remove,
     [Symbol.dispose]: folder.remove,
   };
 }
 
+/** The options of `replayModel`. */
 export type ReplayOptions = {
   /** `live` runs the tools for real and replays only the model. */
   tools?: "recorded" | "live";
@@ -85,7 +93,7 @@ export function replayModel(file: string, { tools, onMismatch }: ReplayOptions =
     ...(onMismatch ? ["--replay-on-mismatch", onMismatch] : []),
   ];
   // It has no files to remove.
-  return { ...testModel(`replay:${path}`, more), replies: [], remove() {}, [Symbol.dispose]() {} };
+  return { ...testModel(`replay:${path}`, more), remove() {}, [Symbol.dispose]() {} };
 }
 
 function testModel(model: string, more: readonly string[] = []): Pick<TestModel, "model" | "args"> {

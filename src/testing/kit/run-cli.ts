@@ -3,15 +3,17 @@ import { isObject, tryParse } from "../../json/object.ts";
 import { runProgram } from "../../process/run-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
+import { isEnding } from "../../protocol/run.ts";
 import { createDecoder } from "../../protocol/stream-json.ts";
 import { drivers } from "../../sdk/drivers/index.ts";
 import { findCli, ownCli } from "../../sdk/find-cli.ts";
 import type { RunDenial } from "../../sdk/outcome.ts";
-import { createNamer, type RunEvent } from "../../sdk/run-event.ts";
+import { createNamer, type RunEvent, type ToolEndEvent } from "../../sdk/run-event.ts";
 import { unifiedToolName } from "../../sdk/tool-names.ts";
 import { type ChangedFile, changesBetween, fingerprints } from "./changes.ts";
 import type { TestModel } from "./models.ts";
 
+/** The options of `runCli`. */
 export type CliOptions = {
   cwd?: string;
   /** The whole environment; by default that of this process. */
@@ -28,14 +30,18 @@ export type CliOptions = {
 };
 
 /**
- * A tool call. `name` is from the SDK's unified list. `outcome` is `success`, `error`, `rejected`, …, or undefined if it did
- * not end.
+ * A tool call. `name` is from the SDK's unified list, `cliName` the CLI's own if it differs. `outcome` is `success`, `error`,
+ * `rejected`, …, or undefined if it did not end.
  */
-export type ToolUse = { name: string; args: unknown; callId: string; outcome: string | undefined; value: unknown };
+export type ToolUse = Pick<ToolEndEvent, "name" | "cliName" | "args" | "callId"> & {
+  outcome: string | undefined;
+  value: unknown;
+};
 
 /** `text` is the question. `answer` is undefined if there was none. */
 export type RunQuestion = { kind: string; text: string; query: unknown; answer: unknown };
 
+/** What a run of the CLI did. */
 export interface CliRun {
   readonly args: readonly string[];
   readonly cwd: string;
@@ -80,7 +86,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   if (end.failure) throw new UserError("CLI_NOT_FOUND", `${cli.path} cannot be started: ${end.failure.message}`);
   const stdout = end.stdout.toString("utf8");
   const events = eventsIn(stdout, cli.isOurs);
-  const result = events.findLast((event) => event.type === "done" || event.type === "fail") as CliRun["result"];
+  const result = events.findLast(isEnding) as CliRun["result"];
   return {
     args: given,
     cwd,
@@ -118,9 +124,16 @@ export function toolCallsIn(events: readonly RunEvent[]): ToolUse[] {
   const calls = new Map<string, ToolUse>();
   for (const event of events) {
     if (event.type !== "tool_start" && event.type !== "tool_end") continue;
-    const { callId, name, args } = event;
+    const { callId, name, cliName, args } = event;
     const outcome = event.type === "tool_end" ? event.outcome : undefined;
-    calls.set(callId, { name, args, callId, outcome: outcome?.kind, value: outcome?.value });
+    calls.set(callId, {
+      name,
+      ...(cliName !== undefined && { cliName }),
+      args,
+      callId,
+      outcome: outcome?.kind,
+      value: outcome?.value,
+    });
   }
   return [...calls.values()];
 }

@@ -9,6 +9,7 @@ import { temporaryFolder } from "./temporary.ts";
 /** Text and bytes are written as they are, anything else as JSON. */
 type Content = string | Uint8Array | object;
 
+/** The options of `workspace`. */
 export type WorkspaceOptions = {
   /** Files of the configuration folder, such as `cli-config.json`, `courser.json`, `mcp.json`, `hooks.json`. */
   config?: Record<string, Content>;
@@ -18,6 +19,7 @@ export type WorkspaceOptions = {
   env?: Record<string, string>;
 };
 
+/** A temporary workspace. */
 export interface Workspace extends Disposable {
   /** The real path of the folder that the agent works in. */
   readonly path: string;
@@ -37,13 +39,14 @@ export interface Workspace extends Disposable {
   remove(): void;
 }
 
+/** Makes a temporary workspace with these files, and a home of its own. */
 export function workspace(files: Record<string, Content> = {}, options: WorkspaceOptions = {}): Workspace {
   const base = temporaryFolder("courser-test-");
   const [path, home] = [join(base.path, "work"), join(base.path, "home")];
   const config = join(home, ".cursor");
   for (const folder of [path, config]) mkdirSync(folder, { recursive: true });
   const env = { ...ownEnvironment(home), ...options.server?.env, ...options.env };
-  const made: Workspace = {
+  const created: Workspace = {
     path,
     home,
     config,
@@ -52,15 +55,15 @@ export function workspace(files: Record<string, Content> = {}, options: Workspac
     read: (name) => readFileSync(resolve(path, name), "utf8"),
     files: () => [...fingerprints(path).keys()].sort(),
     run: (prompt, { args = [], ...rest } = {}) =>
-      made.cli(["-p", "--trust", "--output-format", "stream-json", ...args, "--", prompt], rest),
+      created.cli(["-p", "--trust", "--output-format", "stream-json", ...args, "--", prompt], rest),
     cli: (args, { env: more, ...rest } = {}) => runCli(args, { cwd: path, ...rest, env: { ...env, ...more } }),
     remove: base.remove,
     [Symbol.dispose]: base.remove,
   };
-  for (const [name, content] of Object.entries(files)) made.write(name, content);
+  for (const [name, content] of Object.entries(files)) created.write(name, content);
   const configured = { ...(options.server && { "courser.json": options.server.settings }), ...options.config };
   for (const [name, content] of Object.entries(configured)) writeInto(config, name, content);
-  return made;
+  return created;
 }
 
 /** The variables that programs need to start at all, without any key. */

@@ -1,8 +1,9 @@
 // Parses what a request asks of a model, in any vendor's format.
-import { isObject, type JsonObject, tryParse } from "../../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, objectsIn, tryParse } from "../../../json/object.ts";
 import type { RecordedRequest } from "../model-server.ts";
 import type { Wire } from "./index.ts";
 
+/** A message of a request to a model. */
 export type AskedMessage = {
   role: "user" | "assistant" | "tool";
   text: string;
@@ -25,9 +26,9 @@ export type Asked = Pick<ModelRequest, "system" | "messages" | "tools">;
 const readers: Record<Wire, (json: JsonObject) => Asked> = {
   anthropic: ({ system, messages, tools }) => ({
     system: textIn(system),
-    messages: objects(messages).flatMap(({ role, content }) => {
-      const results = objects(content).filter(({ type }) => type === "tool_result");
-      const calls = objects(content).filter(({ type }) => type === "tool_use");
+    messages: objectsIn(messages).flatMap(({ role, content }) => {
+      const results = objectsIn(content).filter(({ type }) => type === "tool_result");
+      const calls = objectsIn(content).filter(({ type }) => type === "tool_use");
       return [
         ...results.map((each) => said("tool", textIn(each.content))),
         ...(results.length > 0 && textIn(content) === ""
@@ -41,53 +42,52 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
             ]),
       ];
     }),
-    tools: objects(tools).map(({ name, description, input_schema }) => tool(name, description, input_schema)),
+    tools: objectsIn(tools).map(({ name, description, input_schema }) => tool(name, description, input_schema)),
   }),
   "openai-chat": ({ messages, tools }) => ({
-    system: systemIn(objects(messages)),
-    messages: objects(messages)
+    system: systemIn(objectsIn(messages)),
+    messages: objectsIn(messages)
       .filter(({ role }) => role !== "system" && role !== "developer")
       .map(({ role, content, tool_calls }) => {
-        const calls = objects(tool_calls).map((each) => (isObject(each.function) ? each.function : {}));
+        const calls = objectsIn(tool_calls).map((each) => fieldsOf(each.function));
         return said(
           roleOf(role),
           textIn(content),
           calls.map((call) => called(call.name, parsed(call.arguments))),
         );
       }),
-    tools: objects(tools).map(({ function: made }) => {
-      const { name, description, parameters } = isObject(made) ? made : {};
+    tools: objectsIn(tools).map(({ function: made }) => {
+      const { name, description, parameters } = fieldsOf(made);
       return tool(name, description, parameters);
     }),
   }),
   "openai-responses": ({ instructions, input, tools }) => ({
-    system: [textIn(instructions), systemIn(objects(input))].filter(Boolean).join("\n"),
-    messages: (typeof input === "string" ? [{ role: "user", content: input }] : objects(input)).flatMap(
+    system: [textIn(instructions), systemIn(objectsIn(input))].filter(Boolean).join("\n"),
+    messages: (typeof input === "string" ? [{ role: "user", content: input }] : objectsIn(input)).flatMap(
       (item: JsonObject) => {
-        if (item.type === "function_call") return [said("assistant", "", [called(item.name, parsed(item.arguments))])];
-        if (item.type === "function_call_output") return [said("tool", textIn(item.output))];
+        if (item.type === "function_call")
+          return [said("assistant", "", [called(nameInGroup(item.namespace, item.name), parsed(item.arguments))])];
+        if (item.type === "custom_tool_call") return [said("assistant", "", [called(item.name, item.input)])];
+        if (item.type === "function_call_output" || item.type === "custom_tool_call_output")
+          return [said("tool", textIn(item.output))];
         if (item.role === undefined || item.role === "system" || item.role === "developer") return [];
         return [said(roleOf(item.role), textIn(item.content))];
       },
     ),
-    tools: objects(tools).flatMap((each) =>
+    tools: objectsIn(tools).flatMap((each) =>
       // The tools of a server come as a group that contains them.
-      (Array.isArray(each.tools) ? objects(each.tools) : [each]).map(({ name, type, description, parameters }) =>
-        tool(
-          each.tools === undefined ? (name ?? type) : `${String(each.name)}__${String(name)}`,
-          description,
-          parameters,
-        ),
+      (Array.isArray(each.tools) ? objectsIn(each.tools) : [each]).map(({ name, type, description, parameters }) =>
+        tool(each.tools === undefined ? (name ?? type) : nameInGroup(each.name, name), description, parameters),
       ),
     ),
   }),
   gemini: ({ systemInstruction, contents, tools }) => ({
     system: textIn(isObject(systemInstruction) ? systemInstruction.parts : undefined),
-    messages: objects(contents).flatMap(({ role, parts }) => {
-      const results = objects(parts).flatMap((part) =>
+    messages: objectsIn(contents).flatMap(({ role, parts }) => {
+      const results = objectsIn(parts).flatMap((part) =>
         isObject(part.functionResponse) ? [part.functionResponse] : [],
       );
-      const calls = objects(parts).flatMap((part) => (isObject(part.functionCall) ? [part.functionCall] : []));
+      const calls = objectsIn(parts).flatMap((part) => (isObject(part.functionCall) ? [part.functionCall] : []));
       if (results.length > 0) return results.map(({ response }) => said("tool", JSON.stringify(response)));
       return [
         said(
@@ -97,8 +97,8 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
         ),
       ];
     }),
-    tools: objects(tools)
-      .flatMap(({ functionDeclarations }) => objects(functionDeclarations))
+    tools: objectsIn(tools)
+      .flatMap(({ functionDeclarations }) => objectsIn(functionDeclarations))
       .map(({ name, description, parameters, parametersJsonSchema }) =>
         tool(name, description, parametersJsonSchema ?? parameters),
       ),
@@ -117,8 +117,21 @@ export function readAsked(wire: Wire | undefined, json: unknown): Asked | undefi
   return readers[wire](wire === "gemini" && isObject(json.request) ? json.request : json);
 }
 
+/** Finds a tool by its name; that of an MCP server also as `mcp__server__tool`, which some agents spell differently. */
+export function offeredName(name: string, offered: readonly string[]): string | undefined {
+  const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
+  const spellings =
+    server === undefined ? [name] : [name, `mcp_${server}_${tool}`, `${server}_${tool}`, `${server}-${tool}`];
+  return spellings.find((spelling) => offered.includes(spelling));
+}
+
 function said(role: AskedMessage["role"], text: string, calls: AskedMessage["calls"] = []): AskedMessage {
   return { role, text, calls };
+}
+
+/** A tool of a group has the group's name before its own. */
+function nameInGroup(group: unknown, name: unknown): string {
+  return typeof group === "string" ? `${group}__${String(name)}` : String(name);
 }
 
 function called(name: unknown, args: unknown): AskedMessage["calls"][number] {
@@ -134,8 +147,8 @@ function roleOf(role: unknown): AskedMessage["role"] {
 }
 
 function systemIn(messages: readonly JsonObject[]): string {
-  const told = messages.filter(({ role }) => role === "system" || role === "developer");
-  return told.map(({ content }) => textIn(content)).join("\n");
+  const systemMessages = messages.filter(({ role }) => role === "system" || role === "developer");
+  return systemMessages.map(({ content }) => textIn(content)).join("\n");
 }
 
 /** The text of a string, of a part, or of a list of parts. */
@@ -143,10 +156,6 @@ function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) return content.map(textIn).filter(Boolean).join("\n");
   return isObject(content) && typeof content.text === "string" ? content.text : "";
-}
-
-function objects(list: unknown): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 function parsed(text: unknown): unknown {

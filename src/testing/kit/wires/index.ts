@@ -6,6 +6,7 @@ import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
 import type { WireFormat } from "./said.ts";
 
+/** The API of a model vendor. */
 export type Wire = "anthropic" | "openai-responses" | "openai-chat" | "gemini";
 
 export const wires: Record<Wire, WireFormat> = {

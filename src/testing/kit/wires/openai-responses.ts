@@ -87,17 +87,24 @@ function itemsOf(answer: ModelAnswer, request: RecordedRequest): Item[] {
       status: "completed",
       content: [{ type: "output_text", text, annotations: [] }],
     });
-  for (const [at, { id, name, json, namespace }] of callsOf(answer, request).entries())
+  for (const [at, { id, name, json }] of callsOf(answer, request).entries())
     items.push({
       id: `fc_${number}_${at + 1}`,
       type: "function_call",
       call_id: id,
-      name,
       arguments: json,
       status: "completed",
-      ...(namespace !== undefined && { namespace }),
+      ...placeOf(name, request),
     });
   return items;
+}
+
+/** A tool of a group, such as those of an MCP server, is called by its name in the group. */
+function placeOf(name: string, { json }: RecordedRequest): { name: string; namespace?: string } {
+  for (const { name: namespace, tools } of Array.isArray(json?.tools) ? json.tools : [])
+    for (const each of Array.isArray(tools) ? tools : [])
+      if (name === `${namespace}__${each.name}`) return { namespace, name: each.name };
+  return { name };
 }
 
 /** An item as it is announced, still empty. */

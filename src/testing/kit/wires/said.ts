@@ -18,15 +18,17 @@ export function deltasOf({ text }: ModelAnswer): string[] {
   return typeof text === "string" ? [text].filter(Boolean) : [...(text ?? [])];
 }
 
-export type SaidCall = { id: string; name: string; args: unknown; namespace: string | undefined; json: string };
+export type SaidCall = { id: string; name: string; args: unknown; json: string };
 
-/** Gives every call of a server its own id, because programs treat equal ids as the same call. */
+/**
+ * Gives every call of a server its own id, because programs treat equal ids as the same call, and Claude Code an id with an
+ * underscore and a number at its end as a part of another call.
+ */
 export function callsOf({ toolCalls = [] }: ModelAnswer, { number }: Pick<RecordedRequest, "number">): SaidCall[] {
-  return toolCalls.map(({ id, name, args, namespace }, index) => ({
-    id: id ?? `call_${number}${index === 0 ? "" : `_${index + 1}`}`,
+  return toolCalls.map(({ id, name, args }, index) => ({
+    id: id ?? `call_${number}${index === 0 ? "" : `-${index + 1}`}`,
     name,
     args,
-    namespace,
     json: typeof args === "string" ? args : JSON.stringify(args ?? {}),
   }));
 }
