@@ -19,7 +19,7 @@ export function* jsonIn(text: string): Generator<unknown> {
     if (value !== undefined) yield value;
   }
   const notes: unknown[] = [];
-  for (const value of bracketed(text)) {
+  for (const value of bracketedValues(text)) {
     if (isNote(value)) notes.push(value);
     else yield value;
   }
@@ -32,7 +32,7 @@ function isNote(value: unknown): boolean {
   return Object.keys(value as object).length === 0;
 }
 
-function* bracketed(text: string): Generator<unknown> {
+function* bracketedValues(text: string): Generator<unknown> {
   let steps = 8 * text.length + spareSteps;
   for (let start = nextBracket(text, 0); start !== -1 && steps > 0; ) {
     const end = endOfValue(text, start);

@@ -16,6 +16,7 @@ export type FrameErrorCode =
   | "NO_OUTPUT"
   | "NO_RESULT";
 
+/** Why a stream of frames was abandoned. */
 export class FrameError extends Error {
   readonly code: FrameErrorCode;
   /** What the child process wrote to stderr, if known. */

@@ -1,5 +1,5 @@
 // Describes the keys of one kind of JSON object, in order; the same rows compare and write it.
-import { type JsonObject, put } from "./object.ts";
+import { type JsonObject, setUntrustedKey } from "./object.ts";
 
 /**
  * What an object contains beyond its table. `keys`: all keys in order, if the writer here would choose another. `fields`: values without a
@@ -16,9 +16,9 @@ export type Scope = {
 };
 
 export type Row<Event> = {
-  /** Empty if the key is not known in advance; it is then given with the object. */
+  /** Empty if the key differs from object to object; the caller then passes it with the object. */
   key: string;
-  /** When the writer here writes it. `foreign` means that only others do. */
+  /** When Courser writes the key; `foreign` means that only other programs do. */
   when: "always" | "given" | "foreign";
   /** Returns whether the event made from this line holds this value. If not, it must be carried. */
   holds(value: unknown, event: Event, scope: Scope): boolean | Carried;
@@ -62,7 +62,7 @@ export function compareObject<Event>(object: JsonObject, place: KeyComparison<Ev
   return inner && { inner };
 }
 
-/** `seen` is the number of keys known to be held; `inner` is what those carry inside. */
+/** `seen` is how many keys the event already accounts for; `inner` is what their values carry. */
 function compareUnusual<Event>(
   object: JsonObject,
   place: KeyComparison<Event>,
@@ -77,9 +77,9 @@ function compareUnusual<Event>(
     const row = rowOf(table, key, name);
     const held = row ? row.holds(object[key], event, scope) : false;
     if (held === true) continue;
-    if (held !== false) put((carried.inner ??= {}), key, held);
+    if (held !== false) setUntrustedKey((carried.inner ??= {}), key, held);
     else if (!row && table.rest) table.rest.add(event, key, object[key]);
-    else put((carried.fields ??= {}), key, object[key]);
+    else setUntrustedKey((carried.fields ??= {}), key, object[key]);
   }
   if (carried.fields || !isOurOrder(keys, place, carried)) carried.keys = keys;
   return carried.keys || carried.inner ? carried : undefined;
@@ -98,7 +98,7 @@ export function writeObject<Event>(place: KeyComparison<Event>, carried?: Carrie
   if (carried?.keys) {
     for (const key of carried.keys) {
       const value = valueFor(key, place, carried);
-      if (value !== undefined) put(object, key, value);
+      if (value !== undefined) setUntrustedKey(object, key, value);
     }
     return object;
   }
@@ -107,7 +107,7 @@ export function writeObject<Event>(place: KeyComparison<Event>, carried?: Carrie
     if (row.when === "foreign") continue;
     const key = row.key || name;
     const value = row.write(event, scope, carried?.inner?.[key]);
-    if (value !== undefined) put(object, key, value);
+    if (value !== undefined) setUntrustedKey(object, key, value);
   }
   return object;
 }
@@ -123,7 +123,7 @@ function valueFor<Event>(key: string, { table, event, scope, name }: KeyComparis
 /** Keys that an event adds never overwrite a key of the table. */
 function addRest<Event>(object: JsonObject, table: Table<Event>, rest: JsonObject | undefined): void {
   if (!rest) return;
-  for (const key of Object.keys(rest)) if (!rowOf(table, key, undefined)) put(object, key, rest[key]);
+  for (const key of Object.keys(rest)) if (!rowOf(table, key, undefined)) setUntrustedKey(object, key, rest[key]);
 }
 
 function rowOf<Event>(table: Table<Event>, key: string, name: string | undefined): Row<Event> | undefined {

@@ -17,6 +17,7 @@ import {
   withoutBom,
 } from "./values.ts";
 
+/** The options of `JsonLines`. */
 export type JsonLinesOptions = {
   /** The maximum line length, without the line end. Defaults to 16 MiB. */
   maxLineBytes?: number;
@@ -30,6 +31,7 @@ const carriageReturn = 0x0d;
 /** Complete lines are decoded together; this limits the text held at once. */
 const runBytes = 1 << 18;
 
+/** Splits bytes into lines of JSON. */
 export class JsonLines implements JsonReader {
   readonly #maxLineBytes: number;
   readonly #skipNoise: boolean;
@@ -51,7 +53,7 @@ export class JsonLines implements JsonReader {
     let start = 0;
     if (this.#pending.length > 0) {
       const end = bytes.indexOf(lineFeed);
-      this.#keep(end === -1 ? bytes : bytes.subarray(0, end));
+      this.#bufferBytes(end === -1 ? bytes : bytes.subarray(0, end));
       if (end === -1) return;
       this.#readRun(this.#pending.view(), take);
       this.#pending.clear();
@@ -63,7 +65,7 @@ export class JsonLines implements JsonReader {
       this.#readRun(bytes.subarray(start, end), take);
       start = end + 1;
     }
-    if (start < bytes.length) this.#keep(bytes.subarray(start));
+    if (start < bytes.length) this.#bufferBytes(bytes.subarray(start));
   }
 
   end(take: Take): void {
@@ -85,7 +87,7 @@ export class JsonLines implements JsonReader {
     return end >= start ? end : bytes.indexOf(lineFeed, start);
   }
 
-  #keep(bytes: Uint8Array): void {
+  #bufferBytes(bytes: Uint8Array): void {
     const length = this.#pending.length + bytes.length;
     // The CR of a line end is not counted, and whether this CR is part of one is not yet known.
     const last = bytes.length > 0 ? bytes[bytes.length - 1] : this.#pending.last();
@@ -164,7 +166,6 @@ export class JsonLines implements JsonReader {
     this.#skipped++;
   }
 
-  /** Returns undefined if the bytes are not UTF-8. */
   #decode(bytes: Uint8Array): string | undefined {
     try {
       return this.#decoder.decode(bytes);

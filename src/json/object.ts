@@ -1,4 +1,4 @@
-// Defines parsed JSON objects, and builds and parses them safely.
+// Defines parsed JSON objects, and builds, parses and reads them safely.
 
 export type JsonObject = Record<string, unknown>;
 
@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** Sets an untrusted key: plain assignment to `__proto__` would change the prototype and lose the key. */
-export function put(object: JsonObject, key: string, value: unknown): void {
+export function setUntrustedKey(object: JsonObject, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
@@ -30,4 +30,21 @@ export function canonicalJson(value: unknown): string {
     .sort()
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`)
     .join(",")}}`;
+}
+
+/** Here and below: what is missing or of another type counts as empty. */
+export function fieldsOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export function stringOrEmpty(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function objectsIn(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+export function withoutKeys<Key extends string>(object: object, keys: readonly Key[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key as Key)));
 }

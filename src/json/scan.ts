@@ -30,7 +30,7 @@ export function isBlank(text: string): boolean {
   return skipBlanks(text, 0) === text.length;
 }
 
-/** Skips whitespace between objects; a CR only if nothing but whitespace follows. Line feeds occur in blocks of several lines. */
+/** Skips blanks and line feeds, since an object may span several lines; a CR only if nothing but whitespace follows it. */
 function skipBlanks(text: string, from: number): number {
   let index = from;
   while (text[index] === " " || text[index] === "\t" || text[index] === "\n") index++;

@@ -1,6 +1,7 @@
 // Checks that every keyword of a JSON Schema is supported here, and names any that would be silently ignored.
 
 import { nearestName } from "../text/nearest.ts";
+import { list } from "../text/words.ts";
 import { isObject } from "./object.ts";
 import { resolveRef } from "./schema.ts";
 
@@ -18,54 +19,44 @@ export function keywordProblem(keyword: string, value: unknown, root: unknown): 
 
 type Check = (value: unknown, at: string, root: unknown, depth: number) => string | undefined;
 
-/** For keywords that are only annotations. */
+/** Accepts keywords that are only annotations, with any value. */
 const remark: Check = () => undefined;
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0;
 const isText = (value: unknown) => typeof value === "string";
 const isNumber = (value: unknown) => typeof value === "number";
+const isBoolean = (value: unknown) => typeof value === "boolean";
+const isPositive = (value: unknown) => isNumber(value) && (value as number) > 0;
 const areNames = (value: unknown) => Array.isArray(value) && value.every(isText);
-const namesProblem = must("be a list of names", areNames);
+const namesProblem = mustBe("be a list of names", areNames);
 
-/** The check for each keyword's value. */
 const checks: ReadonlyMap<string, Check> = new Map([
-  ...each(remark, ["$schema", "$id", "$comment", "title", "description", "default", "examples", "example"]),
-  ...each(remark, ["deprecated", "readOnly", "writeOnly", "const"]),
-  ...each(remark, ["contentEncoding", "contentMediaType", "contentSchema"]),
-  ...each(must("be a string", isText), ["$anchor", "format"]),
-  ...each(must("be a list", Array.isArray), ["enum"]),
-  ...each(
-    must("be true or false", (value) => typeof value === "boolean"),
-    ["uniqueItems"],
-  ),
-  ...each(must("be a non-negative integer", isCount), ["minLength", "maxLength", "minContains", "maxContains"]),
-  ...each(must("be a non-negative integer", isCount), ["minItems", "maxItems", "minProperties", "maxProperties"]),
-  ...each(must("be a number", isNumber), ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
-  ...each(
-    must("be a positive number", (value) => isNumber(value) && (value as number) > 0),
-    ["multipleOf"],
-  ),
-  ...each(problemOf, ["not", "if", "then", "else", "additionalItems", "contains"]),
-  ...each(problemOf, ["additionalProperties", "propertyNames"]),
-  ...each(listProblem, ["allOf", "anyOf", "oneOf", "prefixItems"]),
-  ...each((value, ...rest) => (Array.isArray(value) ? listProblem : problemOf)(value, ...rest), ["items"]),
-  ...each(byName(problemOf), ["$defs", "definitions", "properties", "dependentSchemas"]),
-  ...each(namesProblem, ["required"]),
-  ...each(byName(namesProblem), ["dependentRequired"]),
-  ...each(
-    byName((value, ...rest) => (areNames(value) ? undefined : problemOf(value, ...rest))),
-    ["dependencies"],
-  ),
-  ...each(patternProblem, ["pattern"]),
-  ...each(patternsProblem, ["patternProperties"]),
-  ...each(typeProblem, ["type"]),
-  ...each(refProblem, ["$ref"]),
+  ...forKeywords(remark, "$schema $id $comment title description default examples example deprecated"),
+  ...forKeywords(remark, "readOnly writeOnly const contentEncoding contentMediaType contentSchema"),
+  ...forKeywords(mustBe("be a string", isText), "$anchor format"),
+  ...forKeywords(mustBe("be a list", Array.isArray), "enum"),
+  ...forKeywords(mustBe("be true or false", isBoolean), "uniqueItems"),
+  ...forKeywords(mustBe("be a non-negative integer", isCount), "minLength maxLength minContains maxContains"),
+  ...forKeywords(mustBe("be a non-negative integer", isCount), "minItems maxItems minProperties maxProperties"),
+  ...forKeywords(mustBe("be a number", isNumber), "minimum maximum exclusiveMinimum exclusiveMaximum"),
+  ...forKeywords(mustBe("be a positive number", isPositive), "multipleOf"),
+  ...forKeywords(problemOf, "not if then else additionalItems contains additionalProperties propertyNames"),
+  ...forKeywords(listProblem, "allOf anyOf oneOf prefixItems"),
+  ...forKeywords((value, ...rest) => (Array.isArray(value) ? listProblem : problemOf)(value, ...rest), "items"),
+  ...forKeywords(byName(problemOf), "$defs definitions properties dependentSchemas"),
+  ...forKeywords(namesProblem, "required"),
+  ...forKeywords(byName(namesProblem), "dependentRequired"),
+  ...forKeywords(byName(dependencyProblem), "dependencies"),
+  ...forKeywords(patternProblem, "pattern"),
+  ...forKeywords(patternsProblem, "patternProperties"),
+  ...forKeywords(typeProblem, "type"),
+  ...forKeywords(refProblem, "$ref"),
 ]);
 
-function each(check: Check, keywords: readonly string[]): [keyword: string, check: Check][] {
-  return keywords.map((keyword) => [keyword, check]);
+function forKeywords(check: Check, keywords: string): [keyword: string, check: Check][] {
+  return list(keywords).map((keyword) => [keyword, check]);
 }
 
-function must(what: string, holds: (value: unknown) => unknown): Check {
+function mustBe(what: string, holds: (value: unknown) => unknown): Check {
   return (value, at) => (holds(value) ? undefined : `${at} must ${what}`);
 }
 
@@ -77,7 +68,7 @@ function problemOf(schema: unknown, place: string, root: unknown, depth: number)
   if (typeof schema === "boolean") return undefined;
   if (!isObject(schema)) return `${place} must be a schema: an object, or true or false`;
   if (depth > deepest) return `${place} is more than ${deepest} schemas deep`;
-  return first(Object.entries(schema), ([keyword, value]) => {
+  return firstFault(Object.entries(schema), ([keyword, value]) => {
     const at = `${place}/${keyword}`;
     const check = checks.get(keyword);
     if (check) return check(value, at, root, depth + 1);
@@ -89,18 +80,23 @@ function problemOf(schema: unknown, place: string, root: unknown, depth: number)
 
 function listProblem(value: unknown, at: string, root: unknown, depth: number): string | undefined {
   if (!Array.isArray(value) || value.length === 0) return `${at} must be a list of schemas`;
-  return first(value.entries(), ([index, item]) => problemOf(item, `${at}/${index}`, root, depth));
+  return firstFault(value.entries(), ([index, item]) => problemOf(item, `${at}/${index}`, root, depth));
+}
+
+/** The names of further keys, or a schema for the whole object. */
+function dependencyProblem(value: unknown, at: string, root: unknown, depth: number): string | undefined {
+  return areNames(value) ? undefined : problemOf(value, at, root, depth);
 }
 
 function patternsProblem(value: unknown, at: string, root: unknown, depth: number): string | undefined {
-  const wrong = isObject(value) ? first(Object.keys(value), (pattern) => patternProblem(pattern, at)) : undefined;
+  const wrong = isObject(value) ? firstFault(Object.keys(value), (pattern) => patternProblem(pattern, at)) : undefined;
   return wrong ?? byName(problemOf)(value, at, root, depth);
 }
 
 function typeProblem(value: unknown, at: string): string | undefined {
-  const given = Array.isArray(value) ? value : [value];
-  const wrong = given.find((type) => !types.includes(type as string));
-  if (given.length > 0 && wrong === undefined) return undefined;
+  const typeNames = Array.isArray(value) ? value : [value];
+  const wrong = typeNames.find((type) => !types.includes(type as string));
+  if (typeNames.length > 0 && wrong === undefined) return undefined;
   return `${at}: ${JSON.stringify(wrong)} is not a type; the types are ${types.join(", ")}`;
 }
 
@@ -125,11 +121,11 @@ function patternProblem(value: unknown, at: string): string | undefined {
 function byName(check: Check): Check {
   return (value, at, root, depth) => {
     if (!isObject(value)) return `${at} must be an object`;
-    return first(Object.entries(value), ([name, item]) => check(item, `${at}/${name}`, root, depth));
+    return firstFault(Object.entries(value), ([name, item]) => check(item, `${at}/${name}`, root, depth));
   };
 }
 
-function first<Item>(items: Iterable<Item>, check: (item: Item) => string | undefined): string | undefined {
+function firstFault<Item>(items: Iterable<Item>, check: (item: Item) => string | undefined): string | undefined {
   for (const item of items) {
     const problem = check(item);
     if (problem) return problem;

@@ -1,8 +1,10 @@
 // Validates a value against a JSON Schema (2020-12, and draft 7 where it differs); returns the first fault as a sentence.
 
+import { decodeUri } from "../text/decode-uri.ts";
 import { withinTime } from "../text/pattern-in-time.ts";
 import { canonicalJson, isObject, type JsonObject } from "./object.ts";
 
+/** The options of `valueFault`. */
 export type SchemaOptions = {
   /** What sentences call the value. */
   place?: string;
@@ -43,7 +45,7 @@ function faultOf(value: unknown, schema: unknown, place: string, check: Check): 
   return fault;
 }
 
-function fits(value: unknown, schema: unknown, place: string, check: Check): boolean {
+function isValid(value: unknown, schema: unknown, place: string, check: Check): boolean {
   return faultOf(value, schema, place, check) === undefined;
 }
 
@@ -67,24 +69,24 @@ function combinedFault(value: unknown, schema: JsonObject, place: string, check:
     const fault = faultOf(value, part, place, check);
     if (fault) return fault;
   }
-  if (Array.isArray(schema.anyOf) && !schema.anyOf.some((choice) => fits(value, choice, place, check))) {
-    return noneOf(value, schema.anyOf, place, check);
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some((choice) => isValid(value, choice, place, check))) {
+    return noAlternativeFault(value, schema.anyOf, place, check);
   }
   if (Array.isArray(schema.oneOf)) {
-    const count = schema.oneOf.filter((choice) => fits(value, choice, place, check)).length;
-    if (count === 0) return noneOf(value, schema.oneOf, place, check);
+    const count = schema.oneOf.filter((choice) => isValid(value, choice, place, check)).length;
+    if (count === 0) return noAlternativeFault(value, schema.oneOf, place, check);
     if (count > 1) return `${place} matches ${count} of its alternatives, and must match exactly one`;
   }
-  if (schema.not !== undefined && fits(value, schema.not, place, check))
+  if (schema.not !== undefined && isValid(value, schema.not, place, check))
     return `${place} matches what it must not match`;
   if (schema.if !== undefined) {
-    return faultOf(value, fits(value, schema.if, place, check) ? schema.then : schema.else, place, check);
+    return faultOf(value, isValid(value, schema.if, place, check) ? schema.then : schema.else, place, check);
   }
   return undefined;
 }
 
 /** If only one alternative is plausible, its fault is more helpful than that none matches. */
-function noneOf(value: unknown, choices: readonly unknown[], place: string, check: Check): string {
+function noAlternativeFault(value: unknown, choices: readonly unknown[], place: string, check: Check): string {
   const meant = choices.filter((choice) => isObject(choice) && anyValueFault(value, choice, place) === undefined);
   const fault = meant.length === 1 || choices.length === 1 ? faultOf(value, meant[0] ?? choices[0], place, check) : "";
   return fault || `${place} matches none of its alternatives`;
@@ -151,7 +153,7 @@ function listFault(value: unknown[], schema: JsonObject, place: string, check: C
 
 function containsFault(value: unknown[], schema: JsonObject, place: string, check: Check): string | undefined {
   const { contains, minContains = 1, maxContains } = schema;
-  const count = value.filter((item, index) => fits(item, contains, `${place}[${index}]`, check)).length;
+  const count = value.filter((item, index) => isValid(item, contains, `${place}[${index}]`, check)).length;
   if (typeof minContains === "number" && count < minContains)
     return `${place} contains ${count} of the required items, and must contain ${minContains}`;
   if (typeof maxContains === "number" && count > maxContains)
@@ -170,7 +172,7 @@ function objectFault(value: JsonObject, schema: JsonObject, place: string, check
       const fault = faultOf(value[key], each, at, check);
       if (fault) return fault;
     }
-    if (schema.propertyNames !== undefined && !fits(key, schema.propertyNames, at, check))
+    if (schema.propertyNames !== undefined && !isValid(key, schema.propertyNames, at, check))
       return `${at} has a name that is not allowed`;
   }
   const { minProperties: least, maxProperties: most } = schema;
@@ -179,7 +181,7 @@ function objectFault(value: JsonObject, schema: JsonObject, place: string, check
   return dependentFault(value, schema, place, check);
 }
 
-/** Returns the schemas for a key's value: its own, those of matching patterns, or else that of all others. */
+/** Returns the schemas for a key's value: its own and those of matching patterns, or else `additionalProperties`. */
 function schemasOfKey(key: string, schema: JsonObject, check: Check): unknown[] {
   const found: unknown[] = [];
   const { properties, patternProperties } = schema;
@@ -223,14 +225,6 @@ function resolvePointer(root: unknown, pointer: string): unknown {
     found = (found as JsonObject)[key];
   }
   return found;
-}
-
-function decodeUri(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function findAnchor(value: unknown, name: string): unknown {

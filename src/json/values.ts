@@ -15,6 +15,7 @@ export interface JsonReader {
   readonly skipped: number;
 }
 
+/** The longest line that is read by default. */
 export const defaultMaxLineBytes = 16 * 1024 * 1024;
 
 /** Deeper than any legitimate frame, and shallow enough for every recursive consumer, including JSON.stringify. */

@@ -1,7 +1,6 @@
 // Observer: receives a run's events, its model requests and what it waited for. The log and the tracer
 // are observers; they never change the run.
-import type { ModelChunk, ModelRequest, Provider } from "../model/provider.ts";
-import { ModelError } from "../model/provider.ts";
+import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../model/provider.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Recorded } from "../protocol/run.ts";
@@ -48,12 +47,12 @@ export interface Observer {
   end(): Promise<string | undefined>;
 }
 
-type ListenedModel = { displayName: string; baseUrl?: string };
+type ObservedModel = { displayName: string; baseUrl?: string };
 
 let questions = 0;
 
 /** Wraps a provider so that its requests and answers are reported to observers. */
-export function listenedTo(provider: Provider, model: ListenedModel, observers: readonly Observer[]): Provider {
+export function observedProvider(provider: Provider, model: ObservedModel, observers: readonly Observer[]): Provider {
   return {
     get id() {
       return provider.id;
@@ -65,7 +64,7 @@ export function listenedTo(provider: Provider, model: ListenedModel, observers: 
 
 async function* listen(
   provider: Provider,
-  { displayName: name, baseUrl: url }: ListenedModel,
+  { displayName: name, baseUrl: url }: ObservedModel,
   request: ModelRequest,
   observers: readonly Observer[],
 ): AsyncGenerator<ModelChunk> {

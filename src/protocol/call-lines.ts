@@ -1,8 +1,18 @@
 // Maps the lines tool_call/started and tool_call/completed to their events and back.
 
 import { compareObject, type Row, type Table, writeObject } from "../json/key-table.ts";
-import { isObject, type JsonObject, put, tryParse } from "../json/object.ts";
-import { clock, constant, field, type LineKind, millisecondsOf, type Of, session, time, timed } from "./line-rows.ts";
+import { isObject, type JsonObject, setUntrustedKey, tryParse } from "../json/object.ts";
+import {
+  clock,
+  constantField,
+  field,
+  type LineKind,
+  millisecondsOf,
+  type Of,
+  session,
+  time,
+  withTime,
+} from "./line-rows.ts";
 import { keyOfTool, outcomeOf, toolKeyOf, toolOfKey } from "./tool-calls.ts";
 
 type Call = Of<"tool_start"> | Of<"tool_end">;
@@ -28,7 +38,7 @@ function resultRow(): Row<Of<"tool_end">> {
       if (!outcome) return undefined;
       const object: JsonObject = {};
       for (const key of carried?.keys ?? [outcome.kind, ...Object.keys(outcome.siblings ?? {})]) {
-        put(object, key, key === outcome.kind ? outcome.value : outcome.siblings?.[key]);
+        setUntrustedKey(object, key, key === outcome.kind ? outcome.value : outcome.siblings?.[key]);
       }
       return object;
     },
@@ -92,8 +102,8 @@ function callRow<Event extends Call>(table: Table<Event>): Row<Event> {
 
 function callRows<Event extends Call>(subtype: string, table: Table<Event>): Row<Event>[] {
   return [
-    constant("type", "tool_call"),
-    constant("subtype", subtype),
+    constantField("type", "tool_call"),
+    constantField("subtype", subtype),
     field("call_id", "callId"),
     callRow(table),
     field("model_call_id", "modelCallId", "given"),
@@ -134,7 +144,7 @@ function withTimes<Event extends Call>(event: Event, line: JsonObject, call: Jso
   if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
   const startedAt = millisecondsOf(call.startedAtMs);
   if (startedAt !== undefined) event.startedAt = startedAt;
-  return timed(event, line);
+  return withTime(event, line);
 }
 
 type Tool = { tool: string; args: unknown; result: unknown; description?: string };
@@ -150,11 +160,11 @@ function toolOf(call: JsonObject): Tool {
 
 /** Reads `function{name, arguments}`, `{name, args}` and `{id, name, input}` on a best-effort basis. */
 function foreignToolOf(call: JsonObject): Tool {
-  const given = isObject(call.function) ? call.function : call;
-  const args = given.arguments ?? given.args ?? given.input;
+  const functionFields = isObject(call.function) ? call.function : call;
+  const args = functionFields.arguments ?? functionFields.args ?? functionFields.input;
   return {
-    tool: typeof given.name === "string" ? given.name : "unknown",
+    tool: typeof functionFields.name === "string" ? functionFields.name : "unknown",
     args: typeof args === "string" ? (tryParse(args) ?? args) : args,
-    result: given.result ?? call.result,
+    result: functionFields.result ?? call.result,
   };
 }

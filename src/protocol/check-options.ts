@@ -15,7 +15,7 @@ export type CheckedCall = {
 /** Throws a UserError for the first invalid option. */
 export function checkOptions(caller: string, options: unknown, table: FieldTable, call: CheckedCall = {}): void {
   const fault = optionsFault(caller, options, table, call);
-  if (fault !== undefined) throw misuse(fault);
+  if (fault !== undefined) throw usageError(fault);
 }
 
 /** Returns the same fault as a sentence, or undefined if the options are valid. */
@@ -29,7 +29,7 @@ export function optionsFault(
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const check = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (!check) return `${caller}: unknown option '${name}'.${meant(name, table, habits)}`;
+    if (!check) return `${caller}: unknown option '${name}'.${suggestionFor(name, table, habits)}`;
     const fault = check(value);
     if (fault !== undefined) return `${caller}: ${name} ${fault}.`;
   }
@@ -41,7 +41,7 @@ export function optionsFault(
 /** The most option names that fit in one line of an error message. */
 const maxListed = 12;
 
-function meant(name: string, table: FieldTable, habits: CheckedCall["habits"]): string {
+function suggestionFor(name: string, table: FieldTable, habits: CheckedCall["habits"]): string {
   const habit = habits?.get(name);
   const [option = ""] = habit?.match(/^\w+/) ?? [];
   if (Object.hasOwn(table, option)) return ` Here it is ${habit}.`;
@@ -49,6 +49,6 @@ function meant(name: string, table: FieldTable, habits: CheckedCall["habits"]): 
   return didYouMean(name, names, names.length > maxListed ? "" : ` The options are ${names.join(", ")}.`);
 }
 
-export function misuse(message: string): UserError {
+export function usageError(message: string): UserError {
   return new UserError("USAGE", message);
 }

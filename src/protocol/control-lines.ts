@@ -85,7 +85,6 @@ const answer = either(
 const line = (table: FieldTable, required: readonly string[] = Object.keys(table)) =>
   fields({ type: anything, id: word, ...table }, required);
 
-/** The fields allowed in each type of line. */
 const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
   // Abilities of a later version are ignored.
   hello: line({ version: number, can: listOf(anything), request: object }, ["version", "can"]),
@@ -114,8 +113,8 @@ export function readControlLine(value: unknown): ControlLine | string | undefine
   if (fault !== undefined) return fault.startsWith('"') ? fault : `a line of the type "${value.type}" ${fault}`;
   if (value.type === "cancel") return { type: "interrupt" };
   if (value.type !== "hello") return value as ControlLine;
-  const known = hostAbilities.filter((each) => (value.can as unknown[]).includes(each));
-  return { ...value, can: known } as ControlLine;
+  const knownAbilities = hostAbilities.filter((each) => (value.can as unknown[]).includes(each));
+  return { ...value, can: knownAbilities } as ControlLine;
 }
 
 function isText(value: unknown): value is string {

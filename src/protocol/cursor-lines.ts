@@ -48,7 +48,7 @@ export interface CursorThinkingEvent {
 export interface CursorToolCallEvent {
   type: "tool_call";
   subtype: "started" | "completed";
-  /** May contain a line break. */
+  /** The original's ids may contain a line break. */
   call_id: string;
   tool_call: CursorToolCall;
   model_call_id?: string;

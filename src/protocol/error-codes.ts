@@ -3,6 +3,7 @@
 /** `exit` is the CLI's exit code. `retry`: the same request may succeed later. */
 type CodeInfo = { exit: number; retry?: true };
 
+/** Every documented error: its exit code, and whether trying again may help. */
 export const errorCodes = {
   USAGE: { exit: 2 },
   UNTRUSTED: { exit: 1 },
@@ -100,15 +101,17 @@ export const errorCodes = {
   TOOL_ARGUMENTS: { exit: 1 },
 } satisfies Record<string, CodeInfo>;
 
+/** The name of a documented error. */
 export type ErrorCode = keyof typeof errorCodes;
 
+/** Returns the exit code of the CLI for an error. */
 export function exitCodeOf(code: ErrorCode): number {
   return errorCodes[code].exit;
 }
 
+/** Whether trying again may help. */
 export function isRetryable(code: ErrorCode): boolean {
-  const facts: CodeInfo = errorCodes[code];
-  return facts.retry === true;
+  return (errorCodes[code] as CodeInfo).retry === true;
 }
 
 /** Finds the code in the CLI's stderr, whose message ends with it: `Error: … [CODE]`. */

@@ -8,6 +8,7 @@ export type Outcome = {
   siblings?: Record<string, unknown>;
 };
 
+/** Tokens that were used. Those from and to the vendor's cache are counted apart from the input. */
 export type Usage = {
   inputTokens: number;
   outputTokens: number;
@@ -53,6 +54,8 @@ export type Ending = {
   durationMs: number;
   /** The part of the duration spent in model requests. */
   apiDurationMs: number;
+  /** The part of the duration spent waiting for a person's answers. Stored with the chat; not in the stream. */
+  waitedMs?: number;
   /** The id of this run, for bug reports. */
   requestId?: string;
   /** Tokens, summed over the run. `totalCost` is in US dollars; null if tokens were used whose price is unknown. */
@@ -73,6 +76,7 @@ export type Ending = {
   costUsd?: number;
 };
 
+/** What an event says, without its time. */
 export type AgentEventBody =
   /** The first event: the run starts. */
   | {
@@ -115,6 +119,8 @@ export type AgentEventBody =
       outcome?: Outcome;
       modelCallId?: string;
       startedAt?: number;
+      /** When it began to run, after hooks and questions. Stored with the chat; not in the stream. */
+      ranAt?: number;
       completedAt?: number;
     }
   /** A question to a person. */

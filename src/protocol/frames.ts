@@ -16,6 +16,7 @@ import {
   versionFault,
 } from "./turn-contract.ts";
 
+/** The options of `FrameParser`. */
 export type FrameParserOptions = {
   /** Fixed at the start and never changed by the stream. "auto": the first line decides. */
   framing?: Framing;
@@ -37,6 +38,7 @@ export type Frame = { kind: "frame" | "other"; type: string; value: JsonObject }
 /** How the child process ended. If `exit` is null and there is no signal, it is still running. */
 export type ChildEnd = { exit: number | null; signal?: string | null; stderr?: string };
 
+/** How a stream of frames ended. */
 export type FrameEnding = {
   outcome: "ok" | "fail_closed";
   /** Frames of a last line without a line break. */
@@ -48,6 +50,7 @@ export type FrameEnding = {
   warnings: string[];
 };
 
+/** Parses a CLI's output into checked frames; fails closed at the first fault. */
 export class FrameParser {
   readonly #reader: JsonReader;
   readonly #supported: readonly string[];
@@ -91,13 +94,13 @@ export class FrameParser {
   /** Returns the frames of this chunk, up to the first fault. */
   push(bytes: Uint8Array): Frame[] {
     const frames: Frame[] = [];
-    if (!this.#isClosed) this.#guard(() => this.#reader.push(bytes, (value) => this.#take(value, frames)));
+    if (!this.#isClosed) this.#runStep(() => this.#reader.push(bytes, (value) => this.#addValue(value, frames)));
     return frames;
   }
 
   end(child: ChildEnd): FrameEnding {
     const frames: Frame[] = [];
-    if (!this.#isClosed) this.#guard(() => this.#reader.end((value) => this.#take(value, frames)));
+    if (!this.#isClosed) this.#runStep(() => this.#reader.end((value) => this.#addValue(value, frames)));
     this.#isClosed = true;
     this.#error = this.#error ? withStderr(this.#error, child) : this.#endFault(child);
     if (this.#late > 0) this.#warnings.push(`${this.#late} frames came after the end of the turn and were ignored.`);
@@ -106,7 +109,7 @@ export class FrameParser {
     return { outcome: "ok", finish: finishOf(this.#terminal), ...ending };
   }
 
-  #guard(step: () => void): void {
+  #runStep(step: () => void): void {
     try {
       step();
     } catch (fault) {
@@ -122,7 +125,7 @@ export class FrameParser {
     }
   }
 
-  #take(value: unknown, frames: Frame[]): void {
+  #addValue(value: unknown, frames: Frame[]): void {
     if (this.#terminal) {
       this.#ignored++;
       this.#late++;
@@ -136,27 +139,27 @@ export class FrameParser {
       return;
     }
 
-    const known = this.#types.get(type);
-    if (!known) {
+    const existing = this.#types.get(type);
+    if (!existing) {
       this.#ignored++;
       frames.push({ kind: "other", type, value });
       return;
     }
-    if (known.isIgnored) {
+    if (existing.isIgnored) {
       // Even an ignored frame names its session.
       if (typeof value.session_id === "string") this.#checkSession(value.session_id);
       frames.push({ kind: "frame", type, value });
       return;
     }
     // Both wire formats have a tool_call; that of the contract keeps everything under `data`.
-    const isContract = !known.check || (type === "tool_call" && Object.hasOwn(value, "data"));
+    const isContract = !existing.check || (type === "tool_call" && Object.hasOwn(value, "data"));
     if (isContract) refuse(contractFault(type, value, this.#tools));
-    else this.#checkLine(type, known, value);
+    else this.#checkLine(type, existing, value);
     if (!isFiniteThroughout(value)) throw wrongShape(type, "numbers must be finite");
 
     const frame: Frame = { kind: "frame", type, value };
-    if (known.isTerminal) this.#terminal = frame;
-    if (known.isForwardable || (isContract && type === "tool_call")) this.#hasForwarded = true;
+    if (existing.isTerminal) this.#terminal = frame;
+    if (existing.isForwardable || (isContract && type === "tool_call")) this.#hasForwarded = true;
     frames.push(frame);
   }
 
@@ -185,12 +188,16 @@ export class FrameParser {
     }
     const { stderr } = child;
     if (failed)
-      return new FrameError("CLI_EXIT", `The CLI ${endOf(child)} without a result${said(stderr)}`, { stderr });
+      return new FrameError("CLI_EXIT", `The CLI ${endOf(child)} without a result${quotedStderr(stderr)}`, { stderr });
     if (!this.#hasForwarded) {
-      return new FrameError("NO_OUTPUT", `The CLI ${endOf(child)} without an answer${said(stderr)}`, { stderr });
+      return new FrameError("NO_OUTPUT", `The CLI ${endOf(child)} without an answer${quotedStderr(stderr)}`, {
+        stderr,
+      });
     }
     if (child.exit === null) {
-      return new FrameError("CLI_TIMEOUT", `The CLI gave no result and did not exit${said(stderr)}`, { stderr });
+      return new FrameError("CLI_TIMEOUT", `The CLI gave no result and did not exit${quotedStderr(stderr)}`, {
+        stderr,
+      });
     }
     this.#warnings.push("The CLI exited with code 0 without a result; the answer may be incomplete.");
     return undefined;
@@ -220,14 +227,14 @@ function endOf(child: ChildEnd): string {
 /** A faulty stream often results from a crash, whose cause is in stderr. */
 function withStderr(error: FrameError, child: ChildEnd): FrameError {
   if (!child.stderr?.trim()) return error;
-  return new FrameError(error.code, `${error.message} The CLI ${endOf(child)}${said(child.stderr)}`, {
+  return new FrameError(error.code, `${error.message} The CLI ${endOf(child)}${quotedStderr(child.stderr)}`, {
     stderr: child.stderr,
   });
 }
 
 const longestQuote = 2000;
 
-function said(stderr: string | undefined): string {
+function quotedStderr(stderr: string | undefined): string {
   const text = causeIn(stderr ?? "");
   if (!text) return ".";
   return `: ${text.length > longestQuote ? `…${text.slice(-longestQuote)}` : text}`;

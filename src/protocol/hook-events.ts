@@ -19,6 +19,8 @@ export type HookEvent = {
   editorOnly?: true;
   /** The name of the event in Claude Code. */
   claude?: string;
+  /** The name of the event in Gemini CLI. */
+  gemini?: string;
 };
 
 /** The common payload fields that `workspaceOpen` has. */
@@ -28,25 +30,33 @@ const verdict: Fields = { permission: "permission", user_message: "string", agen
 const byTool = { field: "tool_name" };
 
 const events = {
-  sessionStart: { effect: "context", answer: { env: "object", additional_context: "string" }, claude: "SessionStart" },
-  sessionEnd: { effect: "observe", answer: {}, claude: "SessionEnd" },
+  sessionStart: {
+    effect: "context",
+    answer: { env: "object", additional_context: "string" },
+    claude: "SessionStart",
+    gemini: "SessionStart",
+  },
+  sessionEnd: { effect: "observe", answer: {}, claude: "SessionEnd", gemini: "SessionEnd" },
   beforeSubmitPrompt: {
     effect: "prompt",
     answer: { continue: "boolean", user_message: "string" },
     subject: { word: "UserPromptSubmit" },
     claude: "UserPromptSubmit",
+    gemini: "BeforeAgent",
   },
   preToolUse: {
     effect: "permit",
     answer: { ...verdict, updated_input: "object" },
     subject: byTool,
     claude: "PreToolUse",
+    gemini: "BeforeTool",
   },
   postToolUse: {
     effect: "context",
     answer: { additional_context: "string", updated_mcp_tool_output: "object" },
     subject: byTool,
     claude: "PostToolUse",
+    gemini: "AfterTool",
   },
   postToolUseFailure: { effect: "observe", answer: {}, subject: byTool, claude: "PostToolUseFailure" },
   subagentStart: {
@@ -73,8 +83,14 @@ const events = {
   afterFileEdit: { effect: "observe", answer: {}, subject: { word: "Write" } },
   afterAgentResponse: { effect: "observe", answer: {}, subject: { word: "AgentResponse" } },
   afterAgentThought: { effect: "observe", answer: {}, subject: { word: "AgentThought" } },
-  preCompact: { effect: "observe", answer: { user_message: "string" }, claude: "PreCompact" },
-  stop: { effect: "followup", answer: { followup_message: "string" }, subject: { word: "Stop" }, claude: "Stop" },
+  preCompact: { effect: "observe", answer: { user_message: "string" }, claude: "PreCompact", gemini: "PreCompress" },
+  stop: {
+    effect: "followup",
+    answer: { followup_message: "string" },
+    subject: { word: "Stop" },
+    claude: "Stop",
+    gemini: "AfterAgent",
+  },
   workspaceOpen: { effect: "observe", answer: { pluginPaths: "array" } },
   beforeTabFileRead: {
     effect: "permit",
@@ -96,6 +112,21 @@ export function canRefuse(event: HookEventName): boolean {
 
 /** Maps Claude's tool names to Cursor's, where they differ. */
 export const cursorToolNames: Readonly<Record<string, string>> = { Bash: "Shell", Edit: "Write", MultiEdit: "Write" };
+
+/** Gemini CLI's names of tools, in matchers and in payloads. */
+export const geminiToolNames: Readonly<Record<string, string>> = {
+  Bash: "run_shell_command",
+  Shell: "run_shell_command",
+  Read: "read_file",
+  Write: "write_file",
+  Edit: "replace",
+  LS: "list_directory",
+  Glob: "glob",
+  Grep: "grep_search",
+  WebFetch: "web_fetch",
+  WebSearch: "google_web_search",
+  TodoWrite: "write_todos",
+};
 
 /** Renames the tools in a matcher. */
 export function renamedTools(matcher: string, names: Readonly<Record<string, string>>): string {

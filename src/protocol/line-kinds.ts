@@ -1,9 +1,9 @@
 // Maps each kind of stream-json line to its event: the rows of the line, in wire order.
 
 import type { Row } from "../json/key-table.ts";
-import { isObject, type JsonObject, put } from "../json/object.ts";
+import { isObject, type JsonObject, setUntrustedKey } from "../json/object.ts";
 import { toolEnd, toolStart } from "./call-lines.ts";
-import { constant, field, type LineKind, type Of, session, textOr, time, timed } from "./line-rows.ts";
+import { constantField, field, type LineKind, type Of, session, textOrEmpty, time, withTime } from "./line-rows.ts";
 import { done, fail } from "./result-lines.ts";
 
 const init: LineKind<Of<"init">> = {
@@ -12,19 +12,19 @@ const init: LineKind<Of<"init">> = {
     const event: Of<"init"> = {
       type: "init",
       sessionId: line.session_id,
-      cwd: textOr(line.cwd, ""),
-      permissionMode: textOr(line.permissionMode, ""),
-      apiKeySource: textOr(line.apiKeySource, ""),
+      cwd: textOrEmpty(line.cwd),
+      permissionMode: textOrEmpty(line.permissionMode),
+      apiKeySource: textOrEmpty(line.apiKeySource),
     };
     if (typeof line.model === "string") event.model = line.model;
     if (isListOf(line.tools, isText)) event.tools = line.tools;
     if (isListOf(line.mcp_servers, isServer)) event.mcpServers = line.mcp_servers;
     if (typeof line.policy_hash === "string") event.policyHash = line.policy_hash;
-    return timed(event, line);
+    return withTime(event, line);
   },
   rows: [
-    constant("type", "system"),
-    constant("subtype", "init"),
+    constantField("type", "system"),
+    constantField("subtype", "init"),
     field("apiKeySource", "apiKeySource"),
     field("cwd", "cwd"),
     field("session_id", "sessionId"),
@@ -84,7 +84,7 @@ function hasTwoKeys(object: JsonObject, first: string): boolean {
 function contentText(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { content } = value;
-  if (!Array.isArray(content)) return textOr(content, "");
+  if (!Array.isArray(content)) return textOrEmpty(content);
   let text = "";
   for (const block of content) if (isObject(block) && typeof block.text === "string") text += block.text;
   return text;
@@ -93,9 +93,9 @@ function contentText(value: unknown): string | undefined {
 const user: LineKind<Of<"user">> = {
   start(line) {
     const text = contentText(line.message);
-    return text === undefined ? undefined : timed({ type: "user", text }, line);
+    return text === undefined ? undefined : withTime({ type: "user", text }, line);
   },
-  rows: [constant("type", "user"), message("user"), session(), time("foreign")],
+  rows: [constantField("type", "user"), message("user"), session(), time("foreign")],
 };
 
 const text: LineKind<Of<"text">> = {
@@ -104,7 +104,7 @@ const text: LineKind<Of<"text">> = {
     return text === undefined ? undefined : { type: "text", text, at: line.timestamp_ms as number };
   },
   rows: [
-    constant("type", "assistant"),
+    constantField("type", "assistant"),
     message("assistant"),
     session(),
     // The time is what marks a line as a delta, so it is always written.
@@ -118,10 +118,10 @@ const textEnd: LineKind<Of<"text_end">> = {
     if (text === undefined) return undefined;
     const event: Of<"text_end"> = { type: "text_end", text };
     if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
-    return timed(event, line);
+    return withTime(event, line);
   },
   rows: [
-    constant("type", "assistant"),
+    constantField("type", "assistant"),
     message("assistant"),
     session(),
     field("model_call_id", "modelCallId", "given"),
@@ -140,12 +140,18 @@ const thinking: LineKind<Of<"thinking">> = {
     if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
     return event;
   },
-  rows: [constant("type", "thinking"), constant("subtype", "delta"), field("text", "text"), session(), time("given")],
+  rows: [
+    constantField("type", "thinking"),
+    constantField("subtype", "delta"),
+    field("text", "text"),
+    session(),
+    time("given"),
+  ],
 };
 
 const thinkingEnd: LineKind<Of<"thinking_end">> = {
-  start: (line) => timed({ type: "thinking_end" }, line),
-  rows: [constant("type", "thinking"), constant("subtype", "completed"), session(), time("given")],
+  start: (line) => withTime({ type: "thinking_end" }, line),
+  rows: [constantField("type", "thinking"), constantField("subtype", "completed"), session(), time("given")],
 };
 
 type Exchange = { id: string | number; kind: string; body: unknown };
@@ -175,13 +181,13 @@ function exchangeRows<Event extends Omit<Exchange, "body"> & { at?: number }>(
     },
     write(event) {
       const object: JsonObject = { id: event.id };
-      put(object, nameOf(event.kind), event[property]);
+      setUntrustedKey(object, nameOf(event.kind), event[property]);
       return object;
     },
   };
   return [
-    constant("type", "interaction_query"),
-    constant("subtype", subtype),
+    constantField("type", "interaction_query"),
+    constantField("subtype", subtype),
     field("query_type", "kind"),
     body,
     session(),
@@ -197,7 +203,7 @@ const responseName = (kind: string) => kind.replace(/Query$/, "Response");
 const ask: LineKind<Of<"ask">> = {
   start(line) {
     const asked = exchangeOf(line.query_type, line.query, queryName);
-    return asked && timed({ type: "ask", id: asked.id, kind: asked.kind, query: asked.body }, line);
+    return asked && withTime({ type: "ask", id: asked.id, kind: asked.kind, query: asked.body }, line);
   },
   rows: exchangeRows("request", "query", queryName),
 };
@@ -205,7 +211,9 @@ const ask: LineKind<Of<"ask">> = {
 const answer: LineKind<Of<"answer">> = {
   start(line) {
     const answered = exchangeOf(line.query_type, line.response, responseName);
-    return answered && timed({ type: "answer", id: answered.id, kind: answered.kind, response: answered.body }, line);
+    return (
+      answered && withTime({ type: "answer", id: answered.id, kind: answered.kind, response: answered.body }, line)
+    );
   },
   rows: exchangeRows("response", "response", responseName),
 };
@@ -213,10 +221,10 @@ const answer: LineKind<Of<"answer">> = {
 const toolOutput: LineKind<Of<"tool_output">> = {
   start(line) {
     if (typeof line.call_id !== "string" || typeof line.chunk !== "string") return undefined;
-    return timed({ type: "tool_output", callId: line.call_id, chunk: line.chunk }, line);
+    return withTime({ type: "tool_output", callId: line.call_id, chunk: line.chunk }, line);
   },
   rows: [
-    constant("type", "tool_output"),
+    constantField("type", "tool_output"),
     field("call_id", "callId"),
     field("chunk", "chunk"),
     session(),
@@ -230,11 +238,11 @@ const retry: LineKind<Of<"retry">> = {
     const event: Of<"retry"> = { type: "retry", attempt: line.attempt, discards: line.is_resume };
     if (typeof line.delay_ms === "number") event.delayMs = line.delay_ms;
     if (typeof line.message === "string") event.reason = line.message;
-    return timed(event, line);
+    return withTime(event, line);
   },
   rows: [
-    constant("type", "retry"),
-    constant("subtype", "starting"),
+    constantField("type", "retry"),
+    constantField("subtype", "starting"),
     session(),
     time("given"),
     field("attempt", "attempt"),
@@ -247,15 +255,21 @@ const retry: LineKind<Of<"retry">> = {
 const notice: LineKind<Of<"notice">> = {
   start(line) {
     if (typeof line.subtype !== "string") return undefined;
-    return timed({ type: "notice", kind: line.subtype, message: textOr(line.message, "") }, line);
+    return withTime({ type: "notice", kind: line.subtype, message: textOrEmpty(line.message) }, line);
   },
-  rows: [constant("type", "system"), field("subtype", "kind"), field("message", "message"), session(), time("given")],
+  rows: [
+    constantField("type", "system"),
+    field("subtype", "kind"),
+    field("message", "message"),
+    session(),
+    time("given"),
+  ],
   rest: {
     before: "session_id",
     of: (event) => event.fields,
     add(event, key, value) {
       event.fields ??= {};
-      put(event.fields, key, value);
+      setUntrustedKey(event.fields, key, value);
     },
   },
 };

@@ -13,7 +13,7 @@ export type Of<Type extends AgentEventBody["type"]> = Extract<AgentEventBody, { 
  */
 export type LineKind<Event> = Table<Event> & { start(line: JsonObject): Event | undefined };
 
-export function constant<Event>(key: string, value: unknown): Row<Event> {
+export function constantField<Event>(key: string, value: unknown): Row<Event> {
   return { key, when: "always", holds: (given) => given === value, write: () => value };
 }
 
@@ -55,12 +55,12 @@ export function millisecondsOf(value: unknown): number | undefined {
   return typeof value === "string" && plainInteger.test(value) ? Number(value) : undefined;
 }
 
-export function textOr(value: unknown, otherwise: string): string {
-  return typeof value === "string" ? value : otherwise;
+export function textOrEmpty(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** Sets the time. Used only for rare kinds, since the engine sees many object shapes here. */
-export function timed<Event>(event: Event & { at?: number }, line: JsonObject): Event {
+export function withTime<Event>(event: Event & { at?: number }, line: JsonObject): Event {
   if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
   return event;
 }

@@ -1,5 +1,6 @@
 // Message and Part: the conversation as it is sent to a model.
 
+/** One part of a message: text, thinking, an image, a tool call or its result. */
 export type Part =
   | { type: "text"; text: string }
   | { type: "thinking"; text: string; opaque?: unknown } // opaque: returned to its provider verbatim
@@ -7,12 +8,15 @@ export type Part =
   | { type: "tool_call"; id: string; name: string; args: unknown; opaque?: unknown }
   | { type: "tool_result"; id: string; text: string; isError: boolean; images?: { mime: string; base64: string }[] };
 
+/** A tool call of the model. */
 export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
+/** The result of a tool call, for the model. */
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
 
 /** `provider` is the source of the message; opaque parts go back to that provider only. */
 export type Message = { role: "user" | "assistant"; parts: Part[]; provider?: string };
 
+/** Returns the text of a message. */
 export function messageText(message: Message): string {
   let text = "";
   for (const part of message.parts) if (part.type === "text") text += part.text;

@@ -2,6 +2,7 @@
 import { nearestName } from "../text/nearest.ts";
 import { shortened } from "../text/one-line.ts";
 
+/** What a rule is about: commands, reading, writing, the web, or MCP tools. */
 export type RuleKind = "Shell" | "Read" | "Write" | "WebFetch" | "Mcp";
 
 /**
@@ -24,6 +25,7 @@ export type Rule = {
 
 export type RuleOrigin = Pick<Rule, "verdict" | "scope" | "source" | "entry" | "fold">;
 
+/** The kinds of permission rules, as they are written before the parenthesis. */
 export const ruleKinds: readonly RuleKind[] = ["Shell", "Read", "Write", "WebFetch", "Mcp"];
 
 const longestPattern = 2000;
@@ -40,20 +42,20 @@ const otherNames: Partial<Record<RuleKind, readonly string[]>> = {
 export function parseRule(text: string, origin: RuleOrigin): { rule: Rule } | { problem: string } {
   const trimmed = text.trim();
   const open = trimmed.indexOf("(");
-  if (open === -1) return { problem: `${quote(text)} is not a rule${suggestion(bareGuess(trimmed))}` };
+  if (open === -1) return { problem: `${quote(text)} is not a rule${suggestionText(bareGuess(trimmed))}` };
   const word = trimmed.slice(0, open);
   const kind = ruleKinds.find((known) => known === word);
   if (!trimmed.endsWith(")")) {
-    const guess = kindMeant(word);
+    const guess = intendedKind(word);
     return {
-      problem: `${quote(text)} has no closing parenthesis${suggestion(guess && `${trimmed.replace(word, guess)})`)}`,
+      problem: `${quote(text)} has no closing parenthesis${suggestionText(guess && `${trimmed.replace(word, guess)})`)}`,
     };
   }
   const pattern = trimmed.slice(open + 1, -1).trim();
   if (!kind) {
-    const guess = kindMeant(word);
+    const guess = intendedKind(word);
     const problem = guess
-      ? `${quote(text)} is not a rule${suggestion(`${guess}(${pattern})`)}`
+      ? `${quote(text)} is not a rule${suggestionText(`${guess}(${pattern})`)}`
       : `${quote(text)} is not a rule: the kinds of rules are ${ruleKinds.join(", ")}`;
     return { problem };
   }
@@ -78,10 +80,12 @@ function patternProblem(kind: RuleKind, pattern: string): string | undefined {
   if (/[\u0000-\u001f\u007f]/.test(pattern)) return "contains a control character";
   if (!isBalanced(pattern)) return "has parentheses that do not match";
   if (kind === "Mcp" && !pattern.includes(":") && !/^\*+$/.test(pattern))
-    return `names no tool${suggestion(`Mcp(${pattern}:*)`)}`;
-  if (kind === "Mcp" && /^:|:$/.test(pattern)) return `lacks a server or a tool${suggestion("Mcp(server:tool)")}`;
-  if (kind === "WebFetch" && /[\s/]/.test(pattern)) return `names no host${suggestion(`WebFetch(${hostIn(pattern)})`)}`;
-  if (kind === "Shell" && pattern.startsWith(":")) return `names no command${suggestion(`Shell(${pattern.slice(1)})`)}`;
+    return `names no tool${suggestionText(`Mcp(${pattern}:*)`)}`;
+  if (kind === "Mcp" && /^:|:$/.test(pattern)) return `lacks a server or a tool${suggestionText("Mcp(server:tool)")}`;
+  if (kind === "WebFetch" && /[\s/]/.test(pattern))
+    return `names no host${suggestionText(`WebFetch(${hostIn(pattern)})`)}`;
+  if (kind === "Shell" && pattern.startsWith(":"))
+    return `names no command${suggestionText(`Shell(${pattern.slice(1)})`)}`;
   return undefined;
 }
 
@@ -99,7 +103,7 @@ function hostIn(pattern: string): string {
   return pattern.replace(/^[a-z]+:\/\//i, "").replace(/[/\s].*$/s, "") || "example.com";
 }
 
-function kindMeant(word: string): RuleKind | undefined {
+function intendedKind(word: string): RuleKind | undefined {
   return (
     ruleKinds.find((kind) => otherNames[kind]?.includes(word.toLowerCase())) ??
     (nearestName(word, ruleKinds) as RuleKind | undefined) ??
@@ -110,12 +114,12 @@ function kindMeant(word: string): RuleKind | undefined {
 /** Guesses the intended rule: `rm -rf` is a command, `Shell` a kind. */
 function bareGuess(text: string): string | undefined {
   if (text === "" || text.includes(")")) return undefined;
-  const kind = kindMeant(text);
+  const kind = intendedKind(text);
   if (kind) return kind === "Mcp" ? "Mcp(*:*)" : kind === "WebFetch" ? "WebFetch(*)" : `${kind}(**)`;
   return /^[\w./-]+(\s+[\w./*-]+)*$/.test(text) ? `Shell(${text})` : undefined;
 }
 
-function suggestion(guess: string | undefined): string {
+function suggestionText(guess: string | undefined): string {
   return guess ? `: did you mean ${guess}?` : "";
 }
 

@@ -1,5 +1,6 @@
 // Converts current events to the shapes of an older version: tool arguments and results. The codec does the rest.
-import { isObject, type JsonObject } from "../json/object.ts";
+import { isObject, type JsonObject, objectsIn, withoutKeys } from "../json/object.ts";
+import { list } from "../text/words.ts";
 import type { AgentEvent, Outcome } from "./event.ts";
 import type { Profile } from "./profiles.ts";
 
@@ -10,8 +11,10 @@ export function inProfile(event: AgentEvent, profile: Profile): AgentEvent | und
     case "tool_end": {
       if (profile.missingTools.includes(event.tool)) return undefined;
       const args = isObject(event.args) ? argsIn(event.tool, event.args, profile) : event.args;
-      if (event.type === "tool_start" || !event.outcome) return { ...event, args };
-      return { ...event, args, outcome: outcomeIn(event.tool, event.outcome, profile) };
+      const shaped = { ...event, args };
+      if (profile.commandFields === "first") delete shaped.description;
+      if (shaped.type === "tool_start" || !shaped.outcome) return shaped;
+      return { ...shaped, outcome: outcomeIn(event.tool, shaped.outcome, profile) };
     }
     case "done":
     case "fail": {
@@ -27,25 +30,17 @@ export function inProfile(event: AgentEvent, profile: Profile): AgentEvent | und
   }
 }
 
-const newerCommandArgs = [
-  "fileOutputThresholdBytes",
-  "isBackground",
-  "skipApproval",
-  "timeoutBehavior",
-  "hardTimeout",
-  "description",
-  "closeStdin",
-  "conversationId",
-];
+const newerCommandArgs = list(`
+  fileOutputThresholdBytes isBackground skipApproval timeoutBehavior hardTimeout description closeStdin conversationId`);
 
 function argsIn(tool: string, args: JsonObject, { commandFields, wordTypes, globDirectory }: Profile): JsonObject {
   if (tool === "shell") {
     const isFirst = commandFields === "first";
     const { parsingResult } = args;
-    if (!isObject(parsingResult)) return isFirst ? without(args, newerCommandArgs) : args;
+    if (!isObject(parsingResult)) return isFirst ? withoutKeys(args, newerCommandArgs) : args;
     const commands = wordTypes === "three" ? { executableCommands: commandsInThreeTypes(parsingResult) } : {};
-    const parsed = { ...(isFirst ? without(parsingResult, ["redirects"]) : parsingResult), ...commands };
-    return { ...(isFirst ? without(args, newerCommandArgs) : args), parsingResult: parsed };
+    const parsed = { ...(isFirst ? withoutKeys(parsingResult, ["redirects"]) : parsingResult), ...commands };
+    return { ...(isFirst ? withoutKeys(args, newerCommandArgs) : args), parsingResult: parsed };
   }
   if (tool === "glob" && globDirectory === "always") return { targetDirectory: "", ...args };
   return args;
@@ -65,11 +60,7 @@ function commandsInThreeTypes({ executableCommands }: JsonObject): JsonObject[] 
   }));
 }
 
-function objectsIn(list: unknown): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
-}
-
-const newerCommandResult = ["interleavedOutput", "localExecutionTimeMs", "pid", "taskId"];
+const newerCommandResult = ["interleavedOutput", "localExecutionTimeMs", "pid", "taskId", "outputLocation"];
 
 function outcomeIn(tool: string, outcome: Outcome, profile: Profile): Outcome {
   const { value } = outcome;
@@ -82,9 +73,9 @@ function outcomeIn(tool: string, outcome: Outcome, profile: Profile): Outcome {
 function valueIn(tool: string, value: JsonObject, profile: Profile): JsonObject {
   switch (tool) {
     case "shell":
-      return profile.commandFields === "first" ? without(value, newerCommandResult) : value;
+      return profile.commandFields === "first" ? withoutKeys(value, newerCommandResult) : value;
     case "read":
-      return profile.readRules ? value : without(value, ["relatedCursorRulePaths", "relatedCursorRules"]);
+      return profile.readRules ? value : withoutKeys(value, ["relatedCursorRulePaths", "relatedCursorRules"]);
     case "edit": {
       if (profile.diffString === "unified" || typeof value.diffString !== "string") return value;
       const isNew = value.beforeFullFileContent === undefined;
@@ -100,10 +91,7 @@ function valueIn(tool: string, value: JsonObject, profile: Profile): JsonObject 
 }
 
 /** Returns the changed lines of a unified diff in the format of older versions, where a new file replaces one empty line. */
-export function changedLines(
-  diff: string,
-  { isNew, diffString }: Pick<Profile, "diffString"> & { isNew: boolean },
-): string {
+function changedLines(diff: string, { isNew, diffString }: Pick<Profile, "diffString"> & { isNew: boolean }): string {
   // Skip the two header lines.
   const lines = diff
     .split("\n")
@@ -111,8 +99,4 @@ export function changedLines(
     .filter((line) => /^[-+]/.test(line));
   if (isNew) lines.unshift("-");
   return (diffString === "lines" ? lines : lines.map((line) => `${line[0]} ${line.slice(1)}`)).join("\n");
-}
-
-function without(object: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }

@@ -12,6 +12,9 @@ export type OpenPrompt = {
   settle(ending: TurnEnding): void;
 };
 
+/** The reason given for a prompt that its sender took back. */
+export const withdrawnMessage = "The prompt was withdrawn.";
+
 /** The prompts that are not over. Ended prompts are removed; their senders still hold the result. */
 export class Prompts {
   readonly #open = new Map<string, OpenPrompt>();
@@ -92,6 +95,6 @@ export function failedTurn(error: { message: string; code?: string }, startedAt:
 
 /** Converts an error reported by another process to a UserError. */
 export function userError(code: string | undefined, message: string): UserError {
-  const known = code !== undefined && Object.hasOwn(errorCodes, code);
-  return new UserError(known ? (code as ErrorCode) : "CLI_FAILED", message);
+  const isKnownCode = code !== undefined && Object.hasOwn(errorCodes, code);
+  return new UserError(isKnownCode ? (code as ErrorCode) : "CLI_FAILED", message);
 }

@@ -3,7 +3,7 @@
 import type { Row } from "../json/key-table.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { BackgroundWork, BudgetUse, Ending, MissingServer, Usage } from "./event.ts";
-import { constant, field, type LineKind, type Of, session, time, timed } from "./line-rows.ts";
+import { constantField, field, type LineKind, type Of, session, time, withTime } from "./line-rows.ts";
 
 const areNotices = areAll<NonNullable<Ending["notices"]>[number]>("kind", "message");
 type DenialLine = { tool: string; call_id: string; reason: string; rule?: string; file?: string };
@@ -13,11 +13,11 @@ const areTasks = areAll<BackgroundWork>("id", "command", "status", "exit_code?")
 
 function resultRows<Event extends Ending & { at?: number }>(subtype: string, own: Row<Event>[]): Row<Event>[] {
   return [
-    constant("type", "result"),
-    constant("subtype", subtype),
+    constantField("type", "result"),
+    constantField("subtype", subtype),
     field("duration_ms", "durationMs"),
     field("duration_api_ms", "apiDurationMs"),
-    constant("is_error", subtype === "error"),
+    constantField("is_error", subtype === "error"),
     ...own,
     session(),
     field("request_id", "requestId", "given"),
@@ -60,7 +60,7 @@ export const done: LineKind<Of<"done">> = {
     if (typeof line.result !== "string") return undefined;
     const event: Of<"done"> = { type: "done", text: line.result, ...endingOf(line) };
     if (line.structured_output !== undefined) event.structured = line.structured_output;
-    return timed(event, line);
+    return withTime(event, line);
   },
   rows: resultRows("success", [field("result", "text"), field("structured_output", "structured", "given")]),
 };
@@ -72,7 +72,7 @@ export const fail: LineKind<Of<"fail">> = {
     if (typeof line.error_code === "string") event.code = line.error_code;
     if (typeof line.answer === "string") event.answer = line.answer;
     if (line.structured_output !== undefined) event.structured = line.structured_output;
-    return timed(event, line);
+    return withTime(event, line);
   },
   rows: resultRows("error", [
     field("result", "message"),
@@ -88,7 +88,7 @@ function endingOf(line: JsonObject): Ending {
   const apiDurationMs = typeof line.duration_api_ms === "number" ? line.duration_api_ms : durationMs;
   const ending: Ending = { durationMs, apiDurationMs };
   if (typeof line.request_id === "string") ending.requestId = line.request_id;
-  const usage = usageOf(line.usage);
+  const usage = parseUsage(line.usage);
   if (usage) ending.usage = usage;
   if (typeof line.total_cost_usd === "number") ending.costUsd = line.total_cost_usd;
   if (areNotices(line.notices)) ending.notices = line.notices;
@@ -101,7 +101,7 @@ function endingOf(line: JsonObject): Ending {
 }
 
 /** Returns the object itself if it has all counts, or a completed copy if it has some. */
-function usageOf(value: unknown): Usage | undefined {
+function parseUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = value;
   const counts = [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens];

@@ -4,7 +4,7 @@ import type { ControlLine } from "./control-lines.ts";
 import { UserError } from "./error-codes.ts";
 import type { AgentEvent } from "./event.ts";
 import { EventLog, MemoryKeeper } from "./event-log.ts";
-import { failedTurn, type OpenPrompt, Prompts, sentOf, userError } from "./prompts.ts";
+import { failedTurn, type OpenPrompt, Prompts, sentOf, userError, withdrawnMessage } from "./prompts.ts";
 import type {
   ContextUse,
   LiveRun,
@@ -31,7 +31,6 @@ export abstract class RunElsewhere implements LiveRun {
   protected readonly startedAt = Date.now();
   /** Set once the run takes no more orders, with the reason. */
   protected stopped: UserError | undefined;
-  /** The ending of the last turn. */
   protected lastEnding: TurnEnding | undefined;
   readonly #openCalls = new Map<string, ToolStart>();
   readonly #requests = new Map<string, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -47,7 +46,7 @@ export abstract class RunElsewhere implements LiveRun {
   abstract readonly chatId: string;
   abstract close(): Promise<void>;
   /** Sends an order. Throws or rejects if it cannot be sent. */
-  protected abstract tell(order: RunOrder): Promise<void> | undefined;
+  protected abstract sendOrder(order: RunOrder): Promise<void> | undefined;
   /** Sends the prompt to the run. */
   protected abstract pass(item: OpenPrompt): void;
 
@@ -122,7 +121,7 @@ export abstract class RunElsewhere implements LiveRun {
   protected async withdraw(item: OpenPrompt): Promise<boolean> {
     if (!this.prompts.has(item) || this.stopped) return false;
     const isWithdrawn = (await this.#ask({ type: "withdraw", prompt: item.id }).catch(() => false)) === true;
-    if (isWithdrawn) this.drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
+    if (isWithdrawn) this.drop(item, new UserError("INTERRUPTED", withdrawnMessage));
     return isWithdrawn;
   }
 
@@ -174,7 +173,7 @@ export abstract class RunElsewhere implements LiveRun {
   }
 
   #say(order: RunOrder): void {
-    if (!this.stopped) this.tell(order)?.catch(() => {}); // the run is over: nothing is left to interrupt or change
+    if (!this.stopped) this.sendOrder(order)?.catch(() => {}); // the run is over: nothing is left to interrupt or change
   }
 
   async #ask(order: RunOrder): Promise<unknown> {
@@ -183,9 +182,9 @@ export abstract class RunElsewhere implements LiveRun {
     const answer = new Promise<unknown>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
     answer.catch(() => {}); // the caller sees the rejection through the return value below
     try {
-      const told = this.tell({ ...order, id } as RunOrder);
+      const sent = this.sendOrder({ ...order, id } as RunOrder);
       this.onAsk();
-      await told;
+      await sent;
     } catch (error) {
       this.#requests.delete(id);
       throw error;

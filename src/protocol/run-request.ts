@@ -22,7 +22,7 @@ const neutral = <Value>(check: Check): Field<"neutral", Value> => ({
   join: (base, more) => more ?? base,
 });
 
-const grants = <Value>(check: Check): Field<"grants", Value> => ({ check, effect: "grants", join: granted });
+const grants = <Value>(check: Check): Field<"grants", Value> => ({ check, effect: "grants", join: mergeGrant });
 
 const restricts = <Value>(check: Check, join: Field<"restricts", Value>["join"]): Field<"restricts", Value> => ({
   check,
@@ -30,11 +30,11 @@ const restricts = <Value>(check: Check, join: Field<"restricts", Value>["join"])
   join,
 });
 
-function granted<Value>(base: Value | undefined, more: Value | undefined, granting: Granting): Value | undefined {
+function mergeGrant<Value>(base: Value | undefined, more: Value | undefined, granting: Granting): Value | undefined {
   return granting === "more" ? (more ?? base) : base;
 }
 
-function united<Item>(base?: readonly Item[], more?: readonly Item[]): readonly Item[] | undefined {
+function uniteLists<Item>(base?: readonly Item[], more?: readonly Item[]): readonly Item[] | undefined {
   return base && more ? [...new Set([...base, ...more])] : (base ?? more);
 }
 
@@ -42,7 +42,7 @@ function united<Item>(base?: readonly Item[], more?: readonly Item[]): readonly 
 const strict =
   <Value>(restricting: Value): Field<string, Value>["join"] =>
   (base, more, granting) =>
-    base === restricting || more === restricting ? restricting : granted(base, more, granting);
+    base === restricting || more === restricting ? restricting : mergeGrant(base, more, granting);
 
 const modes = ["agent", "plan", "ask"] as const;
 
@@ -51,7 +51,7 @@ const path: Check = (value) =>
 const amount: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must be a number from 0 on");
 const count: Check = (value) => (Number.isSafeInteger(value) ? positive(value) : "must be a positive integer");
 
-/** Rejects an id that a driven CLI would parse as a flag. `-1` is the latest chat, `-2` the one before. */
+/** Rejects an id that a driven CLI would parse as a flag, except `-1` (the latest chat), `-2` (the one before), and so on. */
 const chatId: Check = (value) =>
   typeof value === "string" && /^(?:-\d+$|[^-\s])/.test(value)
     ? undefined
@@ -67,7 +67,7 @@ export const requestFields = {
   worktree: neutral(fields({ name: text, base: text, skipSetup: flag })),
   roots: grants(listOf(path)),
   chat: neutral(chat),
-  unkept: restricts(flag, strict(true)),
+  ephemeral: restricts(flag, strict(true)),
   mode: restricts(oneOf(...modes), (base, more) => modes.findLast((mode) => mode === base || mode === more)),
   force: grants(flag),
   trust: grants(flag),
@@ -79,22 +79,22 @@ export const requestFields = {
   systemPrompt: neutral(text),
   appendSystemPrompt: neutral(text),
   allowedTools: restricts(listOf(text), (base, more) => (base && more ? inBoth(base, more) : (base ?? more))),
-  disallowedTools: restricts(listOf(text), united),
+  disallowedTools: restricts(listOf(text), uniteLists),
   permissions: restricts(
     fields({ allow: listOf(ruleFault), deny: listOf(ruleFault) }),
     (base, more, granting) =>
       (base || more) &&
-      given({
-        allow: granted(base?.allow, more?.allow, granting),
-        deny: united(base?.deny, more?.deny),
+      definedFields({
+        allow: mergeGrant(base?.allow, more?.allow, granting),
+        deny: uniteLists(base?.deny, more?.deny),
       }),
   ),
   browser: grants(flag),
   mcpConfigs: grants(listOf(text)),
   approvedServers: grants(either(oneOf("all"), listOf(text))),
   approvedServerCalls: { ...grants(oneOf("allow", "ask")), join: strict("ask") },
-  pluginDirs: restricts(listOf(path), united),
-  hooks: restricts(listOf(text), united),
+  pluginDirs: restricts(listOf(path), uniteLists),
+  hooks: restricts(listOf(text), uniteLists),
   withoutLocalHooks: grants(flag),
   sandbox: restricts(oneOf("enabled", "disabled"), strict("enabled")),
   unlistedCommands: restricts(oneOf("sandbox", "ask"), (base, more) =>
@@ -103,16 +103,16 @@ export const requestFields = {
   autoReview: grants(flag),
   askCommand: grants(text),
   single: neutral(flag),
-  failOn: restricts(listOf(oneOf(...failReasons)), united),
-  requiredServers: restricts(listOf(text), united),
+  failOn: restricts(listOf(oneOf(...failReasons)), uniteLists),
+  requiredServers: restricts(listOf(text), uniteLists),
   // A lower price raises the effective cost limit.
   price: grants(fields({ input: amount, output: amount }, ["input", "output"])),
   limits: restricts(fields({ maxTurns: count, maxTimeMs: positive, maxCost: positive }), (base, more) =>
     base && more
-      ? given({
-          maxTurns: least(base.maxTurns, more.maxTurns),
-          maxTimeMs: least(base.maxTimeMs, more.maxTimeMs),
-          maxCost: least(base.maxCost, more.maxCost),
+      ? definedFields({
+          maxTurns: lesserOf(base.maxTurns, more.maxTurns),
+          maxTimeMs: lesserOf(base.maxTimeMs, more.maxTimeMs),
+          maxCost: lesserOf(base.maxCost, more.maxCost),
         })
       : (base ?? more),
   ),
@@ -154,7 +154,7 @@ export function restrict(base: RunRequest, more: Partial<RunRequest>, granting: 
     const [left, right] = sides.map((side) => side[name as keyof RunRequest]);
     return [name, name === "force" && isForbidden ? false : join(left, right, granting)] as const;
   });
-  return given(Object.fromEntries(joined)) as RunRequest;
+  return definedFields(Object.fromEntries(joined)) as RunRequest;
 }
 
 /** A request for `agent` without force is stricter than force, so it forbids force. */
@@ -162,23 +162,23 @@ function withoutForce(request: Partial<RunRequest>): Partial<RunRequest> {
   return request.mode === "agent" && !request.force ? { ...request, force: false } : request;
 }
 
-function given<Value extends object>(value: Value): Value {
+function definedFields<Value extends object>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Value;
 }
 
-function least(one: number | undefined, other: number | undefined): number | undefined {
+function lesserOf(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
 /** Returns the tool names that both lists cover. A pattern, `docs:*` or `mcp`, covers the matching names of the other list. */
 function inBoth(base: readonly string[], more: readonly string[]): readonly string[] {
   const both = base.flatMap((one) =>
-    more.flatMap((other) => (covers(other, one) ? [one] : covers(one, other) ? [other] : [])),
+    more.flatMap((other) => (coversTool(other, one) ? [one] : coversTool(one, other) ? [other] : [])),
   );
   return [...new Map(both.map((name) => [name.toLowerCase(), name])).values()];
 }
 
-function covers(wide: string, narrow: string): boolean {
+function coversTool(wide: string, narrow: string): boolean {
   const [all, one] = [wide.toLowerCase(), narrow.toLowerCase()];
   return all === one || (all === "mcp" && /[:-]/.test(one)) || (all.endsWith(":*") && one.startsWith(all.slice(0, -1)));
 }

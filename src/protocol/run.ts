@@ -2,13 +2,15 @@
 // process, sdk/ over pipes to another process.
 import type { AgentEvent, Ending, Spending } from "./event.ts";
 import type { ProfileName } from "./profiles.ts";
-import type { Question as ChoiceItem, QuestionAnswer } from "./tool-shapes.ts";
+import type { ChoiceItem, QuestionAnswer } from "./tool-shapes.ts";
 
 export type { ChoiceItem, QuestionAnswer };
 
+/** How much a live run may do: see `setMode`. */
 export type PermissionMode = "default" | "force" | "plan" | "ask";
 
 export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+/** How much the model thinks before it answers. */
 export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 /** The wire protocols a model server may speak. `openai` is chat completions. */
@@ -27,8 +29,8 @@ export type RunRequest = {
   /** Additional workspace directories. */
   roots?: readonly string[];
   chat?: ChatChoice;
-  /** Stores nothing on disk. */
-  unkept?: boolean;
+  /** If set, the run stores nothing on disk. */
+  ephemeral?: boolean;
   /** `agent` leaves the plan or ask mode that a resumed chat was in. */
   mode?: "plan" | "ask" | "agent";
   /** Allows everything except deny rules and protected paths. Also passes the trust gate, for this run. */
@@ -100,6 +102,7 @@ export type ChatChoice =
   /** `orNew` starts a new chat with this id if none exists. */
   | { type: "resume"; id: string; orNew?: boolean; fork?: boolean; newId?: string; name?: string };
 
+/** A prompt with what belongs to it. */
 export type Prompt = {
   text: string;
   /** Sent to the model verbatim after the text; commands and mentions in it are not expanded. */
@@ -110,6 +113,12 @@ export type Prompt = {
 
 /** The last event of a turn, with its totals. */
 export type TurnEnding = Extract<AgentEvent, { type: "done" | "fail" }> & Ending;
+
+export function isEnding<Event extends { type: string }>(
+  event: Event,
+): event is Extract<Event, { type: "done" | "fail" }> {
+  return event.type === "done" || event.type === "fail";
+}
 
 /** A prompt that was handed in. `dropped`: withdrawn, or the run ended before its turn; its ending is in no log. */
 export type Sent = {
@@ -144,6 +153,7 @@ export type CallableName = {
   description?: string;
 };
 
+/** A run that can be controlled while it works. */
 export interface LiveRun {
   readonly chatId: string;
   /** Starts one turn, or queues it while another runs. */

@@ -21,6 +21,7 @@ const carriageReturn = 0x0d;
 /** Longer than a mark with surrounding blanks; a longer line outside a block is noise and is not buffered. */
 const longestMarkLine = 256;
 
+/** Splits bytes into blocks of JSON between marks. */
 export class SentinelBlocks implements JsonReader {
   readonly skipped = 0;
   readonly #maxBlockBytes: number;
@@ -38,7 +39,7 @@ export class SentinelBlocks implements JsonReader {
     let start = 0;
     while (start < bytes.length) {
       const end = bytes.indexOf(lineFeed, start);
-      this.#keep(bytes.subarray(start, end === -1 ? bytes.length : end));
+      this.#bufferBytes(bytes.subarray(start, end === -1 ? bytes.length : end));
       if (end === -1) return;
       this.#endLine(take);
       start = end + 1;
@@ -50,7 +51,7 @@ export class SentinelBlocks implements JsonReader {
     if (this.#inBlock) throw truncatedFault(`a block, before its line ${endMark}`);
   }
 
-  #keep(bytes: Uint8Array): void {
+  #bufferBytes(bytes: Uint8Array): void {
     if (!this.#inBlock) {
       this.#line.append(bytes.subarray(0, Math.max(0, longestMarkLine - this.#line.length)));
       return;

@@ -12,10 +12,12 @@ const codec = "stream-json";
 /** Marks events that were inferred and have no line of their own; encoders of the same stream leave them out. */
 export const derived = { codec: "derived" } as const;
 
+/** Whether an event was inferred, and has no line of its own. */
 export function isDerived({ carried }: AgentEvent): boolean {
   return isObject(carried) && carried.codec === derived.codec;
 }
 
+/** The options of the encoder. */
 export type EncodeOptions = {
   /** Also writes text deltas. */
   partial?: boolean;

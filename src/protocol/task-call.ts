@@ -109,8 +109,8 @@ export function collectSteps() {
           const { callId, tool, args, outcome } = event;
           const result = outcome && { [outcome.kind]: outcome.value, ...outcome.siblings };
           room -= JSON.stringify(result ?? null).length;
-          const told = { args, ...(result && room > 0 && { result }) };
-          this.steps.push({ toolCall: { [keyOfTool(tool)]: told, toolCallId: callId } });
+          const shownCall = { args, ...(result && room > 0 && { result }) };
+          this.steps.push({ toolCall: { [keyOfTool(tool)]: shownCall, toolCallId: callId } });
           const path = (args as { path?: unknown } | null)?.path;
           if ((tool === "edit" || tool === "delete") && outcome?.kind === "success" && typeof path === "string")
             this.changed.add(path);

@@ -1,6 +1,6 @@
 // Finds the tool and the outcome in a tool call, classifies outcomes, and names tools for models and people.
 
-import { isObject, type JsonObject } from "../json/object.ts";
+import { fieldsOf, isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "./event.ts";
 
 export type * from "./tool-shapes.ts";
@@ -15,6 +15,7 @@ const groups: readonly [OutcomeGroup, kinds: string[]][] = [
 ];
 const outcomeGroups = new Map(groups.flatMap(([group, kinds]) => kinds.map((kind) => [kind, group])));
 
+/** The kinds of outcomes that a tool call may have. */
 export const outcomeKinds: readonly string[] = [...outcomeGroups.keys()];
 
 /** Classifies an outcome. A failed MCP tool is reported inside a `success`. */
@@ -115,8 +116,7 @@ const shownNames: ReadonlyMap<string, string> = new Map([
 
 /** Returns the tool name shown in the terminal, the studio and exports. `value` is the call's result, once known. */
 export function callName(tool: string, args: unknown, value?: unknown): string {
-  if (tool === "edit")
-    return writesNewFile(isObject(args) ? args : {}, isObject(value) ? value : {}) ? "Write" : "Edit";
+  if (tool === "edit") return writesNewFile(fieldsOf(args), fieldsOf(value)) ? "Write" : "Edit";
   return shownNames.get(tool) ?? displayNameOf(tool);
 }
 

@@ -240,11 +240,16 @@ export type SemSearchToolCallResult = Outcomes<{ results: string }, ErrorMessage
 
 export interface AskQuestionToolCallArgs {
   title: string;
-  questions: Question[];
+  questions: ChoiceItem[];
   runAsync?: boolean;
   asyncOriginalToolCallId?: string;
 }
-export type Question = { id: string; prompt: string; options: { id: string; label: string }[]; allowMultiple: boolean };
+export type ChoiceItem = {
+  id: string;
+  prompt: string;
+  options: { id: string; label: string }[];
+  allowMultiple: boolean;
+};
 export type AskQuestionToolCallResult = Refusable<{ answers: QuestionAnswer[] }, ErrorMessage> & { async?: unknown };
 export interface QuestionAnswer {
   questionId: string;

@@ -1,5 +1,6 @@
 // The turn contract: one turn of JSON in; assistant_delta, tool_call, usage, error and done out, each checked here.
 
+import { type Check, type FieldTable, text } from "../json/checks.ts";
 import type { FrameErrorCode } from "../json/frame-error.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { valueFault } from "../json/schema.ts";
@@ -20,19 +21,28 @@ export type TurnMessage = {
   name?: string;
   tool_call_id?: string;
 };
+/** A tool call in a turn's messages. */
 export type TurnCall = { id: string; name: string; args: Record<string, unknown> };
+/** A tool that a turn offers to the model. */
 export type TurnTool = { name: string; schema: object; description?: string };
 
+/** The next piece of the answer, to be appended to those before it. */
 export type AssistantDelta = { type: "assistant_delta"; data: { content: string } };
+/** A tool call that the caller is to run. */
 export type ContractToolCall = { type: "tool_call"; data: { name: string; args: Record<string, unknown> } };
+/** Tokens that a turn has used. */
 export type ContractUsage = { type: "usage"; data: { promptTokens: number; completionTokens: number } };
+/** Ends a turn that failed, with the reason. */
 export type ContractError = { type: "error"; data: { code: string; message: string } };
+/** Ends a turn that succeeded. */
 export type ContractDone = { type: "done"; data: { finishReason: string } };
+/** A frame of the turn contract. */
 export type TurnEvent = AssistantDelta | ContractToolCall | ContractUsage | ContractError | ContractDone;
 
 /** An optional first line that names the contract's version. */
 export type ProtocolLine = { type: "protocol"; data: { version: string } };
 
+/** The versions of the contract that are understood. */
 export const supportedVersions: readonly string[] = ["1.0"];
 
 /** A tool that may be called; with a schema, its arguments are checked as well. */
@@ -56,6 +66,7 @@ export const contractSchemas: ReadonlyMap<string, object> = new Map<string, obje
 /** Maps every tool that may be called to its schema, if any. */
 export type ToolTable = ReadonlyMap<string, unknown>;
 
+/** Looks tools up by their names and other names. */
 export function toolTable(tools: readonly KnownTool[]): ToolTable {
   return new Map(
     tools.map((tool) => {
@@ -65,36 +76,35 @@ export function toolTable(tools: readonly KnownTool[]): ToolTable {
   );
 }
 
+/** What is wrong with a frame. */
 export type Fault = { code: FrameErrorCode; message: string };
 
 /** Returns undefined if the frame matches the contract. Types outside the contract are not checked. */
 export function contractFault(type: string, frame: JsonObject, tools: ToolTable | undefined): Fault | undefined {
   const data = frame.data;
-  if (!isObject(data)) return wrong(type, "data must be an object");
-  switch (type) {
-    case "assistant_delta":
-      return typeof data.content === "string" ? undefined : wrong(type, "data.content must be a string");
-    case "tool_call":
-      return callFault(data.name, data.args, tools);
-    case "usage":
-      if (!isCount(data.promptTokens)) return wrong(type, "data.promptTokens must be a number, 0 or more");
-      return isCount(data.completionTokens)
-        ? undefined
-        : wrong(type, "data.completionTokens must be a number, 0 or more");
-    case "error":
-      if (typeof data.code !== "string") return wrong(type, "data.code must be a string");
-      return typeof data.message === "string" ? undefined : wrong(type, "data.message must be a string");
-    case "done":
-      if (data.finishReason === undefined) return undefined; // the reason is optional
-      return typeof data.finishReason === "string" ? undefined : wrong(type, "data.finishReason must be a string");
-    default:
-      return undefined;
+  if (!isObject(data)) return frameFault(type, "data must be an object");
+  if (type === "tool_call") return callFault(data.name, data.args, tools);
+  for (const [name, check] of Object.entries(contractFields[type] ?? {})) {
+    const fault = check(data[name]);
+    if (fault !== undefined) return frameFault(type, `data.${name} ${fault}`);
   }
+  return undefined;
 }
+
+const count: Check = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? undefined : "must be a number, 0 or more";
+
+const contractFields: Readonly<Record<string, FieldTable>> = {
+  assistant_delta: { content: text },
+  usage: { promptTokens: count, completionTokens: count },
+  error: { code: text, message: text },
+  // The reason is optional.
+  done: { finishReason: (value) => (value === undefined ? undefined : text(value)) },
+};
 
 /** A call with an unknown tool or invalid arguments is not run. */
 export function callFault(name: unknown, args: unknown, tools: ToolTable | undefined): Fault | undefined {
-  if (typeof name !== "string") return wrong("tool_call", "data.name must be a string");
+  if (typeof name !== "string") return frameFault("tool_call", "data.name must be a string");
   if (tools && !tools.has(name)) {
     return { code: "TOOL_UNKNOWN", message: `There is no tool named ${JSON.stringify(name)}.` };
   }
@@ -116,10 +126,6 @@ export function versionFault(frame: JsonObject, supported: readonly string[]): F
   return { code: "FRAME_VERSION", message };
 }
 
-function wrong(type: string, what: string): Fault {
+function frameFault(type: string, what: string): Fault {
   return { code: "FRAME_SCHEMA", message: `Wrong ${type} frame: ${what}.` };
-}
-
-function isCount(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }

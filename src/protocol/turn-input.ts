@@ -20,10 +20,10 @@ export function readTurn(value: unknown): { turn: Turn } | { problem: string } {
   return { turn: { type: "turn", turnId: value.turnId ?? "", messages, tools } };
 }
 
-function readTools(given: unknown): TurnTool[] | string {
-  if (!Array.isArray(given)) return "tools must be a list";
+function readTools(toolsValue: unknown): TurnTool[] | string {
+  if (!Array.isArray(toolsValue)) return "tools must be a list";
   const tools: TurnTool[] = [];
-  for (const [index, tool] of given.entries()) {
+  for (const [index, tool] of toolsValue.entries()) {
     if (!isObject(tool) || typeof tool.name !== "string" || tool.name === "") return `tools[${index}] must have a name`;
     const schema = tool.schema ?? { type: "object" };
     if (!isObject(schema)) return `tools[${index}].schema must be an object`;
@@ -36,17 +36,17 @@ function readTools(given: unknown): TurnTool[] | string {
 
 const roles = ["system", "developer", "user", "assistant", "tool"];
 
-function readMessage(given: unknown): TurnMessage | string {
-  if (!isObject(given)) return "a message must be an object";
-  if (!roles.includes(given.role as string)) return `role must be one of ${roles.join(", ")}`;
-  const content = textOfContent(given.content);
+function readMessage(messageValue: unknown): TurnMessage | string {
+  if (!isObject(messageValue)) return "a message must be an object";
+  if (!roles.includes(messageValue.role as string)) return `role must be one of ${roles.join(", ")}`;
+  const content = textOfContent(messageValue.content);
   if (content === undefined) return "content must be a string";
-  const message: TurnMessage = { role: given.role as string, content };
-  if (typeof given.name === "string") message.name = given.name;
-  if (typeof given.tool_call_id === "string") message.tool_call_id = given.tool_call_id;
-  if (given.tool_calls === undefined || given.tool_calls === null) return message;
-  if (!Array.isArray(given.tool_calls)) return "tool_calls must be a list";
-  const calls = given.tool_calls.map(readCall);
+  const message: TurnMessage = { role: messageValue.role as string, content };
+  if (typeof messageValue.name === "string") message.name = messageValue.name;
+  if (typeof messageValue.tool_call_id === "string") message.tool_call_id = messageValue.tool_call_id;
+  if (messageValue.tool_calls === undefined || messageValue.tool_calls === null) return message;
+  if (!Array.isArray(messageValue.tool_calls)) return "tool_calls must be a list";
+  const calls = messageValue.tool_calls.map(readCall);
   const wrong = calls.indexOf(undefined);
   if (wrong !== -1) return `tool_calls[${wrong}] must have a name and arguments`;
   return calls.length === 0 ? message : { ...message, tool_calls: calls as TurnCall[] };
@@ -62,30 +62,30 @@ function textOfContent(content: unknown): string | undefined {
 }
 
 /** Accepts `{id, name, args}`, or OpenAI's form: `{id, function: {name, arguments}}`. */
-function readCall(given: unknown, index: number): TurnCall | undefined {
-  if (!isObject(given)) return undefined;
-  const inner: JsonObject = isObject(given.function) ? given.function : given;
+function readCall(callValue: unknown, index: number): TurnCall | undefined {
+  if (!isObject(callValue)) return undefined;
+  const inner: JsonObject = isObject(callValue.function) ? callValue.function : callValue;
   const raw = inner.args ?? inner.arguments ?? {};
   const args = typeof raw === "string" ? tryParse(raw) : raw;
   if (typeof inner.name !== "string" || !isObject(args)) return undefined;
-  return { id: typeof given.id === "string" ? given.id : `call_${index + 1}`, name: inner.name, args };
+  return { id: typeof callValue.id === "string" ? callValue.id : `call_${index + 1}`, name: inner.name, args };
 }
 
-export type Conversation = { system: string; messages: Message[] };
+export type TurnConversation = { system: string; messages: Message[] };
 
 /**
  * Converts a turn to the form that vendors accept: results directly follow the calls they answer, each call has one, and a result
  * without a call becomes text.
  */
-export function conversationOf({ messages }: Turn): Conversation {
+export function conversationOf({ messages }: Turn): TurnConversation {
   const system: string[] = [];
-  const told: Message[] = [];
+  const converted: Message[] = [];
   let open: { given: string; part: Extract<Part, { type: "tool_call" }> }[] = [];
   const ids = new Set<string>();
   const answer = (parts: Part[]) => {
-    const last = told.at(-1);
+    const last = converted.at(-1);
     if (last?.role === "user" && last.parts[0]?.type === "tool_result") last.parts.push(...parts);
-    else told.push({ role: "user", parts });
+    else converted.push({ role: "user", parts });
   };
   const closeCalls = () => {
     const missing = open.map(
@@ -108,7 +108,7 @@ export function conversationOf({ messages }: Turn): Conversation {
         if (call) answer([{ type: "tool_result", id: call.part.id, text: message.content, isError: false }]);
         else {
           closeCalls();
-          told.push(said("user", `Result of ${message.name ?? "a tool"}:\n${message.content}`));
+          converted.push(textMessage("user", `Result of ${message.name ?? "a tool"}:\n${message.content}`));
         }
         break;
       }
@@ -121,18 +121,18 @@ export function conversationOf({ messages }: Turn): Conversation {
         });
         const calls = open.map(({ part }) => part);
         const text: Part[] = message.content === "" ? [] : [{ type: "text", text: message.content }];
-        if (text.length + calls.length > 0) told.push({ role: "assistant", parts: [...text, ...calls] });
+        if (text.length + calls.length > 0) converted.push({ role: "assistant", parts: [...text, ...calls] });
         break;
       }
       default:
         closeCalls();
-        told.push(said("user", message.content));
+        converted.push(textMessage("user", message.content));
     }
   }
   closeCalls();
-  return { system: system.join("\n\n"), messages: told };
+  return { system: system.join("\n\n"), messages: converted };
 }
 
-function said(role: "user", text: string): Message {
+function textMessage(role: "user", text: string): Message {
   return { role, parts: [{ type: "text", text }] };
 }

@@ -6,9 +6,9 @@ export class Waiting {
   readonly #open = new Set<Waited>();
   readonly #watching: ((waited: Waited) => void)[] = [];
 
-  /** `tell` is called when a wait is over. */
-  watch(tell: (waited: Waited) => void): void {
-    this.#watching.push(tell);
+  /** `notify` is called when a wait is over. */
+  watch(notify: (waited: Waited) => void): void {
+    this.#watching.push(notify);
   }
 
   /** Returns a function that ends the wait. */
@@ -16,7 +16,7 @@ export class Waiting {
     const waited: Waited = { kind, name, since: Date.now() };
     this.#open.add(waited);
     return () => {
-      if (this.#open.delete(waited)) for (const tell of this.#watching) tell(waited);
+      if (this.#open.delete(waited)) for (const notify of this.#watching) notify(waited);
     };
   }
 

@@ -19,7 +19,7 @@ const classes: readonly [words: string, NameClass][] = [
 
 /** With these words, a key is always a secret; other keys are columns, caches and buttons. */
 const secretKey =
-  /(?:api|access|account|private|secret|signing|encryption|decryption|master|licen[cs]e|auth|service|deploy|client|storage|subscription|admin|app|application|webhook|hmac|sharedaccess|consumer|session|write|function|server|ssh|rsa|aes|gpg|root|bot)[-_. ]?$/i;
+  /(?:api|access|account|private|secret|signing|enc(?:rypt(?:ion)?)?|decryption|cipher|fernet|master|licen[cs]e|auth|service|deploy|client|storage|subscription|admin|app|application|webhook|hmac|sharedaccess|consumer|session|write|function|server|ssh|rsa|aes|gpg|root|bot)[-_. ]?$/i;
 
 /** What may follow the word within a name: SECRET_KEY_BASE, token2, PASSWORD_PROD. Any other ending gives the name another meaning. */
 const endings = new Set(
@@ -142,7 +142,14 @@ function separatorOf(
   if (sign === ",") return nameQuote !== "" && opening !== "" ? "," : undefined;
   if (sign === ">") return before === "<" ? ">" : undefined;
   if (sign !== "") return "=";
-  return isOption(name.text) || isNetrc(text, name) ? " " : undefined;
+  return isOption(name.text) || isSet(text, name) || isNetrc(text, name) ? " " : undefined;
+}
+
+/** `setx NAME value`, `set -gx NAME value`, `ENV NAME value`. */
+function isSet(text: string, { start }: SecretName): boolean {
+  return /\b(?:setx|setenv|ENV|set[ \t]+-[a-zA-Z]+|config(?:ure)?[ \t]+set)[ \t]+$/.test(
+    text.slice(Math.max(0, start - 24), start),
+  );
 }
 
 function isOption(name: string): boolean {
@@ -209,7 +216,7 @@ function spanOf(text: string, name: SecretName, position: ValuePosition, kind: N
   if (quote === "" && (text[end] === "(" || text[end] === "[")) return undefined; // a call, a member
   if (kind === "header") return credentials(text, position);
   if (kind === "cookie") return cookies(text, position, name);
-  if (kind === "query" && !(position.separator === "=" && /[?&]/.test(text[name.start - 1] ?? ""))) return undefined;
+  if (kind === "query" && !(position.separator === "=" && /[?&]/.test(text.charAt(name.start - 1)))) return undefined;
   const isHere = (stop: number) => isSecret(text.slice(start, Math.min(stop, start + 512)), kind, name, position);
   // An unclosed quote would include the rest of the line, and so would a form body: only the first word is the value.
   const word = kind === "password" ? end : bareEnd(text, start, false);

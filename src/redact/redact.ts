@@ -84,7 +84,7 @@ function valueFinder(values: readonly string[]): ValueFinder {
   const forms = [...new Set(values.flatMap(linesOf).flatMap(formsOf))].sort((one, other) => other.length - one.length);
   return (text) => {
     const spans: Span[] = [];
-    const cuts = cutsIn(text);
+    const cuts = cutPointsIn(text);
     for (const form of forms) {
       for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length))
         spans.push({ start: at, end: at + form.length });
@@ -99,12 +99,12 @@ const longestHint = 8;
 /** Limits the cuts that are checked in one text. */
 const maxCuts = 200;
 
-/** Where a text was cut: a value that ends at `ends` or begins at `starts` may be partial. The text itself may be a piece as well. */
-type Cuts = { ends: number[]; starts: number[] };
+/** Where a text may have been cut: a secret that ends at `ends` or begins at `starts` may be incomplete. */
+type CutPoints = { ends: number[]; starts: number[] };
 
-function cutsIn(text: string): Cuts {
+function cutPointsIn(text: string): CutPoints {
   const last = text.length - /["'`.)]{0,2}\s?$/.exec(text.slice(-3))![0].length;
-  const cuts: Cuts = { ends: [last, text.length], starts: [0] };
+  const cuts: CutPoints = { ends: [last, text.length], starts: [0] };
   for (const { index, 0: mark } of text.matchAll(/ ?(?:…|\.\.\.)/g)) {
     cuts.ends.push(index);
     cuts.starts.push(index + mark.length);
@@ -114,7 +114,7 @@ function cutsIn(text: string): Cuts {
 }
 
 /** Finds parts of a value in a text that was truncated elsewhere. */
-function cutValues(text: string, form: string, { ends, starts }: Cuts): Span[] {
+function cutValues(text: string, form: string, { ends, starts }: CutPoints): Span[] {
   if (form.length <= 2 * longestHint) return [];
   const head = form.slice(0, longestHint + 1);
   const tail = form.slice(-longestHint - 1);

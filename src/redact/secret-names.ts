@@ -72,11 +72,42 @@ export function holdsLogin(value: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:[^\s/@]+@/i.test(value);
 }
 
-/** Returns the values of secret variables, except words such as `disabled`, `postgres` and `true`, which many texts contain. */
+/** Returns what is secret in an address: a password, a login without a name, and parameters with a secret name. */
+export function addressSecrets(address: string): string[] {
+  const [, login] = /^[a-z][a-z0-9+.-]*:\/\/([^\s/@]+)@/i.exec(address) ?? [];
+  const parameters = [...address.matchAll(/[?&]([\w-]+)=([^&#\s]+)/g)].filter(([, name]) =>
+    isSecretName(name!.replaceAll("-", "_")),
+  );
+  const found = [login?.replace(/^[^:]*:/, "") ?? "", ...parameters.map(([, , value]) => value!)];
+  return [...new Set(found.flatMap((value) => [value, decoded(value)]))].filter((value) => value !== "");
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Returns what follows `Bearer` or another scheme in a header. */
+export function withoutScheme(header: string): string {
+  return header.replace(/^(Bearer|Basic|Token)\s+/i, "");
+}
+
+/**
+ * Returns the values of secret variables and the logins in addresses, except words such as `disabled`, `postgres` and `true`,
+ * which many texts contain.
+ */
 export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env)
-    .filter(([name, value]) => value !== undefined && !isWord(value) && isSecretName(name, value))
-    .map(([, value]) => value!);
+    .flatMap(([name, value = ""]) => {
+      if (!isSecretName(name, value)) return addressSecrets(value);
+      // `OTEL_EXPORTER_OTLP_HEADERS=name=key,name=key`
+      const headers = /_HEADERS$/i.test(name) ? value.split(",").map((pair) => pair.replace(/^[^=]*=\s*/, "")) : [];
+      return [value, ...headers.map((header) => withoutScheme(decoded(header))), ...addressSecrets(value)];
+    })
+    .filter((value) => !isWord(value));
 }
 
 /** Returns whether a value is so short or plain that many texts contain it. */

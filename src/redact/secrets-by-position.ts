@@ -10,8 +10,8 @@ const longestPath = 512;
 /** Finds passwords and tokens before the `@` of a URL, and the paths of webhooks. */
 export function findInUrls(text: string): Span[] {
   const spans: Span[] = [];
-  const nextSign = finder(text, /@/g);
-  const nextHook = finder(text, /hook/gi);
+  const nextSign = forwardFinder(text, /@/g);
+  const nextHook = forwardFinder(text, /hook/gi);
   let hookEnd = 0;
   for (let at = text.indexOf("://"); at !== -1; at = text.indexOf("://", at + 3)) {
     const from = at + 3;
@@ -29,7 +29,7 @@ export function findInUrls(text: string): Span[] {
 }
 
 /** Returns the next match at or after a position that only moves forward, or infinity. */
-function finder(text: string, pattern: RegExp): (from: number) => number {
+function forwardFinder(text: string, pattern: RegExp): (from: number) => number {
   let found = -1;
   return (from) => {
     if (found >= from) return found;
@@ -123,6 +123,11 @@ const passwordOptions: readonly [hint: string, pattern: RegExp][] = [
   ["mongo", /\bmongo(?:sh|dump|restore|export|import)?\b[^\n;|&]{0,256}?\s-p[ =]?/g],
   ["redis-cli", /\bredis-cli\b[^\n;|&]{0,256}?\s-a[ =]?/g],
   ["pass:", /\s-pass(?:in|out)? {1,4}["']?pass:/g],
+  ["zip -", /\bzip\b[^\n;|&]{0,256}?\s-P[ =]?/g],
+  ["7z", /\b7z[arz]?\b[^\n;|&]{0,256}?\s-p(?=\S)/g],
+  ["ldap", /\bldap(?:search|modify|add|delete|passwd|whoami)\b[^\n;|&]{0,256}?\s-w[ =]?/g],
+  ["smbclient", /\bsmbclient\b[^\n;|&]{0,256}?\s-U[ =]?["']?[^\s%]{1,64}%/g],
+  ["secret set", /\b(?:gh|glab) secret set\b[^\n;|&]{0,256}?\s(?:-b|--body)[ =]/g],
   ["_auth", /\b(?:npm|pnpm|yarn) config set [^\s=]{0,256}:?_auth(?:Token)?[ =]/g],
   ["_password", /\b(?:npm|pnpm|yarn) config set [^\s=]{0,256}:?_password[ =]/g],
 ];
@@ -233,10 +238,10 @@ function decodeHex(text: string): string | undefined {
     const code = text.charCodeAt(at);
     if (code < 50 || code > 55) return undefined;
   }
-  return /^[0-9a-fA-F]+$/.test(text) ? text.replace(/../g, character) : undefined;
+  return /^[0-9a-fA-F]+$/.test(text) ? text.replace(/../g, decodeHexCharacter) : undefined;
 }
 
-function character(hex: string): string {
+function decodeHexCharacter(hex: string): string {
   return String.fromCharCode(Number.parseInt(hex, 16));
 }
 

@@ -62,7 +62,7 @@ const table: readonly SecretShape[] = [
   { set: "word", least: 100, prefixes: "v1.0-", check: "stretch" },
   { set: "alphanumeric", least: 32, prefixes: "AKID", check: "random" },
   { set: "alphanumeric", least: 20, prefixes: "vercel_ CCIPAT_", check: "random" },
-  { set: "word", least: 43, prefixes: "sha256~" },
+  { set: "word", least: 43, prefixes: "sha256~ CFPAT-" },
   { set: "upper", least: 58, prefixes: "AGE-SECRET-KEY-1" },
   { set: "base64", least: 80, prefixes: "ops_eyJ" },
   // Chat and mail
@@ -89,9 +89,10 @@ const table: readonly SecretShape[] = [
     prefixes: "ATBB ATTA NRAK- NRII- NRJS- ico- lin_api_ lin_oauth_ ntn_ secret_ rdme_",
     check: "stretch",
   },
+  { set: "dotted", least: 79, prefixes: "pat", exact: true, check: "stretch" },
   { set: "base64", least: 40, prefixes: "sntrys_ sntryu_ sntryi_ glc_ eyJrIjoi" },
   { set: "snake", least: 32, prefixes: "glsa_" },
-  { set: "alphanumeric", least: 32, prefixes: "phc_ phx_", check: "random" },
+  { set: "alphanumeric", least: 32, prefixes: "phc_ phx_ pnu_", check: "random" },
   { set: "word", least: 30, prefixes: "pat-na1- pat-eu1-", check: "stretch" },
   { set: "dotted", least: 100, prefixes: "sl.", check: "random" },
   // Any vendor's, as defined by RFC 8959
@@ -99,6 +100,7 @@ const table: readonly SecretShape[] = [
   { set: "alphanumeric", least: 59, prefixes: "AKCp cmVmd" },
   { set: "word", least: 35, prefixes: "AQVN" },
   { set: "upper", least: 26, prefixes: "API-", exact: true, check: "random" },
+  { set: "word", least: 34, prefixes: "A3-", check: "random" },
 ];
 
 type CompiledShape = Omit<SecretShape, "set"> & { set: CharacterSet };
@@ -109,8 +111,8 @@ let compiled: CompiledShapes | undefined;
 function compile(): CompiledShapes {
   const shapes = new Map<string, CompiledShape>();
   for (const shape of table) {
-    const known = { ...shape, set: setOf(shape.set) };
-    for (const prefix of shape.prefixes.split(" ")) shapes.set(prefix, known);
+    const compiledShape = { ...shape, set: setOf(shape.set) };
+    for (const prefix of shape.prefixes.split(" ")) shapes.set(prefix, compiledShape);
   }
   const longestFirst = [...shapes.keys()].sort((one, other) => other.length - one.length);
   const escaped = longestFirst.join("|").replace(/[.~=/]/g, "\\$&");
@@ -149,14 +151,14 @@ function tokenAt(text: string, start: number, prefix: string, shape: CompiledSha
   const from = start + prefix.length;
   const { set } = shape;
   // Reads only as much as is needed. A run of megabytes is read to its end once, if it is a token, not for every prefix in it.
-  const known = runEnd(text, from, set, from + Math.max(64, shape.least + 1));
-  const length = known - from;
-  if (length < shape.least || (shape.exact && (length > shape.least || isWordCharacter(text.charCodeAt(known)))))
+  const runLimit = runEnd(text, from, set, from + Math.max(64, shape.least + 1));
+  const length = runLimit - from;
+  if (length < shape.least || (shape.exact && (length > shape.least || isWordCharacter(text.charCodeAt(runLimit)))))
     return undefined;
-  const body = text.slice(from, known);
+  const body = text.slice(from, runLimit);
   if (shape.check === "random" && !looksRandom(body)) return undefined;
   if (shape.check === "stretch" && !hasRandomStretch(body, 12)) return undefined;
-  return { start, end: runEnd(text, known, set) };
+  return { start, end: runEnd(text, runLimit, set) };
 }
 
 /** Matches JSON web tokens: header and payload, with or without a signature. */
@@ -194,6 +196,7 @@ function startsWord(text: string, at: number, prefix: string, isSeam: (at: numbe
   const before = text.charCodeAt(at - 1);
   // Letters and digits only, which base64 contains everywhere.
   const isPlain = /^[A-Za-z0-9]+$/.test(prefix);
+  if (prefix.startsWith(".")) return true;
   if (!isWordCharacter(before) && !(isPlain && (before === 43 || before === 47))) return true;
   // Long enough, and with punctuation, so that it is never a coincidence.
   const isRare = prefix.length >= 4 && /[_-]/.test(prefix);

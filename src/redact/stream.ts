@@ -12,7 +12,7 @@ export class RedactedStream {
   readonly #state: KeyState = { left: 0 };
   #pieces: string[] = [];
   #length = 0;
-  /** Set if a secret was too long to wait for, and the rest of it is still to come. */
+  /** True while the rest of a secret that is too long to buffer is still arriving. */
   #isInside = false;
 
   constructor(find: (text: string, state: KeyState) => Span[]) {
@@ -23,23 +23,23 @@ export class RedactedStream {
   push(chunk: string): string {
     const rest = this.#isInside ? this.#afterSecret(chunk) : chunk;
     const lineEnd = rest.lastIndexOf("\n") + 1;
-    const ready = lineEnd > 0 ? this.#take() + rest.slice(0, lineEnd) : "";
-    this.#hold(rest.slice(lineEnd));
-    return this.#clean(ready) + (this.#length < longestWait ? "" : this.#overlong());
+    const ready = lineEnd > 0 ? this.#takeBuffered() + rest.slice(0, lineEnd) : "";
+    this.#bufferText(rest.slice(lineEnd));
+    return this.#clean(ready) + (this.#length < longestWait ? "" : this.#takeFromLongLine());
   }
 
   /** Returns the remaining text. */
   end(): string {
-    return this.#clean(this.#take());
+    return this.#clean(this.#takeBuffered());
   }
 
-  #hold(text: string): void {
+  #bufferText(text: string): void {
     if (text === "") return;
     this.#pieces.push(text);
     this.#length += text.length;
   }
 
-  #take(): string {
+  #takeBuffered(): string {
     const text = this.#pieces.join("");
     this.#pieces = [];
     this.#length = 0;
@@ -58,8 +58,8 @@ export class RedactedStream {
   }
 
   /** Returns the start of a line that is too long to hold back, cut between words and not within a secret. */
-  #overlong(): string {
-    const text = this.#take();
+  #takeFromLongLine(): string {
+    const text = this.#takeBuffered();
     const spans = this.#find(text, { ...this.#state });
     let cut = text.length - keptBack;
     while (cut > 0 && !/[\s,;"']/.test(text[cut - 1]!)) cut--;
@@ -67,7 +67,7 @@ export class RedactedStream {
     const crossing = spans.filter(({ start, end }) => start < cut && end > cut);
     this.#isInside = crossing.some(({ end }) => end === text.length);
     cut = Math.max(cut, ...crossing.map(({ end }) => end));
-    this.#hold(text.slice(cut));
+    this.#bufferText(text.slice(cut));
     return this.#clean(text.slice(0, cut));
   }
 }

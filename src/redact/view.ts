@@ -26,11 +26,11 @@ export function decodedText(text: string): DecodedText | undefined {
   const changes: number[] = [];
   let shorter = 0;
   const changed = text.replace(hidden, (sequence: string, at: number) => {
-    const shown = undone(sequence);
-    if (shown === sequence) return sequence;
-    changes.push(at - shorter, at, at + sequence.length, shown.length);
-    shorter += sequence.length - shown.length;
-    return shown;
+    const decoded = decodeEscape(sequence);
+    if (decoded === sequence) return sequence;
+    changes.push(at - shorter, at, at + sequence.length, decoded.length);
+    shorter += sequence.length - decoded.length;
+    return decoded;
   });
   return changes.length === 0 ? undefined : new ChangedView(changed, changes);
 }
@@ -50,11 +50,11 @@ export function joinedLines(text: string): DecodedText | undefined {
   return changes.length === 0 ? undefined : new ChangedView(changed, changes);
 }
 
-function undone(sequence: string): string {
-  if (sequence[0] === "%") return character(Number.parseInt(sequence.slice(-2), 16), sequence);
+function decodeEscape(sequence: string): string {
+  if (sequence[0] === "%") return characterFor(Number.parseInt(sequence.slice(-2), 16), sequence);
   if (sequence[0] === "&") {
     const number = /#(x?)([0-9a-fA-F]+);$/.exec(sequence);
-    if (number) return character(Number.parseInt(number[2]!, number[1] ? 16 : 10), sequence);
+    if (number) return characterFor(Number.parseInt(number[2]!, number[1] ? 16 : 10), sequence);
     return entities[sequence.slice(1, -1)] ?? sequence;
   }
   if (sequence[0] !== "\\") return "";
@@ -62,10 +62,10 @@ function undone(sequence: string): string {
   if (last === "\\") return sequence;
   if (sequence.at(-2) === "\\") return escapes[last] ?? last;
   const code = /u([0-9a-fA-F]{4})$/.exec(sequence)?.[1];
-  return code ? character(Number.parseInt(code, 16), sequence) : ""; // a colour, spelt out
+  return code ? characterFor(Number.parseInt(code, 16), sequence) : ""; // a colour, spelt out
 }
 
-function character(code: number, otherwise: string): string {
+function characterFor(code: number, otherwise: string): string {
   return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : code === 10 || code === 13 ? "\n" : otherwise;
 }
 

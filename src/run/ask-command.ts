@@ -6,8 +6,8 @@ import { redactedEnd } from "../redact/shorten.ts";
 
 type AskCommandParts = { processes: ProcessRunner; workspace: string; sessionId: string };
 
-const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
-/** As long as a user may take to answer. */
+const shell = process.platform === "win32" ? "sh" : "/bin/sh";
+/** The program stands for a user, who may take this long to answer. */
 const timeoutMs = 3_600_000;
 
 /** Only `{"allow": true}` allows the call. Questions that only the user may answer are refused without running the program. */
@@ -30,8 +30,8 @@ export function commandHuman(command: string, { processes, workspace, sessionId 
       });
       const answer = end.exitCode === 0 ? tryParse(end.stdout) : undefined;
       if (!isObject(answer)) {
-        const said = redactedEnd(end.stderr.trim(), 500);
-        const reason = `Nobody could be asked: --ask-command gave no answer${said && ` (${said})`}.`;
+        const errorOutput = redactedEnd(end.stderr.trim(), 500);
+        const reason = `Nobody could be asked: --ask-command gave no answer${errorOutput && ` (${errorOutput})`}.`;
         return { type: "no", reason };
       }
       if (answer.allow === true) return { type: "yes" };

@@ -39,7 +39,6 @@ export type AssemblyParts = {
   mcp?: McpPlan;
   answer?: AnswerSchema;
   control: TurnControl;
-  /** Shows events of subagents. */
   watch: NonNullable<SubagentContext["watch"]>;
   warn(message: string): void;
 };
@@ -78,7 +77,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const serverKeys = parts.mcp ? servers!.serverKeys(setup, parts.mcp) : [];
   host.learnSecrets?.(serverKeys);
   const keys = [...model.keys, ...serviceKeys(setup, web), ...serverKeys];
-  const processes = createProcessRunner({ keys });
+  const processes = createProcessRunner({ keys, env: { ...process.env, CURSOR_CONVERSATION_ID: sessionId } });
   const browser = request.browser
     ? (await import("./browser.ts")).openBrowser(setup, { state, processes, warn })
     : undefined;
@@ -216,12 +215,13 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   };
   agent.subagents = createSubagents(
     agent,
-    subagentContext(setup, session, { instructions: instructions, state, watch: parts.watch }),
+    subagentContext(setup, session, { instructions, state, watch: parts.watch }),
   );
 
   const report = new RunReport({
     request,
     background,
+    asking,
     spending: agent.spending!,
     missing: () => mcp?.missing() ?? [],
     waitMs: settings.courser.backgroundWaitMs ?? 5000,
@@ -233,13 +233,14 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       return model.kind === "offline" ? undefined : text;
     };
   }
+  const whole = request.single ? "run" : "session";
   const named = new Set<string>();
-  /** Warns, before the result, about commands that still run, since they end with the run. */
-  const tellOfRunning = () => {
+  /** Warns, before the result, about commands that still run, and says what ends them. */
+  const remindOfRunning = () => {
     for (const { taskId, status, command } of background.list()) {
       if (status !== "running" || named.has(taskId)) continue;
       named.add(taskId);
-      warn(`The background command ${taskId} is still running, and ends with the run: ${command}`);
+      warn(`The background command ${taskId} is still running, and ends with the ${whole}: ${command}`);
     }
   };
   const expand = (prompt: Prompt, signal: AbortSignal) => instructions.expand(prompt, seams.newId(), signal);
@@ -257,17 +258,17 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     async *turn(prompt, signal) {
       if (hooks && !begun) begun = await hooks.begin(signal);
       yield* (await waitedServers(signal)) ?? [];
-      report.checkServers(mcp?.names() ?? []);
+      report.begin(mcp?.names() ?? []);
       endPreparing = snapshots?.prepare();
-      for await (const said of runTurn(agent, await expand(prompt, signal), signal)) {
-        report.see(said);
-        if (said.type === "done" || said.type === "fail") endPreparing?.();
-        const event = said.type === "done" || said.type === "fail" ? await report.ending(said) : said;
+      for await (const emitted of runTurn(agent, await expand(prompt, signal), signal)) {
+        report.see(emitted);
+        if (emitted.type === "done" || emitted.type === "fail") endPreparing?.();
+        const event = emitted.type === "done" || emitted.type === "fail" ? await report.ending(emitted) : emitted;
         if (event.type === "tool_end" && event.tool === todoWrite.wire) session.saveState("todos", todos.all());
         if (event.type === "done" || event.type === "fail") {
           last = { event, signal };
           for (const warning of instructions.takeWarnings()) warn(warning);
-          tellOfRunning();
+          remindOfRunning();
         }
         yield event;
       }
@@ -323,13 +324,13 @@ function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSigna
   return { status, reason: isAttended && status === "completed" ? "user_close" : status, ...error } as const;
 }
 
-/** At the end of a run, deletes old chats if a setting asks for it. At the start, `tell` is called with how much space they take. */
-async function tidyChats({ configDir, settings }: Setup, tell?: (message: string) => void): Promise<void> {
+/** At the end of a run, deletes old chats if a setting asks for it. At the start, `notify` is called with how much space they take. */
+async function tidyChats({ configDir, settings }: Setup, notify?: (message: string) => void): Promise<void> {
   const days = settings.courser.pruneAfterDays;
-  if ((days === undefined) === (tell === undefined)) return;
+  if ((days === undefined) === (notify === undefined)) return;
   try {
     const { pruneDaily } = await import("./prune-chats.ts");
-    await pruneDaily(configDir, { days, tell });
+    await pruneDaily(configDir, { days, notice: notify });
   } catch {
     // Best effort: failures are ignored.
   }

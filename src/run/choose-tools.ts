@@ -16,8 +16,8 @@ type ToolChoice = { mode: PermissionMode; hasServers: boolean };
 /** Returns the built-in tools: only read-only ones in plan and ask mode, narrowed further by the request. */
 export function chooseTools(wish: ToolWish, { mode, hasServers }: ToolChoice): readonly Tool[] {
   const { missingTools } = profileOf(wish.compat);
-  const allowed = named(wish.allowedTools, "allowed-tools", hasServers);
-  const disallowed = named(wish.disallowedTools, "disallowed-tools", hasServers);
+  const allowed = toolsByName(wish.allowedTools, "allowed-tools", hasServers);
+  const disallowed = toolsByName(wish.disallowedTools, "disallowed-tools", hasServers);
   const readOnly = mode === "plan" || mode === "ask";
   return builtInTools.filter((tool) => {
     if (missingTools.includes(tool.wire)) return false;
@@ -37,7 +37,7 @@ export function closedTools(
   return settings.raw["autoAcceptWebSearch"] === true ? ["WebFetch"] : ["WebFetch", "WebSearch"];
 }
 
-function named(names: readonly string[] | undefined, flag: string, hasServers: boolean): Tool[] | undefined {
+function toolsByName(names: readonly string[] | undefined, flag: string, hasServers: boolean): Tool[] | undefined {
   return names?.flatMap((name) => {
     const tool = findTool(builtInTools, name);
     if (!tool && hasServers && isOfServer(name)) return [];

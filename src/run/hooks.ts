@@ -39,7 +39,7 @@ export type HookParts = {
 export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHooks | undefined> {
   const { workspace, roots, configDir, host, request } = setup;
   const { session, state, processes, warn } = parts;
-  const hooks = heard(await permitted(setup, parts), setup, parts);
+  const hooks = withHostHooks(await permittedHooks(setup, parts), setup, parts);
   if (hooks.length === 0) return undefined;
   const { chat, id: sessionId } = session;
   const trace = chat && openHookTrace({ configDir, workspace }, host.redact ?? redact);
@@ -54,7 +54,6 @@ export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHo
       workspace,
       roots,
       transcriptPath: chat ? transcriptFile(configDir, workspace, sessionId) : null,
-      userEmail: null,
       get mode() {
         return state.mode;
       },
@@ -74,19 +73,19 @@ export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHo
 }
 
 /** Returns the hooks that may run. Changed project hooks are asked about, or left out with a warning. */
-async function permitted(setup: Setup, parts: HookParts): Promise<Hook[]> {
-  const given = (setup.request.hooks ?? []).map((each) => readGivenHooks(each, setup.workspace));
-  for (const { warnings } of given) for (const warning of warnings) parts.warn(warning);
-  const own = await permittedByFile(setup, parts, setup);
+async function permittedHooks(setup: Setup, parts: HookParts): Promise<Hook[]> {
+  const requestHooks = (setup.request.hooks ?? []).map((each) => readGivenHooks(each, setup.workspace));
+  for (const { warnings } of requestHooks) for (const warning of warnings) parts.warn(warning);
+  const fileHooks = await permittedByFile(setup, parts, setup);
   const behind = await permittedBehind(setup, parts);
-  const byFile = [...own, ...behind.filter((hook) => !own.some((each) => isSame(each, hook)))];
+  const byFile = [...fileHooks, ...behind.filter((hook) => !fileHooks.some((each) => isSame(each, hook)))];
   const ofEnterprise = byFile.filter(({ level }) => level === "enterprise");
   const others = byFile.filter(({ level }) => level !== "enterprise");
   const ofPlugins = setup.plugins.map((plugin) => pluginHooks(plugin, setup.workspace));
   for (const { warnings } of ofPlugins) for (const warning of warnings) parts.warn(warning);
   return [
     ...ofEnterprise,
-    ...given.flatMap(({ hooks }) => hooks),
+    ...requestHooks.flatMap(({ hooks }) => hooks),
     ...others,
     ...ofPlugins.flatMap(({ hooks }) => hooks),
   ];
@@ -116,7 +115,7 @@ async function permittedByFile(
   return withWaiting(loaded, files);
 }
 
-/** Returns the hooks of the folder that a worktree stands for, where they may be uncommitted: approved there, and run there. */
+/** Returns the hooks of the folder that a worktree stands for, where they may be uncommitted: they must be approved there, and run there. */
 async function permittedBehind(setup: Setup, parts: HookParts): Promise<Hook[]> {
   const { configDir, home, standsFor: workspace } = setup;
   if (workspace === undefined) return [];
@@ -154,7 +153,7 @@ const firedByOriginal: readonly HookEventName[] = [
   "subagentStop",
 ];
 
-function heard(hooks: Hook[], { host, asking }: Setup, { warn }: HookParts): Hook[] {
+function withHostHooks(hooks: Hook[], { host, asking }: Setup, { warn }: HookParts): Hook[] {
   const asked = host.env["COURSER_PRINT_HOOKS"];
   if (!asked || asking.canAnswer) return hooks;
   if (asked !== "original") {

@@ -30,6 +30,8 @@ export type RunHost = {
   ready?: Promise<unknown>;
   /** Ends the run, with its reason. */
   signal?: AbortSignal;
+  /** How many milliseconds are left where the host enforces a time limit itself. */
+  timeLeft?(): number;
   /** Holds a call: resolves when the host has stored the start of this call in its own log. */
   heldCall?(callId: string, agent: string | undefined): Promise<void> | undefined;
   /** Removes the secrets of this process from a text. */
@@ -52,7 +54,6 @@ export type RunHost = {
   debug?(message: string): void;
   seams?: Partial<Seams> & {
     openProvider?(model: ResolvedModel, options: ProviderOptions): Promise<Provider>;
-    /** Wraps the provider that was opened. */
     wrapProvider?(provider: Provider, model: ResolvedModel): Provider;
     /** Known facts about a model that a recording replaces. */
     modelInfo?: Partial<Pick<ResolvedModel, "displayName" | "contextTokens" | "price" | "effort">>;

@@ -16,6 +16,8 @@ export interface Asking {
   can(type: QuestionBody["type"]): boolean;
   /** Resolves to undefined when no user can answer. Rejects when asking fails. */
   ask(body: QuestionBody, signal?: AbortSignal): Promise<Answer | undefined>;
+  /** The total time in which at least one question was open. */
+  waitedMs(): number;
 }
 
 /** `whole` aborts questions asked outside a turn when the run ends. Question ids are unique across runs. */
@@ -25,7 +27,11 @@ export function createAsking(
   { waiting, newId = randomUuid }: { waiting?: Waiting | undefined; newId?: (() => string) | undefined } = {},
 ): Asking {
   const can = (type: QuestionBody["type"]) => human !== undefined && (human.answers?.includes(type) ?? true);
+  const open = new Set<string>();
+  let openSince = 0;
+  let waitedMs = 0;
   return {
+    waitedMs: () => waitedMs + (open.size > 0 ? Date.now() - openSince : 0),
     get canAnswer() {
       return human !== undefined && human.answers?.length !== 0;
     },
@@ -34,7 +40,14 @@ export function createAsking(
       if (!human || !can(body.type)) return undefined;
       const question: Question = { id: `question-${newId()}`, hash: sha256(JSON.stringify(body)), ...body };
       const asked = () => human.ask(question, signal);
-      return waiting ? waiting.during("person", body.type, asked) : asked();
+      if (open.size === 0) openSince = Date.now();
+      open.add(question.id);
+      try {
+        return await (waiting ? waiting.during("person", body.type, asked) : asked());
+      } finally {
+        open.delete(question.id);
+        if (open.size === 0) waitedMs += Date.now() - openSince;
+      }
     },
   };
 }

@@ -9,9 +9,9 @@ export function readImage(path: string): { mime: string; base64: string } {
     new UserError("FILE_UNREADABLE", `The image ${path} ${why}. Pass another with --image <path>.`);
   let bytes: Buffer;
   try {
-    const facts = statSync(path);
-    if (!facts.isFile()) throw new Error("it is not a file");
-    if (facts.size > largestImage) throw new Error(`it is larger than ${largestImage / 1_048_576} MiB`);
+    const stats = statSync(path);
+    if (!stats.isFile()) throw new Error("it is not a file");
+    if (stats.size > largestImage) throw new Error(`it is larger than ${largestImage / 1_048_576} MiB`);
     bytes = readFileSync(path);
   } catch (error) {
     throw refuse(`cannot be read: ${systemErrorText(error)}`);

@@ -5,7 +5,7 @@ import { findGit } from "../agent/instructions/environment.ts";
 import {
   buildSystemPrompt,
   createPathInstructions,
-  createSkillBook,
+  createSkillRegistry,
   type ExpandedPrompt,
   expandPrompt,
   listCommands,
@@ -45,7 +45,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
   const { loadHidden } = await import("../policy/hidden.ts");
   const isIgnored = await loadHidden(setup);
   const files = { workspace, roots, configDir, home, isIgnored, plugins: setup.plugins };
-  const skills = createSkillBook({ ...files, trusted });
+  const skills = createSkillRegistry({ ...files, trusted });
   const { subagents, warnings: wrong } = findSubagents({ ...files, trusted });
   const surroundings = {
     ...files,
@@ -99,8 +99,8 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
   };
 }
 
-/** How long to wait for changed files and commits. */
-const recentWorkMs = 400;
+/** How long to wait for changed files and commits: a large repository on a busy machine takes about a second. */
+const recentWorkMs = 1500;
 /** A chat resumed within this time repeats the same text: vendors cache the start of a request for about this long. */
 const sameForMs = 60 * 60 * 1000;
 
@@ -110,8 +110,8 @@ export async function readRecentWork(
   { state, saveState }: Pick<RunSession, "state" | "saveState">,
 ): Promise<RecentWork | undefined> {
   if (!trusted || !findGit(workspace)) return undefined;
-  const kept = state("recentWork") as { at: number; work: RecentWork } | undefined;
-  if (kept && Date.now() - kept.at < sameForMs) return kept.work;
+  const savedWork = state("recentWork") as { at: number; work: RecentWork } | undefined;
+  if (savedWork && Date.now() - savedWork.at < sameForMs) return savedWork.work;
   const { recentWork } = await import("../worktrees/recent-work.ts");
   const work = await recentWork({ cwd: workspace, env: host.env }, recentWorkMs);
   if (work) saveState("recentWork", { at: Date.now(), work });
@@ -127,10 +127,12 @@ function promptParts({ text, data, images = [] }: Prompt, { parts, attachments }
   const files = attachments.flatMap(({ type, path }) =>
     type === "rule" || type === "file" ? [{ type, path } as const] : [],
   );
-  const given = images.flatMap((image) => (typeof image === "string" ? [{ type: "file" as const, path: image }] : []));
+  const imageMentions = images.flatMap((image) =>
+    typeof image === "string" ? [{ type: "file" as const, path: image }] : [],
+  );
   return {
     text: data === undefined ? text : `${text}\n\n${data}`,
     parts: [...parts, ...piped, ...pictures],
-    attachments: [...files, ...given],
+    attachments: [...files, ...imageMentions],
   };
 }

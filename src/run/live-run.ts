@@ -1,9 +1,9 @@
-// openRun: opens a run as an object that records, numbers, limits and counts events for every front end. It returns once `init` is
-// recorded, and assembles the agent afterwards.
+// openRun: a run as an object for every front end. It returns once `init` is recorded, and assembles the agent afterwards.
 import { explainError, faultOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Spending } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
-import { type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
+import { onAbort, untilAborted } from "../protocol/on-abort.ts";
+import { type OpenPrompt, Prompts, sentOf, withdrawnMessage } from "../protocol/prompts.ts";
 import type {
   ContextUse,
   LiveRun,
@@ -40,9 +40,9 @@ function isObserved({ log, env }: RunHost): boolean {
   return isWanted !== undefined && isWanted !== "" && disabled?.toLowerCase() !== "true";
 }
 
-async function open(given: RunRequest, host: RunHost): Promise<OpenRun> {
-  const prepared = given.worktree ? await (await import("./worktree.ts")).inWorktree(given, host) : undefined;
-  const setup = await setUp(prepared?.request ?? given, host);
+async function open(requested: RunRequest, host: RunHost): Promise<OpenRun> {
+  const prepared = requested.worktree ? await (await import("./worktree.ts")).inWorktree(requested, host) : undefined;
+  const setup = await setUp(prepared?.request ?? requested, host);
   const mcp = await findMcp(setup);
   const { allowedTools, disallowedTools, answerSchema, browser } = setup.request;
   if (allowedTools || disallowedTools) {
@@ -103,7 +103,7 @@ class OpenRun implements LiveRun {
       broke: (error) => this.#stop(faultOf(error)),
     });
     this.#log.append(initOf(setup, session, mcp));
-    this.#assembled().catch(() => {}); // the first turn reports it
+    this.#assembleOnce().catch(() => {}); // the first turn reports it
   }
 
   send(prompt: Prompt): Sent {
@@ -122,8 +122,8 @@ class OpenRun implements LiveRun {
       this.notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
-  readonly background = async (callId: string) => (await this.#assembled()).background(callId);
-  readonly backgroundCommands = async () => (await this.#assembled()).backgroundCommands();
+  readonly background = async (callId: string) => (await this.#assembleOnce()).background(callId);
+  readonly backgroundCommands = async () => (await this.#assembleOnce()).backgroundCommands();
 
   setMode(mode: PermissionMode): void {
     this.#pending.mode = mode;
@@ -137,14 +137,16 @@ class OpenRun implements LiveRun {
   async compact(): Promise<void> {
     if (this.#turn) this.#pending.compact = true;
     else
-      await this.#job(async () => (await this.#verbs()).compact(await this.#assembled(), (event) => this.#tell(event)));
+      await this.#job(async () =>
+        (await this.#loadVerbs()).compactConversation(await this.#assembleOnce(), (event) => this.#emit(event)),
+      );
   }
 
   async rewind(turn: number): Promise<void> {
     if (this.#turn || this.#prompts.nextWaiting())
       throw new UserError("USAGE", "A turn is running. Interrupt it, then rewind.");
     await this.#job(async () => {
-      const [{ rewind }, assembled] = await Promise.all([this.#verbs(), this.#assembled()]);
+      const [{ rewind }, assembled] = await Promise.all([this.#loadVerbs(), this.#assembleOnce()]);
       if (this.#stopped) throw this.#stopped;
       const message = await rewind(this.#parts, assembled, turn);
       this.notice("rewound", message);
@@ -152,16 +154,16 @@ class OpenRun implements LiveRun {
   }
 
   async context(): Promise<ContextUse> {
-    return (await this.#verbs()).contextUse((await this.#assembled()).agent);
+    return (await this.#loadVerbs()).contextUse((await this.#assembleOnce()).agent);
   }
 
   async aside(question: string): Promise<string> {
-    const { agent } = await this.#assembled();
-    return (await this.#verbs()).aside(agent, question, this.#parts.setup.host.signal);
+    const { agent } = await this.#assembleOnce();
+    return (await this.#loadVerbs()).askAside(agent, question, this.#parts.setup.host.signal);
   }
 
   async names(): ReturnType<LiveRun["names"]> {
-    return (await this.#assembled()).names();
+    return (await this.#assembleOnce()).names();
   }
 
   events(from?: number): AsyncIterable<Recorded> {
@@ -190,7 +192,7 @@ class OpenRun implements LiveRun {
     }
   }
 
-  #verbs() {
+  #loadVerbs() {
     return import("./verbs.ts");
   }
 
@@ -200,10 +202,10 @@ class OpenRun implements LiveRun {
 
   #enqueue(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
     const item = this.#prompts.add(kind, prompt);
-    this.#work();
+    this.#startWork();
     return sentOf(item, async () => {
       if (item.state !== "waiting") return false;
-      this.#drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
+      this.#drop(item, new UserError("INTERRUPTED", withdrawnMessage));
       return true;
     });
   }
@@ -215,14 +217,14 @@ class OpenRun implements LiveRun {
   #job(work: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#jobs.push(() => work().then(resolve, reject));
-      this.#work();
+      this.#startWork();
     });
   }
 
-  #work(): void {
+  #startWork(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
-      if (this.#jobs.length > 0 || this.#prompts.nextWaiting()) this.#work(); // added between the last check and now
+      if (this.#jobs.length > 0 || this.#prompts.nextWaiting()) this.#startWork(); // added between the last check and now
     });
   }
 
@@ -243,46 +245,46 @@ class OpenRun implements LiveRun {
     item.state = "told";
     this.#hasTurned = true;
     this.#turn = { abort, item };
-    const shown = new TurnRecorder(this.#log);
-    const take = (event: AgentEvent) => this.#take(event, shown);
+    const recorder = new TurnRecorder(this.#log);
+    const take = (event: AgentEvent) => this.#take(event, recorder);
     try {
       if (this.#stopped) throw this.#stopped;
-      const assembled = await this.#assembled();
+      const assembled = await this.#assembleOnce();
       for await (const event of assembled.turn(item.prompt, abort.signal)) {
         take(event);
         await this.#log.ready();
-        if (event.type === "tool_start") await this.#held(event.callId, undefined, abort.signal);
+        if (event.type === "tool_start") await this.#waitForHost(event.callId, undefined, abort.signal);
       }
     } catch (error) {
       const reason: unknown = abort.signal.aborted ? abort.signal.reason : error;
       take(this.#failure(reason, startedAt));
     }
-    if (!shown.ending) take(this.#failure(new Error("the turn ended without a result"), startedAt));
+    if (!recorder.ending) take(this.#failure(new Error("the turn ended without a result"), startedAt));
     this.#turn = undefined;
     if (this.#pending.compact) {
       this.#pending.compact = false;
       void this.compact().catch((error: Error) => this.notice("warning", error.message));
     }
-    this.#prompts.end(item, "told", shown.ending!);
+    this.#prompts.end(item, "told", recorder.ending!);
   }
 
   /** Stores an event, then shows it. If it cannot be stored, the turn ends once its calls have ended. */
-  #take(event: AgentEvent, shown: TurnRecorder): void {
-    if (shown.ending) return;
+  #take(event: AgentEvent, recorder: TurnRecorder): void {
+    if (recorder.ending) return;
     try {
       if (event.type === "user" || event.type === "tool_start") this.#said = "";
       if (event.type === "text_end") this.#said += event.text;
       if (event.type === "done") this.#parts.setup.host.deliver?.({ ...event, text: this.#said });
-      shown.add(event);
+      recorder.add(event);
     } catch (error) {
       const fault = faultOf(error);
       this.#stop(fault);
-      shown.breakOff(event, this.#failure(fault));
+      recorder.breakOff(event, this.#failure(fault));
     }
   }
 
   /** Records an event outside the stream of a turn. */
-  #tell(event: AgentEvent): void {
+  #emit(event: AgentEvent): void {
     try {
       this.#log.append(event);
     } catch (error) {
@@ -291,7 +293,7 @@ class OpenRun implements LiveRun {
   }
 
   notice(kind: string, message: string, fields?: Record<string, unknown>): void {
-    this.#tell({ type: "notice", kind, message, ...(fields && { fields }), at: this.#now() });
+    this.#emit({ type: "notice", kind, message, ...(fields && { fields }), at: this.#now() });
   }
 
   #failure(error: unknown, startedAt = this.#startedAt): Extract<AgentEvent, { type: "fail" }> {
@@ -312,12 +314,11 @@ class OpenRun implements LiveRun {
 
   /** Applies the time limit and the host's abort signal. */
   #limit({ limits: { maxTimeMs }, host: { signal } }: Setup): void {
-    if (signal?.aborted) this.#stop(signal.reason);
-    signal?.addEventListener("abort", () => this.#stop(signal.reason), { once: true });
+    onAbort(signal, () => this.#stop(signal?.reason));
     if (maxTimeMs !== undefined) this.#timer = limitTime(maxTimeMs, (spent) => this.#stop(spent));
   }
 
-  #assembled(): Promise<Assembled> {
+  #assembleOnce(): Promise<Assembled> {
     this.#assembling ??= this.#assemble();
     return this.#assembling;
   }
@@ -344,7 +345,7 @@ class OpenRun implements LiveRun {
       watch: (agent, event, number) => {
         this.#log.show({ agent, ...(number !== undefined && { number }), event });
         const held = event.type === "tool_start" && this.#turn;
-        return held ? this.#held(event.callId, agent, held.abort.signal) : this.#log.ready();
+        return held ? this.#waitForHost(event.callId, agent, held.abort.signal) : this.#log.ready();
       },
       warn: (message) => this.notice("warning", message),
     });
@@ -354,9 +355,9 @@ class OpenRun implements LiveRun {
   }
 
   /** Waits until the host lets a call start. A turn that is stopped meanwhile continues to the ends of its calls. */
-  async #held(callId: string, agent: string | undefined, signal: AbortSignal): Promise<void> {
+  async #waitForHost(callId: string, agent: string | undefined, signal: AbortSignal): Promise<void> {
     const held = this.#parts.setup.host.heldCall?.(callId, agent);
-    await (held ? Promise.race([held, aborted(signal)]) : this.#log.ready());
+    await (held ? Promise.race([held, untilAborted(signal)]) : this.#log.ready());
   }
 
   #settle({ state }: Assembled): AgentEvent[] {
@@ -388,11 +389,4 @@ class OpenRun implements LiveRun {
     }
     return Promise.all(taken.map(({ prompt }) => expand(prompt, signal)));
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

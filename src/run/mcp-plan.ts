@@ -75,7 +75,7 @@ function givenServers({ mcpConfigs = [], workspace }: McpSetup, warnings: string
   return mcpConfigs.flatMap((given) => {
     const isText = given.trimStart().startsWith("{");
     const file = isText ? "--mcp-config" : given;
-    const content = isText ? parsed(given) : readJson(file);
+    const content = isText ? parseConfig(given) : readJson(file);
     if (content === undefined)
       throw new UserError("FILE_UNREADABLE", `--mcp-config: file not found: ${file}. Pass a file or inline JSON.`);
     return serversIn(content, { scope: "flag", file, folder: workspace }, warnings);
@@ -91,7 +91,7 @@ function pluginServers(plugin: Plugin, warnings: string[]): McpServer[] {
   );
 }
 
-function parsed(text: string) {
+function parseConfig(text: string) {
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;

@@ -74,7 +74,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
   const servers: McpServer[] = [];
   for (const { server, standing } of plan.servers) {
     if (standing === "failed")
-      warn(`The MCP server ${server.name} (${server.file}) was not started: ${sentence(server.problem ?? "")}`);
+      warn(`The MCP server ${server.name} (${server.file}) was not started: ${asSentence(server.problem ?? "")}`);
     if (standing === "pending" || (standing === "needs-approval" && (await isApprovedNow(server, setup, warn))))
       servers.push(server);
   }
@@ -87,7 +87,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     warn,
     limits: { ...(startMs !== undefined && { startMs }), ...(callMs !== undefined && { callMs }) },
   });
-  const told = new Set<string>();
+  const warned = new Set<string>();
   const hide = host.redact ?? redact;
   return {
     get tools() {
@@ -96,11 +96,11 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     rules: rulesOf(plan),
     async ready(signal) {
       await started.ready(signal);
-      const missing = started.status().filter(({ name, status }) => status !== "connected" && !told.has(name));
-      for (const { name } of missing) told.add(name);
+      const missing = started.status().filter(({ name, status }) => status !== "connected" && !warned.has(name));
+      for (const { name } of missing) warned.add(name);
       return missing.map((server) => missingNotice(server, host.program, hide));
     },
-    names: () => connected(started.status()).map(({ name }) => name),
+    names: () => started.status().flatMap(({ name, status }) => (status === "connected" ? name : [])),
     missing: () => missingServers(plan, started.status(), hide),
     async expand(text, signal) {
       const parts = await started.prompt(text, signal).catch((error: unknown) => {
@@ -112,10 +112,6 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     prompts: () => serverPrompts(started.connections).map((each) => ({ ...each, kind: "prompt" as const })),
     end: () => started.end(),
   };
-}
-
-function connected(servers: readonly ServerStatus[]): ServerStatus[] {
-  return servers.filter(({ status }) => status === "connected");
 }
 
 /** Returns servers that were not started or have died. Those that the user disabled are not missing. */
@@ -148,11 +144,11 @@ function approvalContext({ configDir, workspace, home, host }: Setup) {
 
 function missingNotice({ name, status, problem }: ServerStatus, program: string, hide: typeof redact): AgentEvent {
   const login = status === "needs-login" ? ` Log in with: ${program} mcp login ${quotedName(name)}` : "";
-  const message = `The MCP server ${name} is missing: ${sentence(hide(problem ?? "it is not there yet"))}${login}`;
+  const message = `The MCP server ${name} is missing: ${asSentence(hide(problem ?? "it is not there yet"))}${login}`;
   return { type: "notice", kind: "mcp_server", message, fields: { name, status }, at: Date.now() };
 }
 
-function sentence(text: string): string {
+export function asSentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 

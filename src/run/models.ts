@@ -1,10 +1,11 @@
 // Creates all providers: for the run itself, its hooks, reviewers and subagents, and for `auto`.
 import type { AgentModel } from "../agent/agent.ts";
 import { checkEffort } from "../model/efforts.ts";
-import { priceOf } from "../model/facts.ts";
+import { priceOf } from "../model/limits.ts";
 import type { ProviderOptions } from "../model/open.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
+import type { RunCommand } from "../model/token.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
@@ -64,12 +65,16 @@ function otherModel(model: ResolvedModel, name: string): ResolvedModel | undefin
   }
 }
 
-/** Warns about a model whose price is unknown. */
 export function priceWarning(model: ResolvedModel): string[] {
   if (priceOf(model)) return [];
   return [
     `The price of ${model.displayName} is not known, and neither is the cost of this run. Give it with --price, in dollars for a million tokens: --price 3,15`,
   ];
+}
+
+export function tokenRunner(env: NodeJS.ProcessEnv): RunCommand {
+  return async (command, signal) =>
+    (await import("./token-command.ts")).runTokenCommand(command, { env, ...(signal && { signal }) });
 }
 
 /** Opens a provider with the retries, limits and fallbacks of the run. */
@@ -79,7 +84,7 @@ export async function openProvider(
   options: Pick<ProviderOptions, "sessionId" | "repliesGiven" | "scriptPlace"> = {},
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
-  const { openProvider: open = createProvider, wrapProvider = same } = host.seams ?? {};
+  const { openProvider: open = createProvider, wrapProvider = (provider: Provider) => provider } = host.seams ?? {};
   // The first use of `performance` costs a millisecond, which would delay the first line of output.
   const openedAt = process.uptime();
   const opened = await open(model, {
@@ -90,20 +95,16 @@ export async function openProvider(
     program: host.program,
     version: host.version,
     ...(host.insecure && { insecure: true }),
-    runCommand: async (command, signal) =>
-      (await import("./token-command.ts")).printedBy(command, { env: host.env, ...(signal && { signal }) }),
+    runCommand: tokenRunner(host.env),
     ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (process.uptime() - openedAt) * 1000 }),
+    ...(host.timeLeft && { timeLeft: host.timeLeft }),
     ...options,
   });
   const provider = wrapProvider(opened, model);
-  return host.waiting ? waitedFor(provider, model.displayName, host.waiting) : provider;
+  return host.waiting ? withWaiting(provider, model.displayName, host.waiting) : provider;
 }
 
-function same(provider: Provider): Provider {
-  return provider;
-}
-
-function waitedFor(provider: Provider, name: string, waiting: Waiting): Provider {
+function withWaiting(provider: Provider, name: string, waiting: Waiting): Provider {
   return {
     get id() {
       return provider.id;

@@ -1,5 +1,5 @@
 // Observes a run with a log, OpenTelemetry, or both. Loaded only when one is configured.
-import { listenedTo, type Observer } from "../observe/observer.ts";
+import { type Observer, observedProvider } from "../observe/observer.ts";
 import type { LiveRun, RunRequest } from "../protocol/run.ts";
 import { Waiting } from "../protocol/waiting.ts";
 import type { RunHost } from "./host.ts";
@@ -15,18 +15,18 @@ export async function observedRun(request: RunRequest, host: RunHost, open: Open
     if (run) run.notice("warning", message);
     else early.push(message);
   };
-  const observers = (await observersOf(request, host, warn)).map(unfailing);
-  const tell = (say: (observer: Observer) => void) => observers.forEach(say);
+  const observers = (await observersOf(request, host, warn)).map(withoutFailures);
+  const notify = (say: (observer: Observer) => void) => observers.forEach(say);
   const end = async () => {
     const faults = await Promise.all(observers.map((observer) => observer.end()));
     for (const fault of faults) if (fault !== undefined) host.warn?.(fault);
   };
   try {
-    run = await open(request, watchedHost(host, observers, tell));
+    run = await open(request, watchedHost(host, observers, notify));
     early.splice(0).forEach(warn);
     return withEnd(run, end);
   } catch (error) {
-    tell((observer) => observer.failed(error, Date.now()));
+    notify((observer) => observer.failed(error, Date.now()));
     await end();
     throw error;
   }
@@ -55,11 +55,11 @@ async function observersOf(request: RunRequest, host: RunHost, warn: (message: s
 function watchedHost(
   host: RunHost,
   observers: readonly Observer[],
-  tell: (say: (observer: Observer) => void) => void,
+  notify: (say: (observer: Observer) => void) => void,
 ): RunHost {
   const waiting = host.waiting ?? new Waiting();
   waiting.watch((waited) => {
-    if (waited.kind !== "model" && waited.kind !== "tool") tell((observer) => observer.waited(waited, Date.now()));
+    if (waited.kind !== "model" && waited.kind !== "tool") notify((observer) => observer.waited(waited, Date.now()));
   });
   const wrap = host.seams?.wrapProvider;
   return {
@@ -67,29 +67,29 @@ function watchedHost(
     waiting,
     watch(recorded) {
       host.watch?.(recorded);
-      tell((observer) => observer.event(recorded, Date.now()));
+      notify((observer) => observer.event(recorded, Date.now()));
     },
     debug(message) {
       host.debug?.(message);
-      tell((observer) => observer.said(message, Date.now()));
+      notify((observer) => observer.said(message, Date.now()));
     },
     seams: {
       ...host.seams,
-      wrapProvider: (provider, model) => listenedTo(wrap?.(provider, model) ?? provider, model, observers),
+      wrapProvider: (provider, model) => observedProvider(wrap?.(provider, model) ?? provider, model, observers),
     },
   };
 }
 
 /** Keeps faults of an observer from affecting the run. */
-function unfailing(observer: Observer): Observer {
+function withoutFailures(observer: Observer): Observer {
   return new Proxy(observer, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function" || name === "end")
         return typeof value === "function" ? value.bind(target) : value;
-      return (...told: unknown[]) => {
+      return (...values: unknown[]) => {
         try {
-          value.apply(target, told);
+          value.apply(target, values);
         } catch {} // only the observation is lost
       };
     },

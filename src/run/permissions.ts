@@ -6,6 +6,7 @@ import type { Decision, Need } from "../policy/need.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { useSandbox, usesSandbox } from "../store/trust.ts";
+import { changedSince } from "./changed-since.ts";
 import { createAsking, keepConsent, permissionAsker } from "./human.ts";
 import { type Confinement, createConfinement, unconfined } from "./sandbox.ts";
 import type { Setup } from "./setup.ts";
@@ -66,6 +67,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
   let changed = parts.isResumed;
+  let hasRunOutside = false;
   let consented = usesSandbox(configDir, standsFor ?? workspace);
   const attended = (): boolean => ask !== undefined && host.attended?.() === true;
   const confine = async (): Promise<Confinement> => {
@@ -113,9 +115,17 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
       const { decide } = await import("../policy/decide.ts");
       const { situation, check } = await situationFor(needs);
       const mode = options?.readOnly && state.mode !== "plan" ? "ask" : state.mode;
-      const decision = await check(await decide(needs, { ...situation, mode, changed }));
+      const judge = async () => check(await decide(needs, { ...situation, mode, changed }));
+      let decision = await judge();
+      if (decision.leaves && !changed) {
+        // What an allowed command, a hook or a server wrote is seen only by looking.
+        changed = hasRunOutside && (await changedSince([workspace, ...roots], startedAt, configDir));
+        if (changed) decision = await judge();
+        hasRunOutside = true;
+      }
       if (decision.verdict === "allow")
-        changed ||= decision.changes === true || needs.some(({ kind }) => changing.has(kind));
+        changed ||=
+          decision.changes === true || options?.changes === true || needs.some(({ kind }) => changing.has(kind));
       return decision.verdict === "ask" && !ask ? withRemedy(decision, needs, situation) : decision;
     },
     get sandbox() {

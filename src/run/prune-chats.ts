@@ -46,14 +46,14 @@ export async function pruneChats(
 /** Size of all chats above which the user is notified. */
 const muchBytes = 1_000_000_000;
 
-/** Runs at most once a day. With `days`, deletes older unnamed chats. Otherwise `tell` is called once when the chats take much space. */
+/** Runs at most once a day. With `days`, deletes older unnamed chats. Otherwise `notice` is called once when the chats take much space. */
 export async function pruneDaily(
   configDir: string,
-  { days, tell }: { days: number | undefined; tell: ((message: string) => void) | undefined },
+  { days, notice }: { days: number | undefined; notice: ((message: string) => void) | undefined },
 ): Promise<void> {
   const note = join(configDir, "courser", days === undefined ? "chats-measured" : "chats-pruned");
   const last = statSync(note, { throwIfNoEntry: false });
-  // A note that is not empty means that the user was already told.
+  // A marker file that is not empty means that the user was already informed.
   if (last && (last.size > 0 || Date.now() - last.mtimeMs < dayMs)) return;
   mkdirSync(join(configDir, "courser"), { recursive: true, mode: 0o700 });
   writeFileSync(note, "", { mode: 0o600 });
@@ -65,7 +65,7 @@ export async function pruneDaily(
   if (bytes < muchBytes) return;
   writeFileSync(note, `${bytes}\n`);
   const command = `${programName()} sessions prune --older-than 30d --keep-named --dry-run`;
-  tell?.(
+  notice?.(
     `The chats take ${(bytes / muchBytes).toFixed(1)} GB. To see which could be deleted: ${command}. "pruneAfterDays" in courser.json deletes them by itself.`,
   );
 }

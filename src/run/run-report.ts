@@ -6,11 +6,13 @@ import type { AgentEvent, BackgroundWork, BudgetUse, MissingServer } from "../pr
 import type { FailReason, RunRequest, TurnEnding } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
 import { oneLine } from "../text/one-line.ts";
+import type { Asking } from "./human.ts";
 
 type ReportParts = {
   request: RunRequest;
   background: BackgroundShells;
   spending: UsageBudget;
+  asking: Pick<Asking, "waitedMs">;
   /** Returns configured servers that are not connected. */
   missing(): MissingServer[];
   waitMs: number;
@@ -20,7 +22,8 @@ type ReportParts = {
 export class RunReport {
   readonly #parts: ReportParts;
   #done = 0;
-  #isTold = false;
+  #isReminded = false;
+  #waitedBefore = 0;
   readonly #differences: string[] = [];
 
   constructor(parts: ReportParts) {
@@ -33,8 +36,9 @@ export class RunReport {
     if (event.type === "notice" && event.kind === "replay") this.#differences.push(event.message);
   }
 
-  /** Throws, before the model is asked, when a required server is missing. */
-  checkServers(known: readonly string[]): void {
+  /** Must be called when a turn begins. Throws if a required server is missing. */
+  begin(known: readonly string[]): void {
+    this.#waitedBefore = this.#parts.asking.waitedMs();
     const missing = this.#parts.missing();
     for (const name of this.#parts.request.requiredServers ?? []) {
       const gone = missing.find((server) => server.name === name);
@@ -54,8 +58,8 @@ export class RunReport {
     const settle = () => background.settle(waitMs, signal);
     await (waiting ? waiting.during("tool", "in the background", settle) : settle());
     const running = background.list().filter(({ status }) => status === "running");
-    if (running.length === 0 || this.#isTold || signal.aborted) return undefined;
-    this.#isTold = true;
+    if (running.length === 0 || this.#isReminded || signal.aborted) return undefined;
+    this.#isReminded = true;
     const names = running.map(({ taskId, command }) => `${taskId} (${oneLine(command, 60)})`);
     const [verb, them] = running.length === 1 ? ["runs", "it"] : ["run", "them"];
     return `${names.join(", ")} still ${verb}. Await ${them}, or stop ${them} with kill: true, then end: what is cut off by the end of the run makes it a failure.`;
@@ -68,31 +72,35 @@ export class RunReport {
     const work = workOf(background, new Set(cutOff.map(({ taskId }) => taskId)));
     const missing = this.#parts.missing();
     const budget = this.#budget();
-    const told = {
+    const waitedMs = this.#parts.asking.waitedMs() - this.#waitedBefore;
+    const report = {
       ...event,
+      ...(waitedMs > 0 && { waitedMs }),
       ...(work.length > 0 && { background: work }),
       ...(missing.length > 0 && { missingServers: missing }),
       ...(budget && { budget }),
     };
-    return told.type === "done" ? this.#judged(told) : told;
+    return report.type === "done" ? this.#judgeEnding(report) : report;
   }
 
   /** Fails a success if background work was cut off or a --fail-on condition was met. */
-  #judged(event: TurnEnding & { type: "done" }): TurnEnding {
+  #judgeEnding(event: TurnEnding & { type: "done" }): TurnEnding {
     const cutOff = (event.background ?? []).filter(({ status }) => status === "cut_off");
-    const faults = (this.#parts.request.failOn ?? []).flatMap((reason) => checks[reason](event, this.#facts()) ?? []);
+    const faults = (this.#parts.request.failOn ?? []).flatMap(
+      (reason) => checks[reason](event, this.#runCounts()) ?? [],
+    );
     if (cutOff.length === 0 && faults.length === 0) return event;
     const { type: _type, text: answer, ...ending } = event;
     const isCutOff = cutOff.length > 0 && !this.#parts.request.failOn?.includes("background");
     if (isCutOff && faults.length === 0) {
-      const message = `The agent ended while its background work still ran, which was ended with it: ${named(cutOff)}. Let it await or stop what it starts, or give it more time with "backgroundWaitMs" in courser.json.`;
+      const message = `The agent ended while its background work still ran, which was ended with it: ${listWork(cutOff)}. Let it await or stop what it starts, or give it more time with "backgroundWaitMs" in courser.json.`;
       return { type: "fail", message, code: "BACKGROUND_CUT_OFF", answer, ...ending };
     }
     const message = `The run ended, but a --fail-on condition was met: ${faults.join("; ")}.`;
     return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 
-  #facts(): Facts {
+  #runCounts(): RunCounts {
     return { done: this.#done, differences: this.#differences };
   }
 
@@ -108,17 +116,17 @@ export class RunReport {
   }
 }
 
-type Facts = { done: number; differences: readonly string[] };
+type RunCounts = { done: number; differences: readonly string[] };
 
 /** Each check returns what is wrong, or undefined. */
-const checks: Record<FailReason, (event: TurnEnding, facts: Facts) => string | undefined> = {
+const checks: Record<FailReason, (event: TurnEnding, counts: RunCounts) => string | undefined> = {
   denied({ denials = [] }) {
     if (denials.length === 0) return undefined;
     return `${denials.length} refused: ${denials.map(({ tool, reason }) => `${tool} (${oneLine(reason, 120)})`).join(", ")}`;
   },
   background({ background = [] }) {
     const bad = background.filter(({ status, exit_code }) => status === "cut_off" || (exit_code ?? 0) !== 0);
-    return bad.length === 0 ? undefined : `background work did not end well: ${named(bad)}`;
+    return bad.length === 0 ? undefined : `background work did not end well: ${listWork(bad)}`;
   },
   empty: (_event, { done }) => (done > 0 ? undefined : "nothing was done: no call of a tool succeeded"),
   mcp({ missingServers = [] }) {
@@ -128,7 +136,7 @@ const checks: Record<FailReason, (event: TurnEnding, facts: Facts) => string | u
   replay: (_event, { differences: [first] }) => first && `the replay differs: ${oneLine(first, 300)}`,
 };
 
-function named(work: readonly BackgroundWork[]): string {
+function listWork(work: readonly BackgroundWork[]): string {
   return work
     .map(({ id, command, status, exit_code: code }) => {
       const how = status === "exited" ? `exit code ${code}` : status.replace("_", " ");

@@ -8,6 +8,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { PermissionMode } from "../protocol/run.ts";
 import type { SandboxMode } from "../store/sandbox-settings.ts";
 import { usesSandbox } from "../store/trust.ts";
+import { firstOf } from "../text/first-of.ts";
 import { oneLine } from "../text/one-line.ts";
 import type { Setup } from "./setup.ts";
 
@@ -76,20 +77,20 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
     const problem = await sandbox.problem();
     if (problem) throw new UserError("SANDBOX_UNAVAILABLE", `${problem} To run without it: --sandbox disabled`);
   }
-  let isTold = false;
+  let hasWarned = false;
   return {
     reach: (unlisted) => reachOf(mode, unlisted),
     sandbox,
     openSandbox,
     async check(decision) {
-      if (!decision.withNetwork) return askWithout(sandbox, decision, parts.canAsk);
+      if (!decision.withNetwork) return askWithoutSandbox(sandbox, decision, parts.canAsk);
       const problem = await openSandbox.problem();
       if (problem === undefined) return decision;
-      if (!isTold)
+      if (!hasWarned)
         parts.warn(
           `${problem} Commands that rules allow run unconfined, although this chat has changed the workspace.`,
         );
-      isTold = true;
+      hasWarned = true;
       const { confined: _confined, withNetwork: _open, ...allowed } = decision;
       return allowed;
     },
@@ -135,10 +136,9 @@ export async function commandWords(
   const writable = type === "workspace_readwrite" ? [workspace] : [];
   const limits = sandboxLimits({ writable, temporary, network: networkPlan(sandboxSettings.network) });
   const allowed = rules.filter((rule) => rule.kind === "Shell" && rule.verdict === "allow").map(({ text }) => text);
-  const named = allowed.slice(0, maxRules).map((text) => oneLine(text, 40));
-  const rest = allowed.length > maxRules ? ` and ${allowed.length - maxRules} more` : "";
+  const named = allowed.map((text) => oneLine(text, 40));
   const outside =
-    allowed.length > 0 ? `Rules allow others: ${named.join(", ")}${rest}.` : "No rule allows any outside it.";
+    allowed.length > 0 ? `Rules allow others: ${firstOf(named, maxRules)}.` : "No rule allows any outside it.";
   const inSandbox = `run in a sandbox: ${limits}.`;
   return (mode) => {
     if (mode === "default") return reach === "all" ? `all ${inSandbox}` : `they ${inSandbox} ${outside}`;
@@ -158,7 +158,7 @@ function reachOf(mode: SandboxMode, unlisted: Unlisted): Situation["sandbox"] {
   return mode === "auto" && unlisted === "sandbox" ? "unlisted" : "off";
 }
 
-async function askWithout(sandbox: Sandbox, decision: Decision, canAsk: boolean): Promise<Decision> {
+async function askWithoutSandbox(sandbox: Sandbox, decision: Decision, canAsk: boolean): Promise<Decision> {
   if (decision.verdict !== "allow" || !decision.confined) return decision;
   const problem = await sandbox.problem();
   if (!problem) return decision;

@@ -56,14 +56,14 @@ export const lastingModes: readonly unknown[] = ["plan", "ask"] satisfies Permis
 /** Throws when the run cannot be stored: nothing runs without being recorded. */
 export async function openSession(setup: Setup): Promise<RunSession> {
   const choice = await chosenChat(setup);
-  const { unkept } = setup.request;
-  if (unkept) return passingSession(setup, choice);
-  const kept = { mode: setup.mode === "force" ? "auto-run" : "default", model: setup.model.displayName };
+  const { ephemeral } = setup.request;
+  if (ephemeral) return ephemeralSession(setup, choice);
+  const metadata = { mode: setup.mode === "force" ? "auto-run" : "default", model: setup.model.displayName };
   const warnings: string[] = [];
   const chat =
     choice.type === "resume"
-      ? await openFreeChat(await chosenFolder(setup, choice, (message) => warnings.push(message)), kept)
-      : createChat(setup, { id: await newId(setup, choice.id), ...kept });
+      ? await openFreeChat(await chosenFolder(setup, choice, (message) => warnings.push(message)), metadata)
+      : createChat(setup, { id: await newId(setup, choice.id), ...metadata });
   if (choice.name) chat.rename(choice.name);
   return {
     id: chat.metadata.id,
@@ -92,13 +92,13 @@ async function chosenChat({ request, configDir }: Setup): Promise<ChatChoice> {
 }
 
 /** Opens a session that stores nothing; a chat that it resumes stays unchanged. */
-async function passingSession(setup: Setup, choice: ChatChoice): Promise<RunSession> {
+async function ephemeralSession(setup: Setup, choice: ChatChoice): Promise<RunSession> {
   const { createSession } = await import("../agent/agent.ts");
   const resumed = choice.type === "resume" ? await readWhole(await chosenFolder(setup, choice)) : nothing;
   const state = new Map(resumed.state);
-  const given = choice.type === "new" ? choice.id : choice.newId;
+  const chatId = choice.type === "new" ? choice.id : choice.newId;
   return {
-    id: given ?? newUuid(setup),
+    id: chatId ?? newUuid(setup),
     mode: modeAfter(state.get("mode"), setup),
     session: createSession(resumed.messages),
     state: (key) => state.get(key),
@@ -112,14 +112,13 @@ async function passingSession(setup: Setup, choice: ChatChoice): Promise<RunSess
 export function scriptPlaceIn({ state, saveState }: Pick<RunSession, "state" | "saveState">): ScriptPlace {
   return {
     repliesGiven(file) {
-      const kept = state("script") as { file: string; repliesGiven: number } | undefined;
-      return kept?.file === file ? kept.repliesGiven : 0;
+      const savedScript = state("script") as { file: string; repliesGiven: number } | undefined;
+      return savedScript?.file === file ? savedScript.repliesGiven : 0;
     },
     keep: (file, repliesGiven) => saveState("script", { file, repliesGiven }),
   };
 }
 
-/** Builds the first event of a run. */
 export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): AgentEvent {
   return {
     type: "init",
@@ -138,7 +137,7 @@ export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): A
  * which the `init` event already contains.
  */
 function policyHash({ rules, trusted, request, settings }: Setup, mode: PermissionMode): { policyHash?: string } {
-  const said = rules
+  const ruleTexts = rules
     .filter(({ source }) => source !== "built in")
     .map(({ verdict, text, scope }) => `${verdict} ${scope} ${text}`);
   const { sandbox, approvedServers = [], autoReview, allowedTools, disallowedTools } = request;
@@ -149,9 +148,9 @@ function policyHash({ rules, trusted, request, settings }: Setup, mode: Permissi
     disallowedTools,
     ...(approvedServers.length > 0 && { approvedServers }),
   };
-  const isPlain = said.length === 0 && Object.values(asked).every((value) => value === undefined);
+  const isPlain = ruleTexts.length === 0 && Object.values(asked).every((value) => value === undefined);
   if (isPlain) return {};
-  return { policyHash: digestOf(JSON.stringify([mode, trusted, settings.approvalMode, said.sort(), asked])) };
+  return { policyHash: digestOf(JSON.stringify([mode, trusted, settings.approvalMode, ruleTexts.sort(), asked])) };
 }
 
 /** Stores events in the chat. They can still be read after the chat is closed. */
@@ -184,11 +183,11 @@ function newUuid({ host }: Setup): string {
 }
 
 /** Returns an unused id: a chat can be resumed by its id alone, so it must be unique across folders. */
-async function newId(setup: Setup, given: string | undefined): Promise<string> {
-  if (given === undefined) return newUuid(setup);
-  const id = given.toLowerCase();
+async function newId(setup: Setup, wantedId: string | undefined): Promise<string> {
+  if (wantedId === undefined) return newUuid(setup);
+  const id = wantedId.toLowerCase();
   const { program } = setup.host;
-  if (!isChatId(id)) throw new UserError("USAGE", `The chat id '${given}' is not a UUID.`);
+  if (!isChatId(id)) throw new UserError("USAGE", `The chat id '${wantedId}' is not a UUID.`);
   const { isTaken } = await import("../store/chats/list-chats.ts");
   if (isTaken(setup.configDir, id))
     throw new UserError("USAGE", `A chat with the id ${id} already exists. Resume it: ${program} --resume ${id}`);
@@ -205,7 +204,7 @@ async function chosenFolder(
   const { findResumed, forkChat } = await import("../store/chats/find-chat.ts");
   const folder = findResumed(configDir, id, workspace, host.program);
   // A run that stores nothing needs no copy.
-  if (!fork || request.unkept) return folder;
+  if (!fork || request.ephemeral) return folder;
   const free = copyId === undefined ? undefined : await newId(setup, copyId);
   return forkChat(configDir, folder, { id: free, onLoss }).folder;
 }

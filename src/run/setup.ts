@@ -35,7 +35,7 @@ export type Setup = {
   settings: Settings;
   /** The rules of the settings and of this run, and the built-in one that hides saved keys from the agent. */
   rules: readonly Rule[];
-  /** For a worktree, the checkout that it was made from, whose restrictions apply here too, committed or not. */
+  /** The checkout that this worktree was created from. Its restrictions apply here too, even uncommitted ones. */
   standsFor?: string;
   /** Folders of a worktree's repository that commands in the sandbox must be able to read. */
   borrowed?: readonly string[];
@@ -48,8 +48,8 @@ export type Setup = {
 };
 
 /** With `gate`, requires a trusted workspace. Throws a UserError when the run cannot start. */
-export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate: true }): Promise<Setup> {
-  const asked = readRunRequest(given);
+export async function setUp(requested: RunRequest, host: RunHost, { gate } = { gate: true }): Promise<Setup> {
+  const asked = readRunRequest(requested);
   const { env } = host;
   const workspace = realDirectory(asked.workspace, "--workspace");
   const roots = (asked.roots ?? []).map((path) => realDirectory(path, "--add-dir"));
@@ -61,8 +61,8 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const answer = isAsked ? await asking.ask({ type: "trust", workspace }) : undefined;
   const isGranted = answer?.type === "yes";
   host.signal?.throwIfAborted();
-  if (isAsked && !isGranted) throw untrusted(workspace);
-  // A yes is remembered like --trust, unless it was for this run only.
+  if (isAsked && !isGranted) throw untrustedError(workspace);
+  // After a yes the workspace is trusted from now on, as with --trust, unless the answer was for this run only.
   const request = isGranted && answer.grant !== "run" ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
   const trustWarnings: string[] = [];
@@ -118,7 +118,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
       ...settings.warnings,
       ...warnings,
       ...foreignKeyWarning(host),
-      ...insecureWarning(host),
+      ...(host.insecure ? ["The TLS certificate of the model's server is not verified (--insecure)."] : []),
       ...(model.notice ? [model.notice] : []),
       ...priceWarning(model),
     ],
@@ -131,14 +131,9 @@ async function pluginsOf(config: string, { pluginDirs = [] }: RunRequest): Promi
   return (await import("../store/plugins/installed.ts")).loadPlugins(config, pluginDirs);
 }
 
-/** Returns the worktree that contains the workspace. */
 async function worktreeOf(config: string, workspace: string): Promise<Worktree | undefined> {
   if (!workspace.startsWith(join(realOf(config), "worktrees", sep))) return undefined;
   return (await import("../worktrees/records.ts")).worktreeAt(config, workspace);
-}
-
-function insecureWarning({ insecure }: RunHost): string[] {
-  return insecure ? ["The TLS certificate of the model's server is not verified (--insecure)."] : [];
 }
 
 function rulesOfRun({ permissions = {} }: RunRequest): Rule[] {
@@ -152,8 +147,8 @@ function rulesOfRun({ permissions = {} }: RunRequest): Rule[] {
 
 /** Programs that drive `cursor-agent` pass on its key, which does not work here and must not be sent to other vendors. */
 function foreignKeyWarning({ env, apiKey }: RunHost): string[] {
-  const given = { "--api-key": apiKey, CURSOR_API_KEY: env["CURSOR_API_KEY"] };
-  return Object.entries(given)
+  const keySources = { "--api-key": apiKey, CURSOR_API_KEY: env["CURSOR_API_KEY"] };
+  return Object.entries(keySources)
     .filter(([, key]) => key !== undefined && isForeignKey(key.trim()))
     .map(
       ([name]) => `${name} contains a key for Cursor's own service and is not used: use a key of the model's vendor.`,
@@ -166,7 +161,7 @@ function modeOf({ mode, force }: RunRequest, { approvalMode }: Settings): Permis
 }
 
 /** Builds the error for an untrusted workspace, also for callers that do not start a run. */
-export function untrusted(workspace: string): UserError {
+export function untrustedError(workspace: string): UserError {
   return new UserError(
     "UNTRUSTED",
     `Workspace Trust Required\n\n  ${workspace}\n\nThe agent reads and changes files here and follows this project's instructions.\nPass --trust, --yolo, or -f if you trust this directory; --trust is remembered.`,

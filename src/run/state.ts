@@ -11,9 +11,9 @@ export function perMode<Value>(
   make: (mode: PermissionMode) => Value,
   first = make(state.mode),
 ): () => Value {
-  const made = new Map([[state.mode, first]]);
+  const byMode = new Map([[state.mode, first]]);
   return () => {
-    if (!made.has(state.mode)) made.set(state.mode, make(state.mode));
-    return made.get(state.mode)!;
+    if (!byMode.has(state.mode)) byMode.set(state.mode, make(state.mode));
+    return byMode.get(state.mode)!;
   };
 }

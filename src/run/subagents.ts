@@ -2,7 +2,12 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSession } from "../agent/agent.ts";
-import { buildSystemPrompt, createPathInstructions, createSkillBook, withSkills } from "../agent/instructions/index.ts";
+import {
+  buildSystemPrompt,
+  createPathInstructions,
+  createSkillRegistry,
+  withSkills,
+} from "../agent/instructions/index.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
 import type { SubagentChat, SubagentChats, SubagentContext } from "../agent/subagents/run.ts";
 import type { Message } from "../protocol/message.ts";
@@ -37,8 +42,8 @@ export function subagentContext(setup: Setup, session: RunSession, parts: Subage
     systemFor({ name, prompt, readOnly }) {
       // Planning is the parent's task.
       const mode = readOnly || state.mode === "plan" ? "ask" : state.mode;
-      const known = prompts.get(`${mode} ${name}`);
-      if (known !== undefined) return known;
+      const existing = prompts.get(`${mode} ${name}`);
+      if (existing !== undefined) return existing;
       const append = [surroundings.appendSystemPrompt, prompt].filter(Boolean).join("\n\n");
       const input = { ...surroundings, mode, headless: true, appendSystemPrompt: append } as const;
       const { system } = buildSystemPrompt(input, loaded);
@@ -46,19 +51,19 @@ export function subagentContext(setup: Setup, session: RunSession, parts: Subage
       return system;
     },
     instructionsFor() {
-      const skills = createSkillBook({ ...files, trusted: setup.trusted });
-      const own = withSkills(createPathInstructions(files, loaded), skills);
-      return (path) => own.forPath(resolve(setup.workspace, path));
+      const skills = createSkillRegistry({ ...files, trusted: setup.trusted });
+      const ownInstructions = withSkills(createPathInstructions(files, loaded), skills);
+      return (path) => ownInstructions.forPath(resolve(setup.workspace, path));
     },
     levels,
-    chats: session.chat ? keptChats(setup, session) : passingChats(setup),
+    chats: session.chat ? storedChats(setup, session) : ephemeralChats(setup),
     openModel: (name) => openNamedModel(setup, { name, by: "agent" }),
     nested: createSubagents,
   };
 }
 
 /** Stores each subagent's chat, which can be shown, resumed and deleted like any other, but is not listed. */
-function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): SubagentChats {
+function storedChats({ configDir, workspace, mode }: Setup, session: RunSession): SubagentChats {
   const folderOf = (id: string) => (isChatId(id) ? chatFolder(configDir, workspace, id) : undefined);
   const isThere = (folder: string | undefined): folder is string =>
     folder !== undefined && existsSync(storeFile(folder));
@@ -88,16 +93,16 @@ function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): 
 }
 
 /** With --no-persist, nothing outlives the run. */
-function passingChats({ configDir }: Setup): SubagentChats {
-  const known = new Map<string, { type: string; messages: readonly Message[] }>();
+function ephemeralChats({ configDir }: Setup): SubagentChats {
+  const pastSubagents = new Map<string, { type: string; messages: readonly Message[] }>();
   return {
-    typeOf: (id) => known.get(id)?.type,
+    typeOf: (id) => pastSubagents.get(id)?.type,
     open(id, { type }) {
-      const session = createSession([...(known.get(id)?.messages ?? [])]);
+      const session = createSession([...(pastSubagents.get(id)?.messages ?? [])]);
       return {
         session,
         record: () => undefined,
-        close: () => void known.set(id, { type, messages: session.messages }),
+        close: () => void pastSubagents.set(id, { type, messages: session.messages }),
       };
     },
     openOutput: (id) => openSubagentOutput(configDir, id),

@@ -7,7 +7,7 @@ const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
 const timeoutMs = 60_000;
 
 /** Runs in the home directory, not in the workspace, whose files may come from others. Throws when the program fails. */
-export async function printedBy(
+export async function runTokenCommand(
   command: string,
   { env, signal }: { env: NodeJS.ProcessEnv; signal?: AbortSignal },
 ): Promise<string> {
@@ -23,6 +23,6 @@ export async function printedBy(
   });
   if (end.exitCode === 0) return end.stdout.toString("utf8");
   const why = end.timedOut ? `it did not end within ${timeoutMs / 1000} s` : `it ended with exit code ${end.exitCode}`;
-  const said = redactedEnd(end.stderr.trim(), 500);
-  throw new Error(`${why}${said && ` (${said})`}: ${command}`);
+  const errorOutput = redactedEnd(end.stderr.trim(), 500);
+  throw new Error(`${why}${errorOutput && ` (${errorOutput})`}: ${command}`);
 }

@@ -3,6 +3,7 @@
 import type { AgentEvent, Ending } from "../protocol/event.ts";
 import type { EventLog } from "../protocol/event-log.ts";
 import type { TurnEnding } from "../protocol/run.ts";
+import { isEnding } from "../protocol/run.ts";
 
 const endedBefore = "The run ended before this call did. It may or may not have taken effect.";
 
@@ -68,8 +69,4 @@ export class TurnRecorder {
 /** Returns the duration and usage of the turn, however it ended. */
 function numbersOf({ durationMs, apiDurationMs, usage }: TurnEnding): Ending {
   return { durationMs, apiDurationMs, ...(usage && { usage }) };
-}
-
-function isEnding(event: AgentEvent): event is TurnEnding {
-  return event.type === "done" || event.type === "fail";
 }

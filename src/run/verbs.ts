@@ -7,6 +7,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { type Message, messageText } from "../protocol/message.ts";
 import type { ContextUse } from "../protocol/run.ts";
+import { firstOf } from "../text/first-of.ts";
 import type { Assembled } from "./assemble.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
@@ -14,11 +15,11 @@ import type { Setup } from "./setup.ts";
 const never = new AbortController().signal;
 
 /** Compacts the conversation between two turns. */
-export async function compact({ agent }: Assembled, tell: (event: AgentEvent) => void): Promise<void> {
+export async function compactConversation({ agent }: Assembled, emit: (event: AgentEvent) => void): Promise<void> {
   const { spending, model, session } = agent;
   const room = Math.floor(estimateTokens(session.messages) / 2);
-  const work = { agent, signal: never, spending: spending!, facts: model, apiMs: 0, shortest: 0 };
-  for await (const event of shorten(work, room, { trigger: "manual", isIdle: true })) tell(event);
+  const work = { agent, signal: never, spending: spending!, modelInfo: model, apiMs: 0, shortest: 0 };
+  for await (const event of shorten(work, room, { trigger: "manual", isIdle: true })) emit(event);
 }
 
 /** Restores files first: if one cannot be restored, the conversation stays unchanged. Returns a summary. */
@@ -32,12 +33,12 @@ export async function rewind(
   const { steps, failed } = await files.restore(turn);
   const changes = steps.length === 1 ? "one file change" : `${steps.length} file changes`;
   if (failed.length > 0) {
-    const shown = (paths: readonly string[]) =>
-      paths.slice(0, 5).join(", ") + (paths.length > 5 ? ` and ${paths.length - 5} more` : "");
-    const undone = steps.length > 0 ? `${changes} undone (${shown(steps.map(({ path }) => path))})` : "no file changed";
+    const paths = steps.map(({ path }) => path);
+    const undone = steps.length > 0 ? `${changes} undone (${firstOf(paths, 5)})` : "no file changed";
+    const unrestored = failed.map(({ path, why }) => `${path} (${why})`);
     throw new UserError(
       "STORE_IO",
-      `These files could not be restored: ${shown(failed.map(({ path, why }) => `${path} (${why})`))}. ` +
+      `These files could not be restored: ${firstOf(unrestored, 5)}. ` +
         `The rewind stopped there: ${undone}, the conversation not changed. Fix that and rewind again, or take the changes back: ` +
         `${setup.host.program} sessions rewind ${chat.metadata.id} --undo`,
     );
@@ -48,10 +49,10 @@ export async function rewind(
 }
 
 export function contextUse({ system, tools, session, model, spending }: Agent): ContextUse {
-  const told = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  const offered = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
   const used = {
     system: tokensOf(system),
-    tools: tokensOf(JSON.stringify(told)),
+    tools: tokensOf(JSON.stringify(offered)),
     messages: estimateTokens(session.messages),
   };
   const cost = model.price && spending ? { costUsd: spending.whole.cost } : {};
@@ -63,7 +64,7 @@ function tokensOf(text: string): number {
 }
 
 /** Sends the conversation and the question to the model; neither the question nor the answer is added to the conversation. */
-export async function aside(agent: Agent, question: string, signal = never): Promise<string> {
+export async function askAside(agent: Agent, question: string, signal = never): Promise<string> {
   const { provider, model, system, session, spending } = agent;
   const asked: Message = { role: "user", parts: [{ type: "text", text: question }] };
   const note = "This is a side question. Answer it briefly, from what you already know; you have no tools for it.";

@@ -7,7 +7,7 @@ import { inheritTrust, isTrusted, trust } from "../store/trust.ts";
 import { openWorktree } from "../worktrees/create.ts";
 import type { RunHost } from "./host.ts";
 import { realDirectory } from "./real-directory.ts";
-import { untrusted } from "./setup.ts";
+import { untrustedError } from "./setup.ts";
 
 export type InWorktree = { request: RunRequest; notices: string[] };
 
@@ -21,9 +21,9 @@ export async function inWorktree(
   const workspace = realDirectory(request.workspace, "--workspace");
   const config = configDir(host.env);
   const trusted = request.trust === true || isTrusted(config, workspace);
-  if (!trusted && !request.force) throw untrusted(workspace);
+  if (!trusted && !request.force) throw untrustedError(workspace);
   if (request.trust) trust(config, workspace);
-  const made = await openWorktree({
+  const opened = await openWorktree({
     configDir: config,
     env: host.env,
     workspace,
@@ -32,9 +32,9 @@ export async function inWorktree(
     ...(worktree.base !== undefined && { base: worktree.base }),
     ...(host.signal && { signal: host.signal }),
   });
-  if (trusted) inheritTrust(config, workspace, realDirectory(made.workspace, "--workspace"));
+  if (trusted) inheritTrust(config, workspace, realDirectory(opened.workspace, "--workspace"));
   return {
-    request: { ...request, workspace: made.workspace },
-    notices: [`Using worktree: ${made.workspace}`, ...made.notices],
+    request: { ...request, workspace: opened.workspace },
+    notices: [`Using worktree: ${opened.workspace}`, ...opened.notices],
   };
 }

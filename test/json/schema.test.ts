@@ -90,14 +90,14 @@ const rows: [keyword: string, schema: unknown, good: unknown[], bad: unknown[]][
   ],
 ];
 
-describe("values", () => {
-  it.each(rows)("%s", (_, schema, good, bad) => {
+describe("validating values", () => {
+  it.each(rows)("a value is validated against a JSON Schema: %s", (_, schema, good, bad) => {
     expect(schemaProblem(schema)).toBeUndefined();
     for (const value of good) expect(fault(schema, value), JSON.stringify(value)).toBeUndefined();
     for (const value of bad) expect(fault(schema, value), JSON.stringify(value)).toBeTypeOf("string");
   });
 
-  it("faults say where and what", () => {
+  it("schema faults say where the fault is and what is wrong", () => {
     const schema = {
       type: "object",
       properties: { bugs: { type: "array", items: { required: ["line"], properties: { line: { type: "integer" } } } } },
@@ -108,7 +108,7 @@ describe("values", () => {
     expect(fault({ anyOf: [{ type: "string" }, { type: "null" }] }, 1)).toBe("answer matches none of its alternatives");
   });
 
-  it("a schema without end is an end", () => {
+  it("an infinitely nested schema is refused", () => {
     expect(fault({ $ref: "#" }, 1)).toMatch(/no end/);
     const names = Array.from({ length: 40 }, (_, index) => `d${index}`);
     const $defs = Object.fromEntries(
@@ -120,7 +120,7 @@ describe("values", () => {
     expect(schemaFault(1, { $defs: { ...$defs, end: false }, $ref: "#/$defs/d0" })).toBeTypeOf("string");
   });
 
-  it("arguments: the patterns of a stranger are not run", () => {
+  it("patterns in tool arguments' schemas are not run", () => {
     // It would not come back from this one.
     expect(schemaFault({ a: `${"a".repeat(99)}!` }, { properties: { a: { pattern: "^(a+)+$" } } })).toBeUndefined();
     expect(schemaFault({ b: 1 }, { patternProperties: { "^a": {} }, additionalProperties: false })).toBeUndefined();
@@ -128,7 +128,7 @@ describe("values", () => {
   });
 });
 
-describe("schemas", () => {
+describe("reading schemas", () => {
   it.each([
     [7, /a schema is an object/],
     [{ type: "strnig" }, /#\/type: "strnig" is not a type/],
@@ -147,16 +147,18 @@ describe("schemas", () => {
     [{ anyOf: [] }, /#\/anyOf must be a list of schemas/],
     [{ items: [{ minimum: "1" }] }, /#\/items\/0\/minimum must be a number/],
     [{ multipleOf: 0 }, /a positive number/],
-  ])("%j", (schema, expected) => expect(schemaProblem(schema)).toMatch(expected));
+  ])("the faulty JSON Schema %j is refused with the reason", (schema, expected) =>
+    expect(schemaProblem(schema)).toMatch(expected),
+  );
 
-  it("remarks are not restrictions, and are known", () => {
+  it("schema annotations are known and do not restrict", () => {
     const remarks = { $schema: "x", $id: "x", title: "x", description: "x", default: 1, examples: [1], "x-order": 1 };
     expect(schemaProblem(remarks)).toBeUndefined();
     expect(fault(remarks, "anything")).toBeUndefined();
   });
 });
 
-it("a pattern without end ends the check, and fits nothing", () => {
+it("a pattern that never finishes ends the check and matches nothing", () => {
   const bomb = { items: { pattern: "^(a|a)*$" } };
   const values = Array.from({ length: 50 }, () => `${"a".repeat(60)}b`);
   expect(fault(bomb, values)).toBe("answer cannot be checked: a pattern of the schema takes too long");
@@ -178,9 +180,9 @@ describe("JSON in text", () => {
     ["cut off", '{"a":{"b":1}', [{ b: 1 }]],
     ["nothing", "no json { here ]", []],
     ["empty", "", []],
-  ])("%s", (_, text, expected) => expect(values(text)).toEqual(expected));
+  ])("JSON is found in the middle of text: %s", (_, text, expected) => expect(values(text)).toEqual(expected));
 
-  it("hostile brackets are given up: read again from each of them, these would take hours", () => {
+  it("schema patterns with hostile brackets are abandoned early", () => {
     for (const text of ["[".repeat(400_000), '{"'.repeat(200_000), "{[".repeat(200_000), "```\n".repeat(100_000)])
       expect(values(text)).toEqual([]);
   });

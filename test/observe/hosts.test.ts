@@ -26,7 +26,7 @@ const script = [
 ];
 const trace = "0af7651916cd43dd8448eb211c80319c";
 
-beforeEach(async () => {
+async function prepare(): Promise<void> {
   taker = await collector();
   file = join(workspace.path, `run-${Math.random().toString(36).slice(2)}.log`);
   env = {
@@ -35,8 +35,11 @@ beforeEach(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: taker.url,
     TRACEPARENT: `00-${trace}-b7ad6b7169203331-01`,
   };
-});
+  // A service takes background runs with the settings that it was started with.
+  await until(() => !service.killAny(), "the service of the run before to be gone");
+}
 
+beforeEach(prepare);
 afterEach(() => taker.stop());
 afterAll(() => service.remove());
 
@@ -63,15 +66,17 @@ async function observed() {
   };
 }
 
-beforeAll(() => {
+beforeAll(async () => {
   workspace.file("a.txt", "hello\n");
   model = service.script(script);
-});
-
-it("print mode", async () => {
+  await prepare();
   const run = await workspace.run(["-p", "--force", "--model", model, "go"], { env });
   expect([run.exit, run.stderr]).toEqual([0, ""]);
   printed = await observed();
+  await taker.stop();
+});
+
+it("print mode writes what happens, in its order", () => {
   expect(printed.log).toEqual([
     "start",
     "init",
@@ -89,7 +94,7 @@ it("print mode", async () => {
   ]);
 });
 
-it("a background run", async () => {
+it("a background run is observed as one of print mode", async () => {
   const run = await workspace.run(["-b", "--force", "--model", model, "go"], { env });
   expect([run.exit, run.stderr]).toEqual([0, ""]);
   await service.over(run.stdout.trim());
@@ -98,8 +103,7 @@ it("a background run", async () => {
   expect(refused.stderr).toContain("COURSER_LOG=FILE");
 });
 
-it("a run of the service, which the studio uses", async () => {
-  await until(() => !service.killAny(), "the service of the run before to be gone");
+it("a run of the service, which the studio uses, is observed as one of print mode", async () => {
   const { COURSER_LOG: log, ...rest } = env;
   await service.start(["--log", log!], rest);
   const { status } = await service.call("POST", "/v1/agents", {
@@ -112,7 +116,7 @@ it("a run of the service, which the studio uses", async () => {
   expect(await observed()).toEqual(printed);
 });
 
-it("a run of a worker, wherever its files are", async () => {
+it("a run of a worker, wherever its files are, is observed as one of print mode", async () => {
   const fleet = new TestFleet();
   try {
     const path = fleet.repository({ "a.txt": "hello\n" });
@@ -128,7 +132,7 @@ it("a run of a worker, wherever its files are", async () => {
   }
 });
 
-it("an editor's session", async () => {
+it("an editor's session is observed as one of print mode", async () => {
   const client = await AcpClient.start(workspace, { args: ["--model", model, "--force"], env });
   await client.prompt(await client.newSession(), "go");
   await client.leave();

@@ -21,7 +21,7 @@ const lines = () =>
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, any>);
 
-it("has a line for what happened, and is added to", async () => {
+it("the log has a line for each event and is appended to", async () => {
   here.file(".cursor/cli.json", JSON.stringify({ permissions: { deny: ["Read(secret.txt)"] } }));
   here.file(".cursor/hooks.json", JSON.stringify({ version: 1, hooks: { stop: [{ command: "true" }] } }));
   const script = [
@@ -67,7 +67,7 @@ it("has a line for what happened, and is added to", async () => {
   expect(lines().length).toBeGreaterThan(before);
 });
 
-it("holds no key of the command line or the environment, and no secret that a tool or a model said", async () => {
+it("the log contains no keys or secrets from command line, environment, tools or model", async () => {
   const [key, token, header, seen] = [
     "kx-AAAA1111bbbb2222cccc",
     "Zq81mmPPxx02kkQQ99",
@@ -87,7 +87,7 @@ it("holds no key of the command line or the environment, and no secret that a to
   for (const secret of [key, token, header, seen]) expect(text).not.toContain(secret);
 });
 
-it("tells of retries, and of a run that cannot begin", async () => {
+it("the log contains retries and runs that could not start", async () => {
   await using server = await modelServer([{ status: 503, headers: { "retry-after": "0" } }, { text: "hi" }]);
   const run = await here.run(["-p", "--trust", "--log", file, "-e", `${server.url}/v1`, "--model", "m", "hi"]);
   expect([run.exit, run.stdout]).toEqual([0, "hi\n"]);
@@ -100,7 +100,7 @@ it("tells of retries, and of a run that cannot begin", async () => {
   expect(lines().find(({ event }) => event === "failed")).toMatchObject({ level: "error", code: expect.any(String) });
 });
 
-it("that cannot be opened ends the run before it begins, with exit code 2", async () => {
+it("a log that cannot be opened ends the run with exit code 2", async () => {
   const run = await here.play([{ text: "hi" }], ["--log", join(here.home, "no/such/run.log")]);
   expect(run.exit).toBe(2);
   expect(run.stderr).toMatch(/--log .*run\.log cannot be written: .*Use another file/);

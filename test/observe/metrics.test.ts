@@ -9,21 +9,24 @@ it.each([
   ["gen_ai.client.token.usage", tokenBounds],
   ["gen_ai.client.operation.duration", secondBounds],
   ["gen_ai.client.operation.time_to_first_chunk", secondBounds],
-] as const)("%s: a value at a bound is below it, one beyond the last in a bucket of its own", (name, bounds) => {
-  const metrics = new Metrics({ isDelta: false });
-  for (const bound of bounds) metrics.add(name, bound, { a: 1 });
-  metrics.add(name, bounds.at(-1)! + 1, { a: 1 });
-  metrics.add(name, 0, { a: 1 });
-  const [{ histogram }] = metrics.take() as any;
-  const [point] = histogram.dataPoints;
-  expect(point.explicitBounds).toEqual(bounds);
-  expect(point.bucketCounts).toEqual(["2", ...Array(bounds.length).fill("1")]);
-  expect(point).toMatchObject({ count: String(bounds.length + 2), min: 0, max: bounds.at(-1)! + 1 });
-  expect(point.sum).toBeCloseTo(bounds.reduce((sum, bound) => sum + bound, 0) + bounds.at(-1)! + 1, 6);
-  expect(histogram.aggregationTemporality).toBe(2);
-});
+] as const)(
+  "in the histogram %s a value at a bound belongs to it, and one beyond the last has its own bucket",
+  (name, bounds) => {
+    const metrics = new Metrics({ isDelta: false });
+    for (const bound of bounds) metrics.add(name, bound, { a: 1 });
+    metrics.add(name, bounds.at(-1)! + 1, { a: 1 });
+    metrics.add(name, 0, { a: 1 });
+    const [{ histogram }] = metrics.take() as any;
+    const [point] = histogram.dataPoints;
+    expect(point.explicitBounds).toEqual(bounds);
+    expect(point.bucketCounts).toEqual(["2", ...Array(bounds.length).fill("1")]);
+    expect(point).toMatchObject({ count: String(bounds.length + 2), min: 0, max: bounds.at(-1)! + 1 });
+    expect(point.sum).toBeCloseTo(bounds.reduce((sum, bound) => sum + bound, 0) + bounds.at(-1)! + 1, 6);
+    expect(histogram.aggregationTemporality).toBe(2);
+  },
+);
 
-it("counters add up by what they are about; deltas begin anew when they were told", () => {
+it("counters add up by attributes, and deltas restart when reported", () => {
   const whole = new Metrics({ isDelta: false });
   const delta = new Metrics({ isDelta: true });
   const counts = (metrics: Metrics) =>
@@ -47,4 +50,19 @@ it("counters add up by what they are about; deltas begin anew when they were tol
   expect(counts(whole)).toHaveLength(2);
   expect(counts(delta)[0]).toEqual(["courser.tool.calls", "{call}", true, 1, ["2", "1"]]);
   expect(counts(delta)).toEqual([]);
+});
+
+it.each([
+  ["gen_ai.client.token.usage", "{token}"],
+  ["gen_ai.client.operation.duration", "s"],
+  ["gen_ai.client.operation.time_to_first_chunk", "s"],
+  ["courser.tool.calls", "{call}"],
+  ["courser.denials", "{call}"],
+  ["courser.model.retries", "{retry}"],
+] as const)("the metric %s is described, with the unit %s", (name, unit) => {
+  const metrics = new Metrics({ isDelta: false });
+  metrics.add(name, 1, {});
+  expect(metrics.take()).toEqual([
+    expect.objectContaining({ name, unit, description: expect.stringMatching(/\w+ \w+/) }),
+  ]);
 });

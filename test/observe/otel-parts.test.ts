@@ -6,8 +6,8 @@ import { keyValues, metricsBody, nanoseconds, type Span, tracesBody } from "../.
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318" };
 const read = (env: Record<string, string> = {}): OtelSettings => readOtelSettings({ ...endpoint, ...env })!;
 
-describe("settings", () => {
-  it("without an endpoint, or switched off, nothing is sent", () => {
+describe("OpenTelemetry settings", () => {
+  it("without an OpenTelemetry endpoint, or switched off, nothing is sent", () => {
     expect(readOtelSettings({})).toBeUndefined();
     expect(readOtelSettings({ ...endpoint, OTEL_SDK_DISABLED: "TRUE" })).toBeUndefined();
     expect(read({ OTEL_SDK_DISABLED: "false" }).traces).toBeDefined();
@@ -16,7 +16,7 @@ describe("settings", () => {
     ).toBeUndefined();
   });
 
-  it("with one, both are sent there in a way that is the usual one", () => {
+  it("with an OpenTelemetry endpoint, traces and metrics are sent there in the usual way", () => {
     const target = { headers: {}, timeoutMs: 10_000, compress: false };
     expect(read()).toEqual({
       traces: { url: "http://c:4318/v1/traces", ...target },
@@ -31,7 +31,7 @@ describe("settings", () => {
     });
   });
 
-  it("what is said of one signal goes before what is said of both", () => {
+  it("OpenTelemetry settings of one signal override the common ones", () => {
     const settings = read({
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318/base//",
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://t/x",
@@ -69,6 +69,7 @@ describe("settings", () => {
     [{ OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "Delta" }, { isDelta: true }],
     [{ OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "cumulative" }, { isDelta: false }],
     [{ OTEL_BSP_SCHEDULE_DELAY: "100" }, { scheduleMs: 100 }],
+    [{ OTEL_BSP_SCHEDULE_DELAY: "1" }, { scheduleMs: 1 }],
     [{ OTEL_BSP_SCHEDULE_DELAY: "0" }, { scheduleMs: 5000 }],
     [{ OTEL_TRACES_SAMPLER: "always_on" }, { ratio: 1, isParentBased: false }],
     [{ OTEL_TRACES_SAMPLER: "always_off" }, { ratio: 0, isParentBased: false }],
@@ -83,7 +84,7 @@ describe("settings", () => {
       { ratio: 1, warnings: [] },
     ],
     [{ OTEL_TRACES_SAMPLER: "traceidratio" }, { ratio: 1, warnings: [] }],
-  ])("%j", (env, expected) => {
+  ])("the OpenTelemetry settings %j are read", (env, expected) => {
     expect(read(env)).toMatchObject(expected);
   });
 
@@ -104,11 +105,11 @@ describe("settings", () => {
     ],
     [{ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "2" }, "every trace is sent"],
     [{ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "-1" }, "every trace is sent"],
-  ])("%j is warned of", (env, warning) => {
+  ])("the OpenTelemetry settings %j give a warning", (env, warning) => {
     expect(read(env).warnings.join("\n")).toContain(warning);
   });
 
-  it("what cannot be sent is not, and what can still is", () => {
+  it("what can be sent is sent even if something else cannot", () => {
     expect(read({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).not.toHaveProperty("traces");
     expect(read({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" }).traces).toBeDefined();
     expect(read({ OTEL_METRICS_EXPORTER: "prometheus" })).not.toHaveProperty("metrics");
@@ -128,15 +129,15 @@ describe("settings", () => {
     [`00-${trace}-${"0".repeat(16)}-01`, undefined],
     [`00-${trace}-${span}`, undefined],
     ["", undefined],
-  ])("the parent %s", (given, parent) => {
+  ])("the trace parent %s is joined or ignored", (given, parent) => {
     expect(read({ TRACEPARENT: given }).parent).toEqual(parent);
     const withState = parent && { ...parent, traceState: "a=b" };
     expect(read({ TRACEPARENT: given, TRACESTATE: "a=b" }).parent).toEqual(withState);
   });
 });
 
-describe("what is sent", () => {
-  it("has values of every kind, and nothing for what is not known", () => {
+describe("OpenTelemetry data", () => {
+  it("attributes may have values of every type, and unknown ones are absent", () => {
     expect(keyValues({ s: "x", b: false, i: 3, d: 1.5, l: ["a", "b"], u: undefined, z: 0 })).toEqual([
       { key: "s", value: { stringValue: "x" } },
       { key: "b", value: { boolValue: false } },
@@ -148,7 +149,7 @@ describe("what is sent", () => {
     expect(nanoseconds(1_763_449_200_000.4)).toBe("1763449200000000000");
   });
 
-  it("tells when a span began and ended, and how", () => {
+  it("a span has its start, end and status", () => {
     const span: Span = { traceId: "t", spanId: "s", name: "n", kind: 1, startMs: 2, endMs: 5, attributes: { a: 1 } };
     const scope = { name: "courser", version: "1" };
     const bodies = [span, { ...span, parentSpanId: "p", endMs: 1, failure: "why" }];

@@ -40,7 +40,7 @@ const script = [
 ];
 
 describe("a run with tools and a subagent", () => {
-  it("is a tree of spans, and metrics, without contents", async () => {
+  it("a run with tools and a subagent is a tree of spans, and metrics, without contents", async () => {
     const run = await here.play(
       script,
       ["--trust"],
@@ -90,7 +90,7 @@ describe("a run with tools and a subagent", () => {
     expect(taker.text).not.toContain("hello");
   });
 
-  it("tells contents where they are asked for, without secrets", async () => {
+  it("contents are included on request, without secrets", async () => {
     const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     here.file("a.txt", `hello ${secret}\n`);
     const run = await here.play(
@@ -104,7 +104,7 @@ describe("a run with tools and a subagent", () => {
     expect(taker.text).not.toContain(secret);
   });
 
-  it("is a part of the trace that it was started in, as its parent has it", async () => {
+  it("a run joins the trace it was started in", async () => {
     const [trace, parent] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
     await here.play([{ text: "hi" }], [], at(taker.url, { TRACEPARENT: `00-${trace}-${parent}-01` }));
     expect(taker.faults).toEqual([]);
@@ -128,8 +128,8 @@ it("a failure is the status of its spans", async () => {
   ]);
 });
 
-describe("variables", () => {
-  it("say what is not sent", async () => {
+describe("OpenTelemetry variables", () => {
+  it("telemetry warns about settings that it does not support", async () => {
     const nothing = async (more: Record<string, string>) => {
       const run = await here.play([{ text: "hi" }], [], at(taker.url, more));
       expect([run.exit, run.stderr]).toEqual([0, ""]);
@@ -149,7 +149,7 @@ describe("variables", () => {
 });
 
 describe("OTLP over HTTP", () => {
-  it("sends again what a collector asks for later, and no more than that", async () => {
+  it("requests are repeated when the collector asks for it, and no more", async () => {
     const later = { status: 503, headers: { "retry-after": "0" } };
     const busy = await collector({ first: [later, { status: 429 }, later] });
     const strict = await collector({ status: 400, body: JSON.stringify({ message: "no" }) });
@@ -168,7 +168,7 @@ describe("OTLP over HTTP", () => {
     }
   });
 
-  it("tells what a collector took only a part of", async () => {
+  it("a collector's partial success is reported", async () => {
     const body = JSON.stringify({ partialSuccess: { rejectedSpans: "2", errorMessage: "too old" } });
     const picky = await collector({ body });
     const run = await here.play([{ text: "hi" }], [], at(picky.url, { OTEL_METRICS_EXPORTER: "none" }));
@@ -177,7 +177,7 @@ describe("OTLP over HTTP", () => {
     expect(run.stderr).toMatch(/did not accept the data: 2 spans rejected: too old\./);
   });
 
-  it("has the address, the headers, the time and the compression of each signal", async () => {
+  it("each signal has its own address, headers, timeout and compression", async () => {
     const other = await collector();
     const secret = "hcaik_01j8abcdefghij";
     const run = await here.play(
@@ -206,7 +206,7 @@ describe("OTLP over HTTP", () => {
     expect(run.stdout).not.toContain(secret);
   });
 
-  it("names the provider and the server as the conventions do, and every process by itself", async () => {
+  it("provider and server have conventional names, and each process its own", async () => {
     await using server = await modelServer([{ text: "hi" }, { text: "hi" }]);
     here.file(`${here.config}/courser.json`, JSON.stringify({ providers: { xai: { baseUrl: `${server.url}/v1` } } }));
     const ask = ["-p", "--trust", "--model", "xai/grok-x", "hi"];
@@ -224,8 +224,8 @@ describe("OTLP over HTTP", () => {
   });
 });
 
-describe("a collector that is not there", () => {
-  it("changes nothing, and is told once", async () => {
+describe("an unreachable collector", () => {
+  it("an unreachable collector changes nothing and is reported once", async () => {
     const plain = await here.play([{ text: "hi" }]);
     const run = await here.play([{ text: "hi" }], [], at("http://127.0.0.1:9"));
     expect(run.exit).toBe(0);
@@ -236,7 +236,7 @@ describe("a collector that is not there", () => {
     );
   });
 
-  it("and one that never answers, or refuses, neither", async () => {
+  it("a silent or refusing collector changes nothing and is reported once", async () => {
     const silent = await collector({ silent: true });
     const refusing = await collector({ status: 500 });
     try {
@@ -253,7 +253,7 @@ describe("a collector that is not there", () => {
   });
 });
 
-it("nothing of it is loaded where nothing asks for it", async () => {
+it("telemetry code is not loaded unless it is used", async () => {
   const trace = here.file(
     "trace.cjs",
     `const fs = require("node:fs"); const read = fs.readFileSync;

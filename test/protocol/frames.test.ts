@@ -1,6 +1,7 @@
 // FrameParser: the open cases, then what rules F1..F13 say about streams that no open case has.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { type FrameType, frameTypes } from "../../src/protocol/frame-shapes.ts";
 import { type Frame, type FrameEnding, FrameParser, type FrameParserOptions } from "../../src/protocol/frames.ts";
 import { type FrameCase, runFrameCase } from "./frames-driver.ts";
 
@@ -9,14 +10,14 @@ const cases = readFileSync(new URL("../cases/security-frames.jsonl", import.meta
   .filter(Boolean)
   .map((line) => JSON.parse(line) as FrameCase);
 
-describe("open cases", () => {
-  test.each(cases.map((given) => [given.id, given] as const))("%s", (_id, given) => {
+describe("open frame cases", () => {
+  test.each(cases.map((given) => [given.id, given] as const))("the open frame case %s", (_id, given) => {
     const result = runFrameCase(given);
     expect(result.detail).not.toMatch(/expected|nobody/);
     expect(result).toMatchObject({ pass: true, safe: true, exact: true });
   });
 
-  test("the driver can fail: a wrong expectation is not met", () => {
+  test("the driver of frame cases can fail", () => {
     const given = cases.find((one) => one.id.includes("no-final-newline"))!;
     expect(runFrameCase({ ...given, expect: { outcome: "fail_closed" } })).toMatchObject({ pass: false, safe: false });
     expect(runFrameCase({ ...given, expect: { outcome: "ok", events: ["system"] } }).pass).toBe(false);
@@ -70,7 +71,7 @@ describe("F1: any chunking", () => {
     );
   });
 
-  test("a read may be empty, and its memory may be used again", () => {
+  test("a chunk of a frame stream may be empty, and its memory may be reused", () => {
     const parser = new FrameParser();
     const memory = bytes(said("kept").slice(0, 30));
     const frames = parser.push(memory);
@@ -92,14 +93,14 @@ describe("F2: strict UTF-8", () => {
     ["beyond U+10FFFF", [0xf4, 0x90, 0x80, 0x80]],
     ["a cut character inside a line", [0xe6, 0x97]],
     ["Latin-1", [0xe9]],
-  ])("%s", (_name, middle) => {
+  ])("strict UTF-8 in frames: %s", (_name, middle) => {
     expect(parse([`${init}\n`, around(middle), `${result}\n`])).toMatchObject(failed("FRAME_ENCODING", ["system"]));
     expect(parse([[...bytes(`${init}\n`), ...around(middle), ...bytes(result)]])).toMatchObject(
       failed("FRAME_ENCODING", ["system"]),
     );
   });
 
-  test("at the end: inside a character is truncated, no UTF-8 at all is not", () => {
+  test("at the end, a partial character is truncated, and invalid UTF-8 is malformed", () => {
     expect(parse([`${init}\n`, '{"type":"x","y":"', [0xf0, 0x9f, 0x98]])).toMatchObject(
       failed("FRAME_TRUNCATED", ["system"]),
     );
@@ -107,7 +108,7 @@ describe("F2: strict UTF-8", () => {
     expect(parse([`${init}\n`, '{"type":"x","y":"', [0xed, 0xa0]])).toMatchObject(failed("FRAME_ENCODING", ["system"]));
   });
 
-  test("an escaped NUL and a replacement character of the sender's own are data", () => {
+  test("an escaped NUL and a literal replacement character are data", () => {
     expect(parse([`${init}\n`, `${said("a\u0000\ufffdb")}\n`, result])).toMatchObject({ outcome: "ok" });
   });
 });
@@ -121,18 +122,18 @@ describe("F3: the last line", () => {
     '{"type":"assistant","n":"\\u00',
     "{",
     `${said("a")} {"type"`,
-  ])("half of one is truncated: %s", (half) => {
+  ])("an incomplete last line is reported as truncated: %s", (half) => {
     expect(parse([`${init}\n`, half])).toMatchObject(failed("FRAME_TRUNCATED", ["system"]));
   });
 
   test.each(["npm ERR!", "{'type':'x", '{"type":"x"}}', '{"a" 1', '{"a":tru3', '{"a":"\u0000', "[1,", '{"a":01,'])(
-    "what could never become a frame is malformed: %s",
+    "a last line that could never become a frame is malformed: %s",
     (noise) => {
       expect(parse([`${init}\n`, noise])).toMatchObject(failed("FRAME_MALFORMED", ["system"]));
     },
   );
 
-  test("blanks after the last line end are nothing", () => {
+  test("blanks after the last line end are ignored", () => {
     expect(parse([`${init}\n${result}\n`, "  \t\r"])).toMatchObject({ outcome: "ok", ignored: 0, warnings: [] });
   });
 });
@@ -145,14 +146,14 @@ describe("F4: the line limit", () => {
     ["\r\n", 1],
     ["\n", 700],
     ["\r\n", 700],
-  ])("the limit itself passes, one more does not; line end %j, reads of %i", (end, size) => {
+  ])("a line at the limit passes, one byte more does not; line end %j, reads of %i", (end, size) => {
     const split = (text: string) => text.match(new RegExp(`[^]{1,${size}}`, "g"))!;
     const options = { maxLineBytes: 500 };
     expect(parse(split(`${line(500)}${end}${result}${end}`), options)).toMatchObject({ outcome: "ok" });
     expect(parse(split(`${line(501)}${end}${result}${end}`), options)).toMatchObject(failed("FRAME_TOO_LARGE", []));
   });
 
-  test("a line that never ends is refused while it comes, and not kept", () => {
+  test("an endless line is refused while it arrives, and is not kept", () => {
     const parser = new FrameParser({ maxLineBytes: 1 << 20 });
     const read = new Uint8Array(1 << 16).fill(0x61);
     let reads = 0;
@@ -164,7 +165,7 @@ describe("F4: the line limit", () => {
     expect(reads).toBe(17);
   });
 
-  test("one read may hold many lines that are larger together than a line may be", () => {
+  test("one read may contain many lines that exceed the limit together", () => {
     const lines = `${Array.from({ length: 50 }, () => line(400)).join("\n")}\n${result}\n`;
     expect(parse([lines], { maxLineBytes: 500 }).events).toHaveLength(51);
   });
@@ -188,7 +189,7 @@ describe("F5: malformed and misshapen frames", () => {
     `${said("a")}[1]`,
     "NaN",
     '{"type":"x",}',
-  ])("malformed: %s", (line) => {
+  ])("the malformed frame is refused: %s", (line) => {
     expect(parse([`${init}\n${line}\n${result}\n`])).toMatchObject(failed("FRAME_MALFORMED", ["system"]));
   });
 
@@ -228,11 +229,11 @@ describe("F5: malformed and misshapen frames", () => {
     '{"type":"done"}',
     '{"type":"done","data":{"finishReason":1}}',
     '{"type":"tool_call","data":{"args":{}}}',
-  ])("known type, wrong shape: %s", (line) => {
+  ])("a frame of a known type with a wrong shape is refused: %s", (line) => {
     expect(parse([`${init}\n${line}\n${result}\n`])).toMatchObject(failed("FRAME_SCHEMA", ["system"]));
   });
 
-  test("100,000 levels overflow no stack, closed or open, known or unknown", () => {
+  test("100,000 levels of nesting overflow no stack", () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const deepObjects = '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000);
     for (const line of [
@@ -248,14 +249,14 @@ describe("F5: malformed and misshapen frames", () => {
     );
   });
 
-  test("after a fault nothing is delivered, also not from the same read or a later one", () => {
+  test("no frame is delivered after a fault", () => {
     const parser = new FrameParser();
     expect(parser.push(bytes(`${init}\nnoise\n${said("a")}\n`)).map((frame) => frame.type)).toEqual(["system"]);
     expect(parser.push(bytes(`${said("b")}\n`))).toEqual([]);
     expect(parser.end({ exit: 0 })).toMatchObject({ outcome: "fail_closed", frames: [] });
   });
 
-  test("noise may be passed over when asked; broken objects may not", () => {
+  test("lines between frames that are no frames can be skipped on request, but not broken objects", () => {
     const lines = `npm WARN old\n${init}\n[notice]\n${said("a")}\n${result}\n`;
     expect(parse([lines], { onNoise: "skip" })).toMatchObject({ outcome: "ok", ignored: 2 });
     expect(parse([`${init}\n{"type":\n`], { onNoise: "skip" })).toMatchObject(failed("FRAME_MALFORMED", ["system"]));
@@ -263,7 +264,7 @@ describe("F5: malformed and misshapen frames", () => {
 });
 
 describe("F6: unknown types", () => {
-  test("are counted, skipped, and there for those who want them", () => {
+  test("frames of unknown types are counted and skipped, and can be read on request", () => {
     const seen = parse([
       `${init}\n{"type":"constructor"}\n{"type":"__proto__","session_id":"s2","n":1e999}\n${said("a")}\n${result}\n`,
     ]);
@@ -287,14 +288,14 @@ describe("F7: line ends", () => {
     expect(parse([stream])).toMatchObject(failed("FRAME_MALFORMED", events as string[]));
   });
 
-  test("blank lines of every sort, a BOM before one, mixed line ends", () => {
+  test("blank lines, a byte order mark and mixed line ends are accepted", () => {
     expect(parse([`\ufeff\n \t \r\n\r\n${init}\r\n${said("a\u2029\u0085")}\n\n${result}\r\n`])).toMatchObject({
       outcome: "ok",
       events: ["system", "assistant", "result"],
     });
   });
 
-  test("two objects on one line, with or without blanks", () => {
+  test("two objects on one line are two frames", () => {
     expect(parse([`${init}${said('a } { \\" ')} \t ${said("b")}\r\n${result}\n`])).toMatchObject({
       outcome: "ok",
       events: ["system", "assistant", "assistant", "result"],
@@ -312,13 +313,13 @@ describe("F8: the first result is final", () => {
     ["half a line", '{"type":'],
     ["bytes that are not UTF-8", [0xff, 0x0a]],
     ["an unknown frame", '{"type":"telemetry"}\n'],
-  ] as [string, Input][])("%s after it takes nothing away", (_name, late) => {
+  ] as [string, Input][])("a frame of the kind %s after the result changes nothing", (_name, late) => {
     const seen = parse([`${init}\n${said("a")}\n${result}\n`, late]);
     expect(seen).toMatchObject({ outcome: "ok", ignored: 1, events: ["system", "assistant", "result"] });
     expect(seen.warnings).toHaveLength(1);
   });
 
-  test("so is done, and so is error", () => {
+  test("no frame is accepted after a done or error frame", () => {
     const delta = '{"type":"assistant_delta","data":{"content":"a"}}';
     const done = '{"type":"done","data":{"finishReason":"length"}}';
     const error = '{"type":"error","data":{"code":"MODEL_AUTH_ERROR","message":"token expired"}}';
@@ -340,13 +341,13 @@ describe("F9: end without result", () => {
     ["a code", { exit: 3, stderr: "boom" }, "CLI_EXIT"],
     ["a signal", { exit: null, signal: "SIGKILL", stderr: "boom" }, "CLI_EXIT"],
     ["no exit", { exit: null, stderr: "boom" }, "CLI_TIMEOUT"],
-  ])("%s", (_name, child, code) => {
+  ])("frames that end without a result: %s", (_name, child, code) => {
     const seen = parse([`${init}\n${said("a")}\n`], child);
     expect(seen).toMatchObject(failed(code, ["system", "assistant"]));
     expect(seen.error).toMatchObject({ stderr: "boom", message: expect.stringContaining("boom") });
   });
 
-  test("silence, blanks, or nothing that could be forwarded", () => {
+  test("a stream with no frame that can be forwarded is an error", () => {
     for (const stream of [
       "",
       "\n \n",
@@ -363,7 +364,7 @@ describe("F9: end without result", () => {
     });
   });
 
-  test("exit 0 after an answer", () => {
+  test("exit 0 after an answer is a success", () => {
     for (const line of [
       said("a"),
       '{"type":"assistant_delta","data":{"content":"a"}}',
@@ -373,12 +374,12 @@ describe("F9: end without result", () => {
     }
   });
 
-  test("half a line is named before the exit code, with what stderr said", () => {
+  test("an incomplete last line is reported before the exit code, with stderr", () => {
     const seen = parse([`${init}\n{"type"`], { exit: 1, stderr: "out of memory" });
     expect(seen.error).toMatchObject({ code: "FRAME_TRUNCATED", message: expect.stringContaining("out of memory") });
   });
 
-  test("a result stands, whatever the exit; only a bad one is worth a word", () => {
+  test("a result is kept whatever the exit code, which is only mentioned if it is not zero", () => {
     const stream = `${init}\n${result}\n`;
     expect(parse([stream], { exit: 0 })).toMatchObject({ outcome: "ok", finish: "stop", warnings: [] });
     expect(parse([stream], { exit: null })).toMatchObject({ outcome: "ok", warnings: [] });
@@ -387,11 +388,23 @@ describe("F9: end without result", () => {
 });
 
 describe("F10, F11: session and version", () => {
-  test("any known frame of another session fails; a frame without one does not", () => {
+  test("a frame of another session is an error; one that names no session is accepted", () => {
     for (const line of [said("a", "s2"), result.replace("s1", ""), init.replace("s1", "s2")]) {
       expect(parse([`${init}\n${line}\n`])).toMatchObject(failed("FRAME_SESSION", ["system"]));
     }
     expect(parse([`${init}\n{"type":"connection","subtype":"reconnecting"}\n${result}\n`]).outcome).toBe("ok");
+  });
+
+  test("a frame of a type that has no effect may have any shape, but names its session", () => {
+    const types = new Map<string, FrameType>([...frameTypes, ["retry", { isIgnored: true }]]);
+    const heard = (line: string) => parse([`${init}\n${line}\n${result}\n`], { types });
+    expect(heard('{"type":"retry","subtype":7}')).toMatchObject({
+      outcome: "ok",
+      events: ["system", "retry", "result"],
+    });
+    expect(heard('{"type":"retry","session_id":"s1"}').outcome).toBe("ok");
+    expect(heard('{"type":"retry","session_id":"s2"}')).toMatchObject(failed("FRAME_SESSION", ["system"]));
+    expect(heard('{"type":"connection","subtype":7}').outcome).toBe("fail_closed");
   });
 
   test.each(['"2.0"', '"1"', '""', "1", "null", '"1.0 "'])("version %s is not supported", (version) => {
@@ -399,7 +412,7 @@ describe("F10, F11: session and version", () => {
     expect(parse([line, `${init}\n`])).toMatchObject(failed("FRAME_VERSION", []));
   });
 
-  test("the list decides; no version says nothing, whatever the line looks like", () => {
+  test("the list of versions decides, and a missing version is accepted", () => {
     expect(
       parse(['{"type":"protocol","data":{"version":"2.0"}}\n', said("a")], { supported: ["1.0", "2.0"] }).outcome,
     ).toBe("ok");
@@ -413,7 +426,7 @@ describe("F12: sentinel framing", () => {
   const delta = '{"type":"assistant_delta","data":{"content":"__JSON_END__"}}';
   const block = (body: string) => `__JSON_START__\n${body}\n__JSON_END__\n`;
 
-  test("blocks of one or many lines, noise of any sort between them, any chunking", () => {
+  test("blocks may have many lines, noise between them, and any chunking", () => {
     const noise: number[] = [0xff, 0xfe, 0x0a];
     const pretty = JSON.stringify({ type: "done", data: { finishReason: "stop" } }, null, 2);
     const parts: Input[] = [
@@ -445,11 +458,11 @@ describe("F12: sentinel framing", () => {
     ["half an object in a block", block('{"type":"assistant_delta"'), "FRAME_MALFORMED"],
     ["noise in a block", block("noise"), "FRAME_MALFORMED"],
     ["frames outside blocks", `${delta}\n`, "NO_OUTPUT"],
-  ])("%s", (_name, stream, code) => {
+  ])("frames with a sentinel: %s", (_name, stream, code) => {
     expect(parse([stream], { framing })).toMatchObject(failed(code, []));
   });
 
-  test("bad UTF-8 in a block; a block that is too large; noise that is larger still", () => {
+  test("invalid UTF-8 and oversized blocks fail, and larger noise does not", () => {
     expect(parse([`__JSON_START__\n`, [0xff], "\n__JSON_END__\n"], { framing }).error?.code).toBe("FRAME_ENCODING");
     const limits = { framing, maxLineBytes: 1000 } as const;
     expect(parse(["x".repeat(5000), "x".repeat(5000), `\n${block(delta)}`], limits).events).toEqual([
@@ -459,7 +472,7 @@ describe("F12: sentinel framing", () => {
     expect(parse([`__JSON_START__\n${" \n".repeat(2000)}`], limits).error?.code).toBe("FRAME_TOO_LARGE");
   });
 
-  test("marks on lines of their own are noise where lines are framed by their ends", () => {
+  test("sentinel marks count as noise in a stream whose frames are lines", () => {
     expect(parse([block(delta)])).toMatchObject(failed("FRAME_MALFORMED", []));
   });
 });
@@ -467,15 +480,18 @@ describe("F12: sentinel framing", () => {
 describe("F13: tools", () => {
   const call = (name: string, args: unknown) => `${JSON.stringify({ type: "tool_call", data: { name, args } })}\n`;
 
-  test.each(["exec", "Web_fetch", "web_fetch ", "__proto__", "constructor", ""])("unknown: %j", (name) => {
-    expect(parse([call(name, { url: "u" })], { tools: ["web_fetch"] })).toMatchObject(failed("TOOL_UNKNOWN", []));
-  });
+  test.each(["exec", "Web_fetch", "web_fetch ", "__proto__", "constructor", ""])(
+    "a call of an unknown tool is an error: %j",
+    (name) => {
+      expect(parse([call(name, { url: "u" })], { tools: ["web_fetch"] })).toMatchObject(failed("TOOL_UNKNOWN", []));
+    },
+  );
 
-  test.each([undefined, null, "url", [], 5])("arguments that are not objects: %j", (args) => {
+  test.each([undefined, null, "url", [], 5])("a call with arguments that are not an object is an error: %j", (args) => {
     expect(parse([call("exec", args)], { tools: ["exec"] })).toMatchObject(failed("TOOL_ARGUMENTS", []));
   });
 
-  test("arguments that do not fit the schema", () => {
+  test("arguments that violate the schema are refused", () => {
     expect(parse([call("web_fetch", {})], { tools: ["web_fetch"] })).toMatchObject(failed("TOOL_ARGUMENTS", []));
     expect(parse([call("web_fetch", { url: 5 })], { tools: ["web_fetch"] })).toMatchObject(
       failed("TOOL_ARGUMENTS", []),
@@ -489,7 +505,7 @@ describe("F13: tools", () => {
     expect(parse([call("exec", { n: 1 })], { tools: [exec] })).toMatchObject({ outcome: "ok", events: ["tool_call"] });
   });
 
-  test("no tools at all means no call; no list means no check", () => {
+  test("an empty list of tools allows no call; without a list, calls are not checked", () => {
     expect(parse([call("exec", {})], { tools: [] })).toMatchObject(failed("TOOL_UNKNOWN", []));
     expect(parse([call("exec", {})])).toMatchObject({ outcome: "ok" });
   });

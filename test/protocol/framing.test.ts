@@ -16,7 +16,7 @@ function play(text: string, { size = text.length * 4, framing = "auto" as "auto"
   return { types, code: ending.error?.code };
 }
 
-describe("framing that is seen from the first line", () => {
+describe("framing detected from the first line", () => {
   const streams: [name: string, text: string][] = [
     ["lines", `${delta}\n${done}\n`],
     ["lines after blank ones", `\n  \r\n${delta}\n${done}\n`],
@@ -28,28 +28,28 @@ describe("framing that is seen from the first line", () => {
     ["blocks after a byte order mark", `\ufeff${block(delta)}${block(done)}`],
     ["blocks with a blank before the mark", `  ${block(delta)}noise between them\n${block(done)}`],
   ];
-  test.each(streams)("%s, in reads of any size", (_name, text) => {
+  test.each(streams)("framing is detected as %s, in reads of any size", (_name, text) => {
     for (const size of [1, 2, 3, 7, 15, 1000])
       expect(play(text, { size })).toEqual({ types: ["assistant_delta", "done"], code: undefined });
   });
 
-  test("is fixed from then on: a mark that comes later is a malformed line", () => {
+  test("the framing of a stream is fixed from its first frame on, and a later block mark is malformed", () => {
     expect(play(`${delta}\n${block(done)}`)).toEqual({ types: ["assistant_delta"], code: "FRAME_MALFORMED" });
     expect(play(`hello\n${block(done)}`)).toEqual({ types: [], code: "FRAME_MALFORMED" });
   });
 
-  test("text of the model that looks like a mark decides nothing", () => {
+  test("model text that looks like a block mark does not change the framing", () => {
     const spoof = '{"type":"assistant_delta","data":{"content":"__JSON_START__"}}';
     expect(play(`${spoof}\n${done}\n`).types).toEqual(["assistant_delta", "done"]);
   });
 
-  test("nothing, blanks alone and the beginning of a mark are not an answer", () => {
+  test("empty output, blanks and a partial frame mark are not an answer", () => {
     for (const text of ["", "\n\n", " ".repeat(5000)]) expect(play(text).code).toBe("NO_OUTPUT");
     expect(play("__JSON_ST").code).toBe("FRAME_MALFORMED");
     expect(play("__JSON_START__").code).toBe("FRAME_TRUNCATED");
   });
 
-  test("without being asked for, blocks are not looked for", () => {
+  test("frame blocks are not looked for unless requested", () => {
     expect(play(block(done), { framing: "ndjson" }).code).toBe("FRAME_MALFORMED");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { imageKind } from "../../src/protocol/image.ts";
 
-describe("imageKind", () => {
+describe("recognising image types", () => {
   it.each([
     ["\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "image/png"],
     ["\x89PNG", undefined],
@@ -12,7 +12,7 @@ describe("imageKind", () => {
     ["RIFF\0\0\0\0WAVEfmt ", undefined],
     ["RIFF", undefined],
     ["", undefined],
-  ])("%j: %s", (start, expected) => {
+  ])("the image type of the bytes %j is %s", (start, expected) => {
     expect(imageKind(Buffer.from(start, "latin1"))).toBe(expected);
   });
 });

@@ -15,7 +15,7 @@ class TestRun extends RunElsewhere {
   asked = 0;
 
   async close() {}
-  protected tell(order: RunOrder) {
+  protected sendOrder(order: RunOrder) {
     this.told.push(order);
     return this.fails ? Promise.reject(this.fails) : Promise.resolve();
   }
@@ -55,7 +55,7 @@ class TestRun extends RunElsewhere {
 
 const done = { type: "done", text: "ok", durationMs: 1, apiDurationMs: 1 } as unknown as TurnEnding;
 
-describe("a run elsewhere", () => {
+describe("a run in another process", () => {
   it.each<[string, (run: LiveRun) => Promise<unknown>, object, unknown, unknown]>([
     ["background", (run) => run.background("c1"), { type: "background", call: "c1" }, true, true],
     ["background of what is over", (run) => run.background("c1"), { type: "background", call: "c1" }, undefined, false],
@@ -72,7 +72,7 @@ describe("a run elsewhere", () => {
     ["context", (run) => run.context(), { type: "context" }, { used: 1 }, { used: 1 }],
     ["aside", (run) => run.aside("why?"), { type: "aside", text: "why?" }, "so", "so"],
     ["names", (run) => run.names(), { type: "names" }, ["a"], ["a"]],
-  ])("%s is asked with an id, and has its reply", async (_name, call, order, value, result) => {
+  ])("%s is sent with an id and gets its reply", async (_name, call, order, value, result) => {
     const run = new TestRun("me-");
     const answer = call(run);
     expect(run.told).toEqual([{ ...order, id: "me-request-1" }]);
@@ -83,7 +83,7 @@ describe("a run elsewhere", () => {
     expect(run.isAwaited).toBe(false);
   });
 
-  it("an error of the other side is an error here, with its code where it has one of ours", async () => {
+  it("an error reported by the other process is thrown here, with its code if known", async () => {
     const run = new TestRun();
     const first = run.compact();
     run.answer({ id: run.lastId, error: "no room", code: "USAGE" });
@@ -96,7 +96,7 @@ describe("a run elsewhere", () => {
     expect(run.isAwaited).toBe(false);
   });
 
-  it("who waits when the connection is lost is released, and nothing is asked after it", async () => {
+  it("a lost connection rejects waiting requests and refuses new ones", async () => {
     const run = new TestRun();
     const waiting = [run.context(), run.background("c"), run.aside("?")];
     const why = new UserError("CLI_FAILED", "gone");
@@ -114,7 +114,7 @@ describe("a run elsewhere", () => {
     expect(run.passed).toEqual([]);
   });
 
-  it("is interrupted with a reason or without, and changes its mode, without waiting", () => {
+  it("interrupt and mode changes do not wait for a reply", () => {
     const run = new TestRun();
     run.interrupt();
     run.interrupt("enough");
@@ -128,7 +128,7 @@ describe("a run elsewhere", () => {
     run.interrupt();
   });
 
-  it("hands prompts and steering over, drops what cannot be told, and withdraws where the run agrees", async () => {
+  it("prompts and steering are sent, dropped if impossible, and withdrawn if the run agrees", async () => {
     const run = new TestRun("me-");
     const sent = run.send({ text: "go" });
     const steered = run.steer("left");
@@ -149,7 +149,7 @@ describe("a run elsewhere", () => {
     expect(await steered.withdraw()).toBe(false);
   });
 
-  it("a prompt ends with the turn that told it, or with why it was dropped", async () => {
+  it("a prompt settles with the turn that used it, or with why it was dropped", async () => {
     const run = new TestRun();
     const [first, second, third] = ["1", "2", "3"].map((text) => run.send({ text }));
     run.over(first!.id, "told");
@@ -163,7 +163,7 @@ describe("a run elsewhere", () => {
     run.over("unknown", "told");
   });
 
-  it("calls that are open when it breaks off are ended, those of subagents and those that ended are not", async () => {
+  it("calls open at a disconnect are ended, except those of subagents and ended ones", async () => {
     const run = new TestRun();
     const start = (callId: string) => ({ type: "tool_start", callId, tool: "shell", args: {}, at: 1 }) as never;
     run.see({ number: 1, event: start("a") });
@@ -188,8 +188,8 @@ describe("a run elsewhere", () => {
   });
 });
 
-describe("an order at the run itself", () => {
-  it("becomes the call of the same name, and its reply names the line", async () => {
+describe("control requests at the run itself", () => {
+  it("a request becomes the call of the same name, and its reply names the line", async () => {
     const calls: unknown[] = [];
     const replies: [string | undefined, unknown][] = [];
     const said =
@@ -289,7 +289,7 @@ describe("control lines", () => {
     { type: "names" },
     { type: "rewind", turn: 1 },
     { type: "aside", text: "x" },
-  ])("%j is taken as it is", (line) => {
+  ])("the control line %j is accepted", (line) => {
     expect(readControlLine(line)).toEqual(line);
   });
 
@@ -310,11 +310,11 @@ describe("control lines", () => {
     [{ type: "run_call", agent: "a" }, "call"],
     [{ type: "hello", can: [] }, "version"],
     [{ type: "hello", version: 1 }, "can"],
-  ])("%j is refused by name", (line, named) => {
+  ])("the control line %j is refused by name", (line, named) => {
     expect(readControlLine(line)).toEqual(expect.stringContaining(named));
   });
 
-  it("what is none is none; an older word and later abilities are understood", () => {
+  it("other lines are not control lines; older names and newer abilities are accepted", () => {
     for (const other of [{ type: "user" }, { type: "toString" }, { type: 1 }, null, "steer", []])
       expect(readControlLine(other)).toBeUndefined();
     expect(readControlLine({ type: "cancel" })).toEqual({ type: "interrupt" });
@@ -344,13 +344,13 @@ describe("control lines", () => {
     [{ subtype: "reply", id: "r", value: 1 }, true],
     [{ subtype: "reply" }, false],
     [{ subtype: "of tomorrow", id: "r" }, false],
-  ])("a notice %j is understood: %s", (notice, isKnown) => {
+  ])("the notice %j is understood: %s", (notice, isKnown) => {
     expect(readControlNotice({ type: "control", ...notice })).toEqual(isKnown ? notice : undefined);
   });
 });
 
-describe("prompts", () => {
-  it("wait in order, steering first, and are forgotten when they are over, once", async () => {
+describe("prompts on their way", () => {
+  it("prompts wait in order, steering first, and are forgotten once they are over", async () => {
     const prompts = new Prompts("n-");
     expect(prompts.isEmpty).toBe(true);
     const first = prompts.add("prompt", { text: "1" });
@@ -369,7 +369,7 @@ describe("prompts", () => {
     expect([prompts.has(first), prompts.get(first.id), prompts.has(second)]).toEqual([false, undefined, true]);
   });
 
-  it("an ending that nobody told says why, with a code where there is one, and how long it took", () => {
+  it("an unannounced ending says why, with a code if there is one, and how long it took", () => {
     const ending = failedTurn({ message: "m", code: "USAGE" }, Date.now() - 1000);
     expect(ending).toMatchObject({ type: "fail", message: "m", code: "USAGE", apiDurationMs: 0 });
     expect(ending.durationMs).toBeGreaterThanOrEqual(1000);

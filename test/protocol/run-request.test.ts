@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { endpointTypes, type RunRequest } from "../../src/protocol/run.ts";
 import { readRunRequest, requestChecks, requestFields, restrict } from "../../src/protocol/run-request.ts";
@@ -12,7 +13,7 @@ const values: { [Name in keyof Required<RunRequest>]: (make: Random) => RunReque
   worktree: (make) => ({ name: make.pick(["one", "two"]) }),
   roots: (make) => some(make, ["/r", "/s"]),
   chat: (make) => make.pick([{ type: "new" }, { type: "resume", id: "-1", orNew: true }] as const),
-  unkept: (make) => chance(make, 0.5),
+  ephemeral: (make) => chance(make, 0.5),
   mode: (make) => make.pick(["agent", "plan", "ask"] as const),
   force: (make) => chance(make, 0.5),
   trust: (make) => chance(make, 0.5),
@@ -73,7 +74,7 @@ function room(request: RunRequest) {
       ...(request.pluginDirs ?? []),
       ...(request.requiredServers ?? []),
       ...(request.failOn ?? []),
-      ...(request.unkept ? ["unkept"] : []),
+      ...(request.ephemeral ? ["ephemeral"] : []),
       ...(request.sandbox === "enabled" ? ["sandbox"] : []),
       ...(request.unlistedCommands === "ask" ? ["unlisted"] : []),
       ...(request.approvedServerCalls === "ask" ? ["calls"] : []),
@@ -110,10 +111,10 @@ function settled({ force, mode, ...request }: RunRequest): object {
   };
 }
 
-describe("restrict", () => {
+describe("merging restrictions", () => {
   const make = random(31);
 
-  it("is associative, idempotent, and never weaker than either side", () => {
+  it("restrict is associative, idempotent, and never weaker than either side", () => {
     for (let round = 0; round < 400; round++) {
       const [one, two, three] = [madeUp(make), madeUp(make), madeUp(make)];
       expect(settled(restrict(restrict(one, two), three))).toEqual(settled(restrict(one, restrict(two, three))));
@@ -126,7 +127,7 @@ describe("restrict", () => {
     }
   });
 
-  it("takes no grant from the other side", () => {
+  it("restrict takes no grant from the other side", () => {
     const names = Object.entries(requestFields).flatMap(([name, { effect }]) => (effect === "grants" ? [name] : []));
     for (let round = 0; round < 200; round++) {
       const [one, two] = [madeUp(make), madeUp(make)];
@@ -158,7 +159,7 @@ describe("restrict", () => {
   });
 });
 
-it("crosses a boundary as JSON, whole", () => {
+it("a run request survives JSON completely", () => {
   const make = random(7);
   for (let round = 0; round < 200; round++) {
     const request = madeUp(make);
@@ -166,7 +167,45 @@ it("crosses a boundary as JSON, whole", () => {
   }
 });
 
-it("refuses by name what it does not know", () => {
+it("what each field takes, and what is said of anything else, is as the table says", async () => {
+  const rule = "Shell(ls)";
+  const odd = [null, true, 0, -1, 1, 1.5, Number.NaN, "", " ", "x", "/x", "C:\\x", "-x", [], ["x", 1], ["/x", "x"], {}];
+  const own: Record<string, unknown[]> = {
+    worktree: [
+      { name: "n", base: "b", skipSetup: true },
+      { name: 1 },
+      { base: true },
+      { skipSetup: "x" },
+      { other: 1 },
+    ],
+    chat: [{ type: "new" }, { type: "new", id: "-1", name: 1 }, { type: "resume" }, { type: "old" }, { id: "x" }],
+    permissions: [{ allow: [rule], deny: [rule] }, { allow: ["Shell"] }, { deny: rule }, { deny: ["No(x)"] }],
+    limits: [{ maxTurns: 1, maxTimeMs: 0.5, maxCost: 0.5 }, { maxTurns: 2 ** 53 }, { maxTimeMs: 0 }, { maxCost: "1" }],
+    price: [{ input: 0, output: 1 }, { input: 1 }, { input: -1, output: 1 }, { input: 1, output: "5" }],
+    approvedServers: ["all", ["a"]],
+    failOn: [
+      ["denied", "empty"],
+      ["denied", "none"],
+    ],
+  };
+  const rows = Object.keys(requestFields).flatMap((name) => {
+    const base = name === "workspace" ? {} : { workspace: "/a" };
+    const said = new Map<string, string[]>();
+    for (const value of [...odd, ...(own[name] ?? [])]) {
+      let answer = "taken";
+      try {
+        readRunRequest({ ...base, [name]: value });
+      } catch (error) {
+        answer = (error as Error).message;
+      }
+      said.set(answer, [...(said.get(answer) ?? []), JSON.stringify(value)]);
+    }
+    return [...said].map(([answer, given]) => `${name} ${given.join(" ")}\n  ${answer}\n`);
+  });
+  await expect(rows.join("")).toMatchFileSnapshot(join(import.meta.dirname, "run-request.txt"));
+});
+
+it("unknown fields are refused by name", () => {
   const read = (more: object) => () => readRunRequest({ workspace: "/a", ...more });
   expect(read({ Mode: "plan" })).toThrow('unknown field "Mode" (did you mean "mode"?)');
   expect(read({ mode: "Plan" })).toThrow('"mode" must be one of agent, plan, ask');
@@ -176,7 +215,7 @@ it("refuses by name what it does not know", () => {
   expect(Object.keys(requestChecks)).toEqual(Object.keys(requestFields));
 });
 
-it("refuses the id of a chat that a CLI would take for a flag", () => {
+it("a chat id that looks like a flag is refused", () => {
   for (const id of ["--force", "-p", " x", "-2x", ""])
     for (const chat of [
       { type: "resume", id },

@@ -11,12 +11,12 @@ const sessionOf = (line: any): string => (typeof line?.session_id === "string" ?
 const again = (line: unknown) => JSON.stringify(encodeEvent(decodeLine(line), sessionOf(line), { partial: true }));
 const named = streams.map((stream) => [stream.name, stream] as const);
 
-describe("streams of the original's shapes", () => {
-  test.each(named)("%s: every line comes back byte for byte", (_, { lines }) => {
+describe("streams in the original's formats", () => {
+  test.each(named)("%s: every line is encoded again byte for byte", (_, { lines }) => {
     for (const line of lines) expect(again(JSON.parse(line))).toBe(line);
   });
 
-  test.each(named)("%s: also through storage as JSON, and with no text of the line kept", (_, { lines }) => {
+  test.each(named)("%s: lines survive storage as JSON without their text", (_, { lines }) => {
     for (const line of lines) {
       const event = decodeLine(JSON.parse(line));
       const stored = JSON.stringify(event);
@@ -28,7 +28,7 @@ describe("streams of the original's shapes", () => {
     }
   });
 
-  test("only what nobody knows is unknown", () => {
+  test("only unknown lines are decoded as unknown", () => {
     const events = streams.flatMap(valuesOf).map((line) => decodeLine(line));
     const unknown = events.flatMap((event) => (event.type === "other" ? [event.raw as Record<string, unknown>] : []));
     expect([...new Set(unknown.map((line) => `${line["type"]}/${line["subtype"]}`))].sort()).toEqual([
@@ -45,7 +45,7 @@ describe("streams of the original's shapes", () => {
     expect(outcomeKinds.filter((kind) => !outcomes.has(kind))).toEqual([]);
   });
 
-  test.each(named)("%s: calls that start end under the same id and name, unless the stream is cut off", (_, stream) => {
+  test.each(named)("%s: every started call ends under its id and name, unless the stream is cut", (_, stream) => {
     const events = valuesOf(stream).map((line) => decodeLine(line));
     const calls = (type: AgentEvent["type"]) =>
       events.flatMap((event) =>
@@ -55,7 +55,7 @@ describe("streams of the original's shapes", () => {
     else expect([calls("tool_start"), calls("tool_end")]).toEqual([["tool_late shell"], ["tool_early task"]]);
   });
 
-  test.each(named)("%s: the text that is kept is the result", (_, stream) => {
+  test.each(named)("%s: the kept text equals the result", (_, stream) => {
     const decode = createDecoder();
     const events = valuesOf(stream).flatMap((line) => decode(line));
     const end = events.at(-1)!;
@@ -65,7 +65,7 @@ describe("streams of the original's shapes", () => {
       expect([end.type, stream.rest === ""]).toEqual(stream.name === "error" ? ["fail", true] : ["tool_start", false]);
   });
 
-  test("keys in any order, keys too many, keys missing and values of any type survive at every level", () => {
+  test("keys in any order, extra or missing keys and values of any type survive", () => {
     const lines = streams.flatMap(valuesOf);
     const dice = random(7);
     for (let round = 0; round < 4000; round++) {
@@ -94,7 +94,7 @@ function expectSaid(events: AgentEvent[], said: string): void {
 const session = "0c79b9f5-d4a6-433b-ab10-2212d47390af";
 const encode = (event: AgentEvent, options: EncodeOptions = {}) => JSON.stringify(encodeEvent(event, session, options));
 
-describe("our own lines", () => {
+describe("our own stream lines", () => {
   const init: AgentEvent = {
     type: "init",
     sessionId: session,
@@ -256,26 +256,26 @@ describe("our own lines", () => {
       `{"type":"result","subtype":"error","duration_ms":5,"duration_api_ms":4,"is_error":true,"result":"why","error_code":"MAX_TURNS",${id},"request_id":"r"}`,
     ],
     ["what nobody knows", { type: "other", raw: { b: 1, a: 2 } }, {}, '{"b":1,"a":2}'],
-  ])("%s", (_name, event, options, line) => {
+  ])("our own stream line is written exactly so: %s", (_name, event, options, line) => {
     expect(encode(event, options)).toBe(line);
   });
 
-  test("a delta always has a time, or it would read as a flush", () => {
+  test("a text delta always has a timestamp, or it would be read as a whole text", () => {
     const line = encodeEvent({ type: "text", text: "a" }, session, { partial: true });
     expect(decodeLine(line)).toMatchObject({ type: "text", text: "a", at: expect.any(Number) });
   });
 
-  test("what another codec carries is left alone", () => {
+  test("events of another codec are left alone", () => {
     expect(encode({ type: "thinking_end", carried: { keys: ["type"] } })).toContain('"subtype":"completed"');
   });
 
-  test("a notice cannot overwrite what makes the line", () => {
+  test("a notice cannot overwrite the line's own fields", () => {
     expect(encode({ type: "notice", kind: "k", message: "m", fields: { type: "result", session_id: "x" } })).toBe(
       `{"type":"system","subtype":"k","message":"m",${id}}`,
     );
   });
 
-  test("decode(encode(event)) is the event, for events of every kind", () => {
+  test("decode(encode(event)) equals the event, for every kind", () => {
     const dice = random(11);
     const seen = new Set<string>();
     for (let round = 0; round < 5000; round++) {
@@ -289,7 +289,7 @@ describe("our own lines", () => {
   });
 });
 
-describe("lines of others", () => {
+describe("stream lines of others", () => {
   const call = (toolCall: unknown, subtype = "completed") => ({
     type: "tool_call",
     subtype,
@@ -329,7 +329,7 @@ describe("lines of others", () => {
     ["a function with odd arguments", { function: { name: "f", arguments: "{" } }, { tool: "f", args: "{" }],
     ["name and input", { id: "1", name: "n", input: { a: 1 } }, { tool: "n", args: { a: 1 } }],
     ["no tool at all", { toolCallId: "c" }, { tool: "unknown" }],
-  ])("%s", (_name, toolCall, event) => {
+  ])("a stream line of another CLI is decoded and encoded again: %s", (_name, toolCall, event) => {
     const line = call(toolCall);
     expect(decodeLine(line)).toMatchObject({ type: "tool_end", callId: "c", ...event });
     expect(again(line)).toBe(JSON.stringify(line));
@@ -343,17 +343,17 @@ describe("lines of others", () => {
     ["an unknown subtype", call({}, "progress")],
     ["a resumed retry", { type: "retry", subtype: "resuming", attempt: 1, is_resume: true, checkpoint_turn_count: 2 }],
     ["a result without text", { type: "result", subtype: "success" }],
-  ])("%s is kept as it is", (_name, line) => {
+  ])("a stream line that cannot be understood is kept as it is: %s", (_name, line) => {
     expect(decodeLine(line)).toEqual({ type: "other", raw: line });
   });
 
-  test("a result without an outcome is not success", () => {
+  test("a result without an outcome is not a success", () => {
     for (const result of [{}, { isBackground: false }, null, "text"]) {
       expect(decodeLine(call({ shellToolCall: { args: {}, result } }))).not.toHaveProperty("outcome");
     }
   });
 
-  test("several blocks are one text, and stay several", () => {
+  test("several text blocks of a line are joined, and stay separate when it is encoded again", () => {
     const content = [
       { type: "text", text: "a" },
       { type: "image", data: "x" },
@@ -364,7 +364,7 @@ describe("lines of others", () => {
     expect(again(line)).toBe(JSON.stringify(line));
   });
 
-  test("an error is an error, whichever of the two marks says so", () => {
+  test("either of the two error fields makes a result an error", () => {
     const line = {
       type: "result",
       subtype: "success",
@@ -377,13 +377,13 @@ describe("lines of others", () => {
     expect(again(line)).toBe(JSON.stringify(line));
   });
 
-  test("a line of another session keeps its id when the session is known", () => {
+  test("a line of another session keeps its id", () => {
     const line = { type: "thinking", subtype: "completed", session_id: "sub" };
     expect(encodeEvent(decodeLine(line, session), session)).toEqual(line);
     expect(decodeLine({ ...line, session_id: session }, session)).toEqual({ type: "thinking_end" });
   });
 
-  test("notices keep the fields of system lines", () => {
+  test("notices in the stream keep the fields of system lines", () => {
     const line = { type: "system", subtype: "task_notification", session_id: session, task_id: "t", timestamp_ms: 4 };
     expect(decodeLine(line)).toMatchObject({
       type: "notice",
@@ -396,7 +396,7 @@ describe("lines of others", () => {
   });
 });
 
-describe("createDecoder: text is said once", () => {
+describe("text decoded once", () => {
   const turn: AgentEvent[] = [
     { type: "init", sessionId: session, cwd: "/w", permissionMode: "default", apiKeySource: "none" },
     { type: "text", text: "ha", at: 1 },
@@ -426,23 +426,23 @@ describe("createDecoder: text is said once", () => {
     return given.flatMap((line) => decode(line));
   };
 
-  test("with partial output the events are the ones that were written", () => {
+  test("with partial output, the decoded events equal the written ones", () => {
     expect(decodeAll(lines({ partial: true }))).toEqual(turn);
   });
 
-  test("flush-only and partial streams say the same", () => {
+  test("streams with and without partial output decode to the same text", () => {
     expectSaid(decodeAll(lines({ partial: true })), "hahadone");
     expectSaid(decodeAll(lines({})), "hahadone");
   });
 
-  test("flushes of the original have a time as well", () => {
+  test("whole texts of the original CLI have a timestamp as well", () => {
     const timed = lines({ partial: true }).map((line: any) =>
       line.model_call_id ? { ...line, timestamp_ms: 9 } : line,
     );
     expectSaid(decodeAll(timed), "hahadone");
   });
 
-  test("a segment that nobody flushed is ended by the next call or the end", () => {
+  test("a text that is never repeated whole ends at the next call or at the end", () => {
     const unflushed = lines({ partial: true }).filter((line: any) => line.type !== "assistant" || line.timestamp_ms);
     const events = decodeAll(unflushed);
     expectSaid(events, "hahadone");
@@ -452,12 +452,12 @@ describe("createDecoder: text is said once", () => {
     ]);
   });
 
-  test("a flush with more than its deltas adds the rest", () => {
+  test("a whole text that has more than its deltas adds the rest", () => {
     const cut = lines({ partial: true }).filter((line: any) => line.timestamp_ms !== 8);
     expectSaid(decodeAll(cut), "hahadone");
   });
 
-  test("any turn, either way", () => {
+  test("any turn decodes alike with and without deltas", () => {
     const dice = random(5);
     for (let round = 0; round < 300; round++) {
       const events = dice.turn(session);

@@ -9,6 +9,7 @@ import {
   outcomeOf,
   type ToolShapes,
   toolKeyOf,
+  unknownWireName,
 } from "../../src/protocol/tool-calls.ts";
 
 test.each([
@@ -19,7 +20,7 @@ test.each([
   [{ ToolCall: {} }, undefined],
   [{ function: { name: "f" } }, undefined],
   [{}, undefined],
-])("the tool key of %j", (call, key) => {
+])("the tool key of a call is found in %j", (call, key) => {
   expect(toolKeyOf(call)).toBe(key);
 });
 
@@ -40,7 +41,7 @@ test.each([
   [{ pid: 1 }, undefined],
   [[{}], undefined],
   [undefined, undefined],
-])("the outcome of %j", (result, outcome) => {
+])("the outcome of a call is found in %j", (result, outcome) => {
   expect(outcomeOf(result)).toEqual(outcome);
 });
 
@@ -52,28 +53,52 @@ test.each([
   ["error", { path: "", error: "gone" }, "failed", "gone"],
   ["error", { clientVisibleError: "c" }, "failed", "c"],
   ["error", { modelVisibleError: "m" }, "failed", "m"],
+  ["error", { errorMessage: "", message: "m", stderr: "s" }, "failed", "m"],
+  ["error", { reason: 1, stderr: "s" }, "failed", "s"],
+  ["error", { content: [{ text: { text: "a" } }, { text: "b" }, null, { text: { text: "c" } }] }, "failed", "ac"],
+  ["error", { content: [], exitCode: 3 }, "failed", "error"],
+  ["error", null, "failed", "error"],
   ["error", "plain", "failed", "plain"],
   ["failure", { exitCode: 3, stderr: "" }, "failed", "exit code 3"],
   ["fileNotFound", {}, "failed", "fileNotFound"],
   ["rejected", { reason: "no" }, "refused", "no"],
   ["writePermissionDenied", { error: "ro" }, "refused", "ro"],
   ["vanished", { error: "x" }, "unknown", undefined],
-])("%s %j is %s", (kind, value, group, text) => {
+])("the call %s %j is %s", (kind, value, group, text) => {
   expect(outcomeGroupOf({ kind, value })).toBe(group);
   expect(errorTextOf({ kind, value })).toBe(text);
 });
 
-test("no outcome is unknown, never a success", () => {
+test("a missing outcome is unknown, never a success", () => {
   expect(outcomeGroupOf(undefined)).toBe("unknown");
   expect(errorTextOf(undefined)).toBeUndefined();
-  expect(outcomeKinds).toHaveLength(17);
 });
 
-test("names as a model knows them", () => {
-  expect(["read", "ls", "updateTodos", "teleport"].map(displayNameOf)).toEqual(["Read", "LS", "TodoWrite", "Teleport"]);
+test.each([
+  ["ok", "success startSuccess saveSuccess discardSuccess async"],
+  ["failed", "error failure timeout spawnError fileNotFound notFile notFound fileBusy"],
+  ["refused", "rejected permissionDenied readPermissionDenied writePermissionDenied"],
+])("these outcomes are %s: %s", (group, kinds) => {
+  expect(outcomeKinds.filter((kind) => outcomeGroupOf({ kind, value: {} }) === group).join(" ")).toBe(kinds);
 });
 
-test("the shapes fit a call of the real wire", () => {
+test("tools have the names that models know", () => {
+  expect(["read", "ls", "updateTodos", "semSearch", "mcp", "teleport"].map(displayNameOf)).toEqual(
+    "Read LS TodoWrite SemanticSearch MCP Teleport".split(" "),
+  );
+  expect(["Search_docs", "read-a--file", "a", "__", ""].map(unknownWireName)).toEqual(
+    "searchDocs readAFile a unknown unknown".split(" "),
+  );
+});
+
+test("people read names of their own", () => {
+  const tools = "shell ls updateTodos mcp createPlan askQuestion readMcpResource listMcpResources await semSearch glob";
+  expect(tools.split(" ").map((tool) => callName(tool, {}))).toEqual(
+    "Bash List Todo Mcp Plan Question Resource Resources Wait SemanticSearch Glob".split(" "),
+  );
+});
+
+test("the shapes fit a call of a real stream", () => {
   const call: ToolShapes["globToolCall"] = {
     args: { globPattern: "**/app.ts" },
     result: {
@@ -84,17 +109,17 @@ test("the shapes fit a call of the real wire", () => {
 });
 
 test.each([
-  ["shell", {}, undefined, "Bash"],
-  ["ls", {}, undefined, "List"],
-  ["updateTodos", {}, undefined, "Todo"],
   ["mcp", { name: "docs-search" }, undefined, "Mcp"],
-  ["semSearch", {}, undefined, "SemanticSearch"],
-  ["webFetch", {}, undefined, "WebFetch"],
   ["edit", { path: "a", streamContent: "x" }, undefined, "Write"],
   ["edit", { path: "a", streamContent: "x" }, { beforeFullFileContent: "y", afterFullFileContent: "x" }, "Edit"],
   ["edit", { path: "a" }, { afterFullFileContent: "x" }, "Write"],
   ["edit", { path: "a", strReplace: {}, streamContent: "x" }, undefined, "Edit"],
+  ["edit", { path: "a", multiStrReplace: {}, streamContent: "x" }, undefined, "Edit"],
+  ["edit", { path: "a", applyPatch: {}, streamContent: "x" }, undefined, "Edit"],
+  ["edit", { path: "a", streamContent: "x" }, { linesRemoved: 1 }, "Edit"],
+  ["edit", { path: "a", streamContent: "x" }, { linesRemoved: 0 }, "Write"],
+  ["edit", { path: "a" }, undefined, "Edit"],
   ["searchDocs", {}, undefined, "SearchDocs"],
-])("people call %s with %j and %j: %s", (tool, args, value, name) => {
+])("the display name of %s with %j and %j is %s", (tool, args, value, name) => {
   expect(callName(tool, args, value)).toBe(name);
 });

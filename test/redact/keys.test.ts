@@ -22,7 +22,7 @@ function home(): string {
   return folder;
 }
 
-describe("names of variables", () => {
+describe("secret variable names", () => {
   it.each([
     "OPENAI_API_KEY",
     "CURSOR_API_KEY",
@@ -56,7 +56,7 @@ describe("names of variables", () => {
     ...["AZURE_STORAGE_CONNECTION_STRING", "ConnectionStrings__Default", "SQLAZURECONNSTR_main", "DB_CONNSTR"],
     ...["TOKEN", "TOKEN_PROD", "NPM_AUTH_TOKEN_2", "PASSWORD2", "DB_PASSWORD_OLD", "POSTGRES_URI", "CELERY_BROKER_URL"],
     ...["SLACK_WEBHOOK_URL", "CARD_PIN", "SSH_KEY_PASSPHRASE", "MONGODB_URI", "KEYCLOAK_CLIENT_SECRET", "HTPASSWD"],
-  ])("%s is secret", (name) => {
+  ])("the variable name %s is secret", (name) => {
     expect(isSecretName(name)).toBe(true);
   });
 
@@ -109,11 +109,11 @@ describe("names of variables", () => {
       "DATABASE_NAME",
       "REDIS_PORT",
     ],
-  ])("%s is not", (name) => {
+  ])("the variable name %s is not secret", (name) => {
     expect(isSecretName(name)).toBe(false);
   });
 
-  it("short values are words", () => {
+  it("short values count as ordinary words", () => {
     expect(
       secretValues({
         API_TOKEN: "true",
@@ -145,11 +145,11 @@ describe("keys in use", () => {
       ["t-4", "token-no-5"],
     ],
     [["--mcp-config", "servers.json"], []],
-  ])("%j: %j", (argv, secrets) => {
+  ])("the keys in the arguments %j are %j", (argv, secrets) => {
     expect(flagSecrets(argv)).toEqual(secrets);
   });
 
-  it("come from flags, variables, saved logins, and what courser.json names", () => {
+  it("keys come from flags, variables, saved logins and courser.json", () => {
     const folder = home();
     const config = join(folder, ".cursor");
     saveKey(config, "openai", "saved-key-1");
@@ -186,19 +186,19 @@ describe("keys in use", () => {
   });
 });
 
-describe("tools", () => {
+describe("keys kept from tools", () => {
   const secret = "a-secret-of-some-length-1";
 
-  it("get no variable that is secret by name, nor its value under another", () => {
+  it("tools get no variable with a secret name, nor its value under another name", () => {
     const env = { PATH: "/bin", MY_API_KEY: secret, COPY: secret, GH_TOKEN: "short", PLAIN: "yes" };
     expect(toolEnvironment(env)).toEqual({ PATH: "/bin", PLAIN: "yes", CURSOR_AGENT: "1" });
   });
 
-  it("get no key in use, whatever the variable is called", () => {
+  it("tools get no key in use, whatever the variable is called", () => {
     expect(toolEnvironment({ WEIRD_NAME: "k-1", PLAIN: "yes" }, ["k-1"])).toEqual({ PLAIN: "yes", CURSOR_AGENT: "1" });
   });
 
-  it("see no key in their environment, nor on any command line", async () => {
+  it("tools see no key in their environment or on any command line", async () => {
     const env = { PATH: process.env["PATH"] ?? "", ANTHROPIC_API_KEY: secret, CURSOR_API_KEY: secret, COPY: secret };
     const runner = createProcessRunner({ env });
     const command = `env; tr '\\0' ' ' < /proc/$$/cmdline; tr '\\0' ' ' < /proc/$$/environ`;
@@ -213,10 +213,10 @@ describe("tools", () => {
   });
 });
 
-describe("sinks", () => {
+describe("keys kept from output", () => {
   const key = "correct-horse-battery";
 
-  it("show no key in use, whatever its looks", async () => {
+  it("output shows no key in use, whatever its format", async () => {
     const sinks = ["log", "debug", "error", "bug", "model"];
     const env = { PATH: process.env["PATH"] ?? "", HOME: home(), MY_TOKEN: key };
     const said = await saidBy(sinks, `it holds ${key} and more`, { folder: tmpdir(), env });
@@ -228,7 +228,7 @@ describe("sinks", () => {
   });
 });
 
-describe("the driver of the cases can fail", () => {
+describe("the driver of the secrets cases can fail", () => {
   const base = { id: "x", group: "secrets", why: "", config: { sink: "log" } };
   it.each([
     [{ parts: ["nothing here"] }, { absent_indexes: [0] }],
@@ -237,7 +237,7 @@ describe("the driver of the cases can fail", () => {
     [{ chunks_parts: [["plain text that"], ["is no secret"]] }, { absent_joined: true }],
     [{ text_gen: { prefix: "a", byte: "b", count: 1000 } }, { max_ms: 0 }],
     [{ text: "x" }, { something_new: true }],
-  ])("%j %j", async (input, expected) => {
+  ])("the driver of the secrets cases notices a wrong expectation: %j %j", async (input, expected) => {
     const result = await runSecretsCase({ ...base, input, expect: expected }, { driver: "library" });
     expect(result.pass).toBe(false);
   });

@@ -61,7 +61,7 @@ const units = [
   "correct-horse-batter",
 ];
 
-describe("time", () => {
+describe("redaction takes linear time", () => {
   const redactor = createRedactor({ values: ["correct-horse-battery"] });
   const spent = (text: string): number => {
     // Of the processor: what else the machine does takes none of it.
@@ -71,7 +71,7 @@ describe("time", () => {
     return (user + system) / 1000;
   };
 
-  it.each(units.map((unit) => [unit]))("%j", (unit) => {
+  it.each(units.map((unit) => [unit]))("redacting many repetitions takes linear time: %j", (unit) => {
     const of = (length: number) => unit.repeat(Math.ceil(length / unit.length));
     spent(of(5_000)); // warm
     const short = Math.min(spent(of(5_000)), spent(of(5_000)), spent(of(5_000)));

@@ -34,8 +34,8 @@ function value(depth: number): unknown {
   return Object.fromEntries(Array.from({ length: below(5) }, () => [pick(names), inner()]));
 }
 
-describe("at random", () => {
-  it("JSON stays JSON", () => {
+describe("redaction of random text", () => {
+  it("redacted JSON is still valid JSON", () => {
     for (let round = 0; round < 3000; round++) {
       const line = JSON.stringify(value(3));
       const out = redactor.redact(line);
@@ -43,7 +43,7 @@ describe("at random", () => {
     }
   });
 
-  it("pieces give what the whole gives", () => {
+  it("redacting in pieces gives the same as redacting the whole", () => {
     for (let round = 0; round < 2000; round++) {
       const whole = text(60);
       const stream = redactor.stream();

@@ -74,6 +74,7 @@ const shapes: [prefix: string, alphabet: Alphabet, length: number][] = [
   ["sntryu_", "hex", 64],
   ["sha256~", "word", 43],
   ["AGE-SECRET-KEY-1", "upper", 58],
+  ["A3-", "upper", 34],
   ["HRKU-", "word", 60],
   ["v1.0-", "word", 170],
   ["AKID", "alphanumeric", 32],
@@ -85,8 +86,8 @@ const shapes: [prefix: string, alphabet: Alphabet, length: number][] = [
   ["secret-token:", "word", 20],
 ];
 
-describe("by shape", () => {
-  it.each(shapes)("%s %s %i", (prefix, alphabet, length) => {
+describe("secrets recognised by format", () => {
+  it.each(shapes)("a secret is recognised by its format: %s %s %i", (prefix, alphabet, length) => {
     const token = made(alphabet, length);
     const around = [
       ["", ""],
@@ -106,7 +107,7 @@ describe("by shape", () => {
     }
   });
 
-  it("tokens without a prefix of their own", () => {
+  it("tokens without a prefix are recognised", () => {
     const entra = `a1~${made("alphanumeric", 1)}8Q~${made("alphanumeric", 34)}`.slice(-40);
     const bot = `${"1234567890"}:AA${made("word", 33)}`;
     const discord = `M${made("alphanumeric", 25)}.${made("alphanumeric", 6)}.${made("word", 38)}`;
@@ -140,6 +141,14 @@ const named: [before: string, alphabet: Alphabet, length: number, after: string]
   ["mysql --password=", "alphanumeric", 12, " db"],
   ["mysqldump -u root -p", "alphanumeric", 12, " shop"],
   ["sshpass -p ", "alphanumeric", 12, " ssh host"],
+  ["zip -r -P ", "alphanumeric", 12, " a.zip src"],
+  ["7z a -p", "alphanumeric", 12, " a.7z src"],
+  ["ldapsearch -x -w ", "alphanumeric", 12, " -b dc=test"],
+  ["smbclient -U 'me%", "alphanumeric", 12, "' //host/share"],
+  ["gh secret set NAME --body ", "alphanumeric", 24, ""],
+  ["aws configure set aws_secret_access_key ", "alphanumeric", 40, ""],
+  ["ENC_KEY=", "alphanumeric", 44, ""],
+  ["fernet_key: '", "alphanumeric", 44, "'"],
   ["sshpass -p'", "alphanumeric", 12, "' ssh host"],
   ["docker login -u me -p ", "alphanumeric", 20, " registry.test"],
   ["mongosh host -u me -p ", "alphanumeric", 12, ""],
@@ -186,8 +195,8 @@ const named: [before: string, alphabet: Alphabet, length: number, after: string]
   ["https://api.telegram.test/bot1234567890:AA", "word", 33, "/getMe"],
 ];
 
-describe("by name and place", () => {
-  it.each(named)("%s … %s %i", (before, alphabet, length, after) => {
+describe("secrets recognised by name and position", () => {
+  it.each(named)("a secret is recognised by its name and position: %s … %s %i", (before, alphabet, length, after) => {
     const secret = made(alphabet, length);
     const out = redact(`${before}${secret}${after}`);
     expect(out).not.toContain(secret);
@@ -204,7 +213,7 @@ describe("by name and place", () => {
     ['{"private_key":"-----BEGIN PRIVATE KEY-----\\n', "\\n", '-----END PRIVATE KEY-----\\n"}'],
     ["+-----BEGIN EC PRIVATE KEY-----\n+", "\n+", "-----END EC PRIVATE KEY-----"],
     ["key: |\n  -----BEGIN PRIVATE KEY-----\n  ", "\n  ", "-----END PRIVATE KEY-----"],
-  ])("private keys: %j", (head, lineBreak, tail) => {
+  ])("a private key is hidden: %j", (head, lineBreak, tail) => {
     const lines = [1, 2, 3].map((seed) => made("base64", 64, seed));
     const text = `${head}${[...lines, "q7=="].join(lineBreak)}${lineBreak}${tail}`;
     const out = redact(text);
@@ -213,7 +222,7 @@ describe("by name and place", () => {
     expect(out.endsWith(tail)).toBe(true);
   });
 
-  it("keys of PuTTY", () => {
+  it("PuTTY keys are hidden", () => {
     const lines = [1, 2].map((seed) => made("base64", 64, seed));
     const text = `Public-Lines: 1\n${made("base64", 64, 9)}\nPrivate-Lines: 2\n${lines.join("\n")}\nPrivate-MAC: ${made("hex", 40)}\n`;
     const out = redact(text);
@@ -221,7 +230,7 @@ describe("by name and place", () => {
     expect(out).toContain(made("base64", 64, 9));
   });
 
-  it("public keys and certificates stay", () => {
+  it("public keys and certificates are kept", () => {
     for (const kind of ["CERTIFICATE", "PUBLIC KEY", "RSA PUBLIC KEY"]) {
       const text = `-----BEGIN ${kind}-----\n${made("base64", 64)}\n-----END ${kind}-----\n`;
       expect(redact(text)).toBe(text);
@@ -229,7 +238,7 @@ describe("by name and place", () => {
   });
 });
 
-describe("in disguise", () => {
+describe("encoded secrets", () => {
   const body = made("alphanumeric", 36);
   const token = `ghp_${body}`;
   const halves = [body.slice(0, 12), body.slice(12)];
@@ -249,24 +258,24 @@ describe("in disguise", () => {
     ["percent-encoded JSON", `%7B%22password%22%3A%22${body}%22%7D`],
     ["HTML in JSON", `&quot;password&quot;:&quot;${body}&quot;`],
     ["a coloured name", `\x1b[32mDB_PASSWORD\x1b[0m=\x1b[33m${body}\x1b[0m`],
-  ])("%s", (_, text) => {
+  ])("an encoded secret is hidden: %s", (_, text) => {
     const out = redact(`before ${text} after`);
     for (const half of halves) expect(out).not.toContain(half);
     expect(out.startsWith("before ") && out.endsWith(" after"), out).toBe(true);
   });
 
-  it("in hexadecimal", () => {
+  it("secrets in hexadecimal are hidden", () => {
     expect(redact(`data: ${Buffer.from(token).toString("hex")}.`)).toBe(`data: ${marker}.`);
   });
 
-  it("in base64", () => {
+  it("secrets in base64 are hidden", () => {
     const packed = Buffer.from(`{"password":"${token}"}`).toString("base64");
     expect(redact(`data: ${packed}`)).toBe(`data: ${marker}`);
     expect(redact(`data: ${Buffer.from(token).toString("base64url")}.`)).toBe(`data: ${marker}.`);
   });
 });
 
-describe("exact values", () => {
+describe("known secret values", () => {
   const value = "correct-horse-battery";
   const { redact: hide } = createRedactor({
     values: [value, "a b/c+d&e?f", 'quo"te\\d', "line one of it\nsecond line of it\n", "ab"],
@@ -286,7 +295,7 @@ describe("exact values", () => {
     ["blanks as plus", encodeURIComponent("a b/c+d&e?f").replaceAll("%20", "+")],
     ["as JSON", JSON.stringify('quo"te\\d').slice(1, -1)],
     ["one of its lines", "second line of it"],
-  ])("%s", (_, text) => {
+  ])("a known secret value is hidden: %s", (_, text) => {
     const out = hide(`before ${text} after`);
     expect(out.startsWith("before ")).toBe(true);
     expect(out).toContain(marker);
@@ -294,12 +303,12 @@ describe("exact values", () => {
     expect(out.length).toBeLessThan(40 + marker.length * 2);
   });
 
-  it("short ones are words", () => {
+  it("short values count as ordinary words", () => {
     expect(hide("abandon the cabin")).toBe("abandon the cabin");
   });
 });
 
-describe("left alone", () => {
+describe("text that is not secret", () => {
   const sha = made("hex", 40);
   const integrity = `${made("base64", 86)}==`;
   it.each([
@@ -316,6 +325,9 @@ describe("left alone", () => {
     "docker login -p $TOKEN registry.test",
     "docker run -p 8080:80 web && docker login",
     "sshpass -p <password> ssh host",
+    "zip -P <password> a.zip b",
+    "7z a -p a.7z",
+    "config set token to the value of the form",
     "redis-cli -h host -p 6379 ping",
     "npm config set registry https://r.test/",
     "v1.0-beta-2 of vercel_project_settings",
@@ -357,11 +369,11 @@ describe("left alone", () => {
     "SKU0123456789 API-DOCUMENTATION",
     "import { token } from './token-2024.ts'; secret: Secret::Named2",
     "x = 'password', 'salt2024', 64",
-  ])("%s", (text) => {
+  ])("text that is not secret is kept: %s", (text) => {
     expect(redact(text)).toBe(text);
   });
 
-  it("the sources, documents and lock file of this repository", () => {
+  it("the sources, documents and lock file of this repository stay unchanged", () => {
     const root = join(import.meta.dirname, "../..");
     const files = [
       "package-lock.json",
@@ -378,14 +390,14 @@ describe("left alone", () => {
   });
 });
 
-describe("what comes out", () => {
-  it("is the same text when there is nothing to hide", () => {
+describe("redacted text", () => {
+  it("text without secrets is returned unchanged", () => {
     const text = "\ufeffa\r\n\u0000\ud800 \u2028 é 😀\t\x1b[0m";
     expect(redact(text)).toBe(text);
     expect(redact("")).toBe("");
   });
 
-  it("does not change when it goes through again", () => {
+  it("redacting twice changes nothing more", () => {
     for (const [before, alphabet, length, after] of named) {
       const once = redact(`${before}${made(alphabet, length)}${after}`);
       expect(redact(once)).toBe(once);
@@ -403,7 +415,7 @@ describe("what comes out", () => {
     [{ command: `curl -u me:${made("alphanumeric", 12)} "https://x.test"` }],
     [{ key: `-----BEGIN PRIVATE KEY-----\n${made("base64", 64)}\n-----END PRIVATE KEY-----\n` }],
     [{ headers: [["authorization", `Bearer ${made("word", 30)}`]] }],
-  ])("is still JSON: %j", (value) => {
+  ])("redacted JSON is still JSON: %j", (value) => {
     const line = JSON.stringify(value);
     const out = redact(line);
     expect(out).toContain(marker);

@@ -15,8 +15,8 @@ function shownOf(text: string, secret = key): number {
   return 0;
 }
 
-describe("what is cut", () => {
-  it("shows no part of a key, wherever the cut falls", () => {
+describe("shortened secrets", () => {
+  it("no part of a key is shown, wherever the text is cut", () => {
     for (let at = 440; at < 510; at++) {
       const text = `${"a ".repeat(at / 2)}${key} and more ${"b ".repeat(300)}`;
       expect(shownOf(redactedStart(text, 500, redact))).toBeLessThan(3);
@@ -26,14 +26,14 @@ describe("what is cut", () => {
     }
   });
 
-  it("is left alone where it is short, and has no half characters", () => {
+  it("short text is left alone, and no character is split", () => {
     expect(redactedStart("short", 500)).toBe("short");
     expect(redactedStart("😀😀", 3)).toBe("😀…");
     expect(redactedEnd("😀😀", 3)).toBe("…😀");
   });
 });
 
-it("an error of a model's server shows no part of the key that it quotes", async () => {
+it("an error of a model server shows no part of the quoted key", async () => {
   const space = createWorkspace();
   let at = 0;
   const server = await modelServer(() => {
@@ -55,13 +55,13 @@ it("an error of a model's server shows no part of the key that it quotes", async
   }
 });
 
-describe("a key that somebody else cut", () => {
+describe("keys that others shortened", () => {
   it.each([
     ["before an ellipsis", (part: string) => `the server said: ${part}… Try again.`],
     ["before three dots, in quotes", (part: string) => `"Incorrect key: ${part}..." (401)`],
     ["at the end", (part: string) => `Incorrect key: ${part}`],
     ["at the end, in quotes", (part: string) => `Incorrect key: "${part}"`],
-  ])("is not shown %s", (_, around) => {
+  ])("no part of a shortened key is shown %s", (_, around) => {
     for (let length = 9; length < key.length; length++)
       expect(shownOf(redact(around(key.slice(0, length))))).toBeLessThan(3);
   });
@@ -69,18 +69,18 @@ describe("a key that somebody else cut", () => {
   it.each([
     ["behind an ellipsis", (part: string) => `said: …${part} is wrong`],
     ["at the start", (part: string) => `${part} is wrong`],
-  ])("is not shown %s", (_, around) => {
+  ])("a partial key is hidden %s", (_, around) => {
     for (let length = 9; length < key.length; length++)
       expect(shownOf(redact(around(key.slice(-length))))).toBeLessThan(3);
   });
 
-  it("may be hinted at, and words that begin alike stay", () => {
+  it("hints of a key and words with the same beginning stay", () => {
     expect(redact(`saved: ${key.slice(0, 6)}…`)).toContain(key.slice(0, 6));
     expect(redact(`${key.slice(0, 12)}-other and more`)).toContain(key.slice(0, 12));
   });
 });
 
-describe("a long key in base64", () => {
+describe("long keys in base64", () => {
   const long = Array.from({ length: 300 }, (_, at) => String.fromCharCode(48 + ((at * 7 + (at >> 3)) % 74))).join("");
   let state = 7;
   const letter = () => {
@@ -92,7 +92,7 @@ describe("a long key in base64", () => {
   it.each([
     ["300 characters", long],
     ["12,000 characters", huge],
-  ])("is found on one line and on many, in any alphabet: %s", (_, secret) => {
+  ])("a base64 key is found on one or many lines, in any alphabet: %s", (_, secret) => {
     const redactor = createRedactor({ values: [secret] });
     for (const before of ["", "x", "xy"]) {
       const whole = Buffer.from(`${before}${secret}z`);
@@ -111,7 +111,7 @@ describe("a long key in base64", () => {
     }
   });
 
-  it("also where only its looks tell it", () => {
+  it("a base64 key is found by its format alone", () => {
     const secret = `sk-ant-api03-${"aB3dE6gH9j".repeat(9)}AA`;
     const encoded = Buffer.from(`token: ${secret}`)
       .toString("base64")

@@ -35,20 +35,20 @@ const text = [
   "the end without a line break",
 ].join("\n");
 
-describe("a stream", () => {
+describe("redacting a stream", () => {
   const whole = redactor.redact(text);
 
-  it("hides every secret", () => {
+  it("every secret in a stream is hidden", () => {
     for (const secret of secrets) expect(whole).not.toContain(secret);
   });
 
-  it("gives the same for every cut in two", () => {
+  it("a stream cut anywhere in two gives the same", () => {
     for (let cut = 0; cut <= text.length; cut++) {
       expect(throughStream([text.slice(0, cut), text.slice(cut)])).toBe(whole);
     }
   });
 
-  it("gives the same character by character, and in pieces of any size", () => {
+  it("a stream in pieces of any size gives the same", () => {
     expect(throughStream([...text.split("")])).toBe(whole);
     const { below } = random(4);
     for (let round = 0; round < 200; round++) {
@@ -62,7 +62,7 @@ describe("a stream", () => {
     }
   });
 
-  it("lets whole lines through at once and keeps the last one", () => {
+  it("complete lines pass at once, and the last one is held back", () => {
     const stream = redactor.stream();
     expect(stream.push("one\ntwo")).toBe("one\n");
     expect(stream.push(" and\nthree")).toBe("two and\n");
@@ -71,7 +71,7 @@ describe("a stream", () => {
     expect(stream.end()).toBe("");
   });
 
-  it("hides the lines of a private key as they come", () => {
+  it("lines of a private key are hidden as they arrive", () => {
     const stream = redactor.stream();
     stream.push("-----BEGIN PRIVATE KEY-----\n");
     expect(stream.push(`${key[0]}\n`)).toBe(`${marker}\n`);
@@ -79,7 +79,7 @@ describe("a stream", () => {
     expect(stream.push(`${key[0]}\n`)).toBe(`${key[0]}\n`);
   });
 
-  it("does not hold a line without an end for ever, and finds what lies where it is cut", () => {
+  it("an endless line is passed on in chunks, and secrets across chunks are hidden", () => {
     const word = "some words that go on ";
     const filler = word.repeat(Math.ceil(262_144 / word.length));
     const stream = redactor.stream();

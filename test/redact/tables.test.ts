@@ -37,7 +37,7 @@ const forms: [string, (name: string, value: string) => string][] = [
 
 const show = (text: string, value: string) => (redact(text).includes(value) ? "+" : "-");
 
-it("names, forms and lengths are judged as the table says", async () => {
+it("the redactor judges names, formats and lengths as its table says", async () => {
   const rows: string[] = [];
   for (const name of names) {
     const judged = forms.map(([form, write]) => `${show(write(name.toLowerCase(), made(24)), made(24))}${form}`);
@@ -133,11 +133,11 @@ it.each([
   ["https://host/a:b@c", false],
   ["ada:pw@host", false],
   ["HTTPS+git://:pw@host", true],
-])("%s holds a login: %s", (value, expected) => {
+])("%s contains a login: %s", (value, expected) => {
   expect(holdsLogin(value)).toBe(expected);
 });
 
-it("values of variables are secrets by their names, but for words", () => {
+it("values of variables with secret names are secrets, except ordinary words", () => {
   expect(["1234567", "12345678", "abcdefghijk", "abcdefghijkl", "postgres1", ""].map(isWord)).toEqual([
     true,
     false,

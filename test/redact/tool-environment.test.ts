@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { toolEnvironment } from "../../src/redact/tool-environment.ts";
 
 describe("the environment of commands", () => {
-  it("is the user's own, and says that an agent runs them", () => {
+  it("commands get the user's environment, marked as run by an agent", () => {
     const env = { PATH: "/bin", LANG: "C", EMPTY: "", NODE_OPTIONS: "--trace-warnings", MISSING: undefined };
     expect(toolEnvironment(env)).toEqual({
       PATH: "/bin",
@@ -17,23 +17,23 @@ describe("the environment of commands", () => {
   it.each([
     ...["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "OLDPWD", "_"],
     ...["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "COURSER_EXIT_WITH_PARENT", "BASH_FUNC_ls%%"],
-  ])("is without %s", (name) => {
+  ])("commands do not get %s", (name) => {
     expect(toolEnvironment({ [name]: "x", PLAIN: "x" })).toEqual({ PLAIN: "x", CURSOR_AGENT: "1" });
   });
 
-  it("holds no key, whatever the variable is called", () => {
+  it("commands get no key, whatever the variable is called", () => {
     const env = { SOME_API_KEY: "sk-0123456789", COPY: "sk-0123456789", ODD: "abc", PLAIN: "yes" };
     expect(toolEnvironment(env, ["abc"])).toEqual({ PLAIN: "yes", CURSOR_AGENT: "1" });
   });
 
-  it("holds no key in the form of a file, and still says where files are", () => {
+  it("commands get no key as a file, but still get file locations", () => {
     const names = ["STRIPE_SK", "TLS_PEM", "SIGNING_PRIVATE", "MY_PRIVATE_THING", "KUBECONFIG_DATA"];
     const env = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
     const kept = { KUBECONFIG: "/home/me/.kube/config", GOPRIVATE: "example.com/*", DISK: "sda", TASK: "x" };
     expect(toolEnvironment({ ...env, ...kept })).toEqual({ ...kept, CURSOR_AGENT: "1" });
   });
 
-  it("holds no login of an address, and says where shells are", () => {
+  it("commands get no logins in addresses, but still get shell locations", () => {
     const env = {
       PRIMARY: "postgres://app:hunter22@db/app",
       HTTPS_PROXY: "http://me:hunter22@proxy:3128",
@@ -46,7 +46,7 @@ describe("the environment of commands", () => {
     expect(toolEnvironment(env)).toEqual({ HTTPS_PROXY, PAGE, PROJECT_PWD, PWD, CURSOR_AGENT: "1" });
   });
 
-  it("holds the words that passwords are sometimes made of", () => {
+  it("ordinary words that could be passwords are kept", () => {
     const env = { DB_PASSWORD: "postgres", SOME_TOKEN: "true", PGDATABASE: "postgres", CI: "true" };
     expect(toolEnvironment(env)).toEqual({ PGDATABASE: "postgres", CI: "true", CURSOR_AGENT: "1" });
   });

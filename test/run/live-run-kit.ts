@@ -16,7 +16,7 @@ const long = { steps: [{ text: "I begin" }, { delayMs: 60_000 }] };
 
 export function liveRunKit(name: string, open: KitOpen): void {
   describe(name, () => {
-    it("answers prompts in their order; what is withdrawn is never told", async () => {
+    it("prompts are answered in order, and a withdrawn one never reaches the model", async () => {
       const { run } = await open([shell("sleep 0.3"), { text: "One." }, { text: "Three." }]);
       const seen = follow(run);
       const [one, two, three] = ["one", "two", "three"].map((text) => run.send({ text }));
@@ -38,7 +38,7 @@ export function liveRunKit(name: string, open: KitOpen): void {
       expect(seen.events.flatMap((event) => (event.type === "user" ? [event.text] : []))).toEqual(["one", "three"]);
     });
 
-    it("is steered at the next safe point; between turns that is a turn", async () => {
+    it("steering applies at the next safe point, and between turns starts a turn", async () => {
       const script = [shell("sleep 0.4"), { expect: ["now this"], text: "That." }, { expect: ["late"], text: "Late." }];
       const { run } = await open(script);
       const seen = follow(run);
@@ -53,7 +53,7 @@ export function liveRunKit(name: string, open: KitOpen): void {
       await run.close();
     });
 
-    it("is interrupted, and goes on with the queue", async () => {
+    it("a turn can be interrupted, and the queue continues", async () => {
       const { run } = await open([long, { text: "Next." }]);
       const seen = follow(run);
       const [sent, next] = [run.send({ text: "one" }), run.send({ text: "two" })];
@@ -61,12 +61,13 @@ export function liveRunKit(name: string, open: KitOpen): void {
       run.interrupt("Stop it.");
       expect(await sent.ending).toMatchObject({ type: "fail", code: "INTERRUPTED", message: "Stop it." });
       expect(await next.ending).toMatchObject({ type: "done", text: "Next." });
+      await run.close();
+      await seen.followed;
       expect(seen.notices()).toContain("queue");
       expect(seen.events).toContainEqual(expect.objectContaining({ type: "text_end", text: "I begin", cut: true }));
-      await run.close();
     });
 
-    it("changes its mode from the next reply on", async () => {
+    it("a new mode applies from the next reply on", async () => {
       const script = [shell("sleep 0.3"), write("a.txt", "a"), { text: "No." }, write("b.txt", "b"), { text: "Yes." }];
       const { run, path } = await open(script);
       const seen = follow(run);
@@ -78,14 +79,15 @@ export function liveRunKit(name: string, open: KitOpen): void {
       run.setMode("default");
       await run.send({ text: "go on" }).ending;
       expect(existsSync(join(path, "b.txt"))).toBe(true);
+      await run.close();
+      await seen.followed;
       const changes = seen.events.flatMap((event) =>
         event.type === "notice" && event.kind === "mode_change" ? [event.fields!["permissionMode"]] : [],
       );
       expect(changes).toEqual(["plan", "default"] satisfies PermissionMode[]);
-      await run.close();
     });
 
-    it("changes its model by the rules of the start", async () => {
+    it("a new model follows the rules of the start", async () => {
       const { run, path } = await open([{ text: "From the first." }]);
       const other = join(path, "other.json");
       writeFileSync(other, JSON.stringify([{ text: "From the other." }]));
@@ -96,7 +98,7 @@ export function liveRunKit(name: string, open: KitOpen): void {
       await run.close();
     });
 
-    it("compacts, asks aside, knows its names and what fills the window", async () => {
+    it("a run can be compacted, asked aside, and says its names and what fills the window", async () => {
       const script = [
         { text: "A long story. ".repeat(400) },
         { summary: true, text: "It was a long story." },
@@ -118,25 +120,26 @@ export function liveRunKit(name: string, open: KitOpen): void {
       await run.close();
     });
 
-    it("is rewound with its files, while no turn runs", async () => {
+    it("a run can be rewound with its files while no turn is running", async () => {
       const { run, path } = await open([write("a.txt", "second"), { text: "Written." }, { text: "Fresh." }]);
       const seen = follow(run);
       writeFileSync(join(path, "a.txt"), "first");
       const sent = run.send({ text: "go" });
       await expect(run.rewind(1)).rejects.toMatchObject({
         code: "USAGE",
-        message: expect.stringContaining("is running"),
+        message: expect.stringContaining("A turn is running"),
       });
       await sent.ending;
       expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("second");
       await run.rewind(1);
       expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("first");
+      expect((await run.context()).messages).toBe(0);
       expect(await run.send({ text: "anew" }).ending).toMatchObject({ text: "Fresh." });
       expect(seen.notices()).toContain("rewound");
       await run.close();
     });
 
-    it("a prompt that fails is no end of it", async () => {
+    it("a failed prompt does not end the run", async () => {
       const { run } = await open([{ text: "Two." }]);
       const [one, two] = [run.send({ text: "one", images: ["/no/such.png"] }), run.send({ text: "two" })];
       expect(await one.ending).toMatchObject({ type: "fail", code: "FILE_UNREADABLE" });
@@ -144,7 +147,7 @@ export function liveRunKit(name: string, open: KitOpen): void {
       await run.close();
     });
 
-    it("asks its human, once for what is allowed for good, and takes a throw for a no", async () => {
+    it("its human is asked once for what is allowed for good, and an error counts as a no", async () => {
       const asked: Question[] = [];
       const human: Human = {
         async ask(question) {
@@ -165,7 +168,7 @@ export function liveRunKit(name: string, open: KitOpen): void {
       await run.close();
     });
 
-    it("is read by anybody, from any number on", async () => {
+    it("any reader can read the events from any number on", async () => {
       const { run } = await open([{ text: "One." }, { text: "Two." }]);
       const seen = follow(run);
       await run.send({ text: "one" }).ending;
@@ -189,7 +192,7 @@ export function liveRunKit(name: string, open: KitOpen): void {
       await seen.followed;
     });
 
-    it("is closed in the middle of a turn: what runs and what waits is settled", async () => {
+    it("closing a run in the middle of a turn settles what runs and what waits", async () => {
       const { run } = await open([long]);
       const seen = follow(run);
       const [sent, next] = [run.send({ text: "one" }), run.send({ text: "two" })];

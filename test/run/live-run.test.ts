@@ -1,4 +1,4 @@
-// LiveRun: what every front end may count on. Each verb, in a running turn and between two; limits; readers.
+// LiveRun, in this process: limits, questions, readers, replaceable parts. What holds for runs elsewhere too is in live-run-kit.ts.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -24,8 +24,8 @@ const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command }
 const write = (path: string, content: string) => ({ calls: [{ name: "Write", args: { path, content } }] });
 const long = { steps: [{ text: "I begin" }, { delayMs: 60_000 }] };
 
-describe("a request", () => {
-  it("is checked to the last field", () => {
+describe("a run request", () => {
+  it("every field of a request is checked", () => {
     expect(readRunRequest({ workspace: "/w", chat: { type: "resume", id: "-1", fork: true } })).toBeTruthy();
     const wrong: [object, string][] = [
       [{}, 'needs "workspace"'],
@@ -39,8 +39,8 @@ describe("a request", () => {
   });
 });
 
-describe("turns", () => {
-  it("that are interrupted leave what was steered to the next one, which answers it", async () => {
+describe("turns of a live run", () => {
+  it("a message that steers an interrupted turn goes to the next turn", async () => {
     const run = await create().open([shell("sleep 20"), { expect: ["now this"], text: "This." }]);
     const seen = follow(run);
     const first = run.send({ text: "begin" });
@@ -51,62 +51,21 @@ describe("turns", () => {
     expect(await steered.ending).toMatchObject({ type: "done", text: "This." });
     await run.close();
   });
-
-  it("are queued, answered in their order, and withdrawn until they are told", async () => {
-    const run = await create().open([{ text: "One." }, { text: "Three." }]);
-    const seen = follow(run);
-    const [one, two, three] = ["one", "two", "three"].map((text) => run.send({ text }));
-    expect(await two!.withdraw()).toBe(true);
-    expect(await three!.ending).toMatchObject({ type: "done", text: "Three." });
-    expect([one!.state, two!.state, three!.state]).toEqual(["told", "dropped", "told"]);
-    expect([await one!.withdraw(), await two!.withdraw()]).toEqual([false, false]);
-    await run.close();
-    await seen.followed;
-    expect(seen.events.flatMap((event) => (event.type === "user" ? [event.text] : []))).toEqual(["one", "three"]);
-  });
-
-  it("are steered at the next safe point; what comes too late is a turn of its own", async () => {
-    const script = [
-      shell("sleep 0.3"),
-      { expect: ["now this"], text: "Now that." },
-      { expect: ["late"], text: "Late." },
-    ];
-    const run = await create().open(script);
-    const seen = follow(run);
-    const sent = run.send({ text: "go" });
-    await seen.until(({ type }) => type === "tool_start");
-    const steered = run.steer("now this");
-    const withdrawn = run.steer("never");
-    expect(await withdrawn.withdraw()).toBe(true);
-    expect(await steered.ending).toBe(await sent.ending);
-    expect(await run.steer("late").ending).toMatchObject({ text: "Late." });
-    await run.close();
-  });
-
-  it("are interrupted, and the queue goes on", async () => {
-    const run = await create().open([long, { text: "Next." }]);
-    const seen = follow(run);
-    const sent = run.send({ text: "one" });
-    const next = run.send({ text: "two" });
-    await seen.until(({ type }) => type === "text");
-    run.interrupt("Stop it.");
-    expect(await sent.ending).toMatchObject({ type: "fail", code: "INTERRUPTED", message: "Stop it." });
-    expect(await next.ending).toMatchObject({ type: "done" });
-    expect(seen.notices()).toContain("queue");
-    await run.close();
-  });
-
-  it("fail by themselves: the next one is answered", async () => {
-    const run = await create().open([{ text: "Two." }]);
-    const [one, two] = [run.send({ text: "one", images: ["/no/such.png"] }), run.send({ text: "two" })];
-    expect(await one.ending).toMatchObject({ type: "fail", code: "FILE_UNREADABLE" });
-    expect(await two.ending).toMatchObject({ type: "done", text: "Two." });
-    await run.close();
-  });
 });
 
-describe("a command", () => {
-  it("goes on by itself when it is sent to the background, without its time limit, and is read like any other", async () => {
+it("the answer that a run delivers is what was said after its last call and its last prompt", async () => {
+  const delivered: string[] = [];
+  const deliver = ({ text }: { text: string }) => void delivered.push(text);
+  const script = [{ ...shell("true"), text: "I look." }, { text: "Found." }, { text: "And again." }];
+  const run = await create().open(script, { sandbox: "disabled" }, { deliver });
+  await run.send({ text: "look" }).ending;
+  await run.send({ text: "again" }).ending;
+  expect(delivered).toEqual(["Found.", "And again."]);
+  await run.close();
+});
+
+describe("a running command", () => {
+  it("a command sent to the background continues without its time limit and can be read", async () => {
     const script = [
       { calls: [{ name: "Shell", args: { command: "echo before; sleep 1.5; echo after", timeout: 1000 } }] },
       {
@@ -126,8 +85,8 @@ describe("a command", () => {
   });
 });
 
-describe("a run changes while it works", () => {
-  it("its mode, from the next reply on, with the tools and what a resume brings back", async () => {
+describe("changing a run while it works", () => {
+  it("a new mode applies from the next reply on, with its tools, and survives a resume", async () => {
     const place = create();
     const script = [shell("sleep 0.2"), write("a.txt", "a"), { text: "No." }, write("b.txt", "b"), { text: "Yes." }];
     const run = await place.open(script);
@@ -156,55 +115,9 @@ describe("a run changes while it works", () => {
     }
     await resumed.close();
   });
-
-  it("its model, by the rules of the start", async () => {
-    const place = create();
-    writeFileSync(join(place.path, "other.json"), JSON.stringify([{ text: "From the other." }]));
-    const run = await place.open([{ text: "From the first." }]);
-    await run.send({ text: "one" }).ending;
-    await expect(run.setModel("no/such")).rejects.toThrow("Cannot use this model");
-    await run.setModel(`script:${join(place.path, "other.json")}`);
-    expect(await run.send({ text: "two" }).ending).toMatchObject({ text: "From the other." });
-    await run.close();
-  });
-
-  it("compacts, asks aside and says what fills the window, without a trace in the conversation", async () => {
-    const script = [
-      { text: "A long story. ".repeat(400) },
-      { summary: true, text: "It was a long story." },
-      { aside: true, text: "Aside." },
-      { text: "End." },
-    ];
-    const run = await create().open(script);
-    const seen = follow(run);
-    await run.send({ text: "tell" }).ending;
-    const before = await run.context();
-    expect(before.used).toBe(before.system + before.tools + before.messages);
-    await run.compact();
-    await seen.until((event) => event.type === "notice" && event.kind === "compacted");
-    expect(await run.aside("what was it?")).toBe("Aside.");
-    expect((await run.context()).messages).toBeLessThan(before.messages);
-    expect(await run.send({ text: "end" }).ending).toMatchObject({ text: "End." });
-    await run.close();
-  });
-
-  it("is rewound with its files, while no turn runs", async () => {
-    const place = create();
-    writeFileSync(join(place.path, "a.txt"), "first");
-    const run = await place.open([write("a.txt", "second"), { text: "Written." }, { text: "Fresh." }]);
-    const sent = run.send({ text: "go" });
-    await expect(run.rewind(1)).rejects.toThrow("A turn is running");
-    await sent.ending;
-    expect(readFileSync(join(place.path, "a.txt"), "utf8")).toBe("second");
-    await run.rewind(1);
-    expect(readFileSync(join(place.path, "a.txt"), "utf8")).toBe("first");
-    expect((await run.context()).messages).toBe(0);
-    expect(await run.send({ text: "anew" }).ending).toMatchObject({ text: "Fresh." });
-    await run.close();
-  });
 });
 
-describe("a rewind", () => {
+describe("rewinding a run", () => {
   const changed = async (script: object[]) => {
     const place = create();
     for (const name of ["a.txt", "b.txt"]) writeFileSync(join(place.path, name), "first");
@@ -213,7 +126,7 @@ describe("a rewind", () => {
     return { place, run };
   };
 
-  it("that cannot finish says what it did, and can be undone", async () => {
+  it("a rewind that cannot finish says what it did, and can be undone", async () => {
     const { place, run } = await changed([write("a.txt", "second"), write("b.txt", "second"), { text: "Written." }]);
     const [a, b] = ["a.txt", "b.txt"].map((name) => join(place.path, name));
     rmSync(b!);
@@ -235,7 +148,7 @@ describe("a rewind", () => {
     expect(readFileSync(a!, "utf8")).toBe("second");
   });
 
-  it("is one step with what undoes it: a process that ends right after it loses nothing", async () => {
+  it("a rewind and its undo are one transaction that survives a crash", async () => {
     const { place, run } = await changed([write("a.txt", "second"), { text: "Written." }]);
     const { chatId } = run;
     await run.close();
@@ -260,8 +173,8 @@ describe("a rewind", () => {
   });
 });
 
-describe("a run is limited", () => {
-  it("in time, whoever shows it", async () => {
+describe("limits of a run", () => {
+  it("the time limit holds for every front end", async () => {
     const run = await create().open([long], { limits: { maxTimeMs: 400 } });
     const [sent, next] = [run.send({ text: "go" }), run.send({ text: "never" })];
     expect(await sent.ending).toMatchObject({ type: "fail", code: "MAX_TIME" });
@@ -270,7 +183,7 @@ describe("a run is limited", () => {
     await run.close();
   });
 
-  it("in replies, over all of its turns", async () => {
+  it("the reply limit counts over all turns", async () => {
     const run = await create().open([{ text: "1" }, { text: "2" }, { text: "3" }], { limits: { maxTurns: 2 } });
     await run.send({ text: "one" }).ending;
     await run.send({ text: "two" }).ending;
@@ -279,8 +192,8 @@ describe("a run is limited", () => {
   });
 });
 
-describe("people", () => {
-  it("are asked for trust, and only then anything begins", async () => {
+describe("asking people", () => {
+  it("a run asks for trust before anything begins", async () => {
     const asked: Question[] = [];
     const human = (type: "yes" | "no") => ({
       ask: async (question: Question) => {
@@ -299,28 +212,10 @@ describe("people", () => {
     await again.close();
     expect(asked.map(({ type }) => type)).toEqual(["trust", "trust"]);
   });
-
-  it("say yes for good, until the run ends", async () => {
-    let count = 0;
-    const human = {
-      ask: async () => {
-        count++;
-        return { type: "yes" as const, always: true };
-      },
-    };
-    const run = await create().open(
-      [shell("touch a"), shell("touch a"), shell("touch b"), { text: "Done." }],
-      { force: false, trust: true, unlistedCommands: "ask" },
-      { human },
-    );
-    await run.send({ text: "go" }).ending;
-    await run.close();
-    expect(count).toBe(2);
-  });
 });
 
-describe("what a run takes from the world", () => {
-  it("can be handed in: time, ids, the model, the running of tools, and files that an editor has open", async () => {
+describe("replaceable parts of a run", () => {
+  it("clock, ids, model, tools and an editor's open files can be replaced", async () => {
     let ids = 0;
     let time = 1_000;
     const ran: string[] = [];
@@ -374,10 +269,10 @@ describe("what a run takes from the world", () => {
   });
 });
 
-describe("readers", () => {
-  it("read the whole of it, at any time, by numbers, also from a run that keeps nothing", async () => {
-    for (const unkept of [false, true]) {
-      const run = await create().open([{ text: "One." }, { text: "Two." }], { unkept });
+describe("readers of a run", () => {
+  it("a reader of a run gets every event at any time by its number, even from an unstored run", async () => {
+    for (const ephemeral of [false, true]) {
+      const run = await create().open([{ text: "One." }, { text: "Two." }], { ephemeral });
       const seen = follow(run);
       await run.send({ text: "one" }).ending;
       await run.send({ text: "two" }).ending;
@@ -408,7 +303,7 @@ describe("readers", () => {
     }
   });
 
-  it("hold up the run, if they are the first, and only then", async () => {
+  it("only the first reader of a run's events can slow it down", async () => {
     const deltas = Array.from({ length: 2000 }, (_, index) => `${index} `);
     const place = create();
     const run = await place.open([{ text: deltas }]);

@@ -10,7 +10,7 @@ import type { Setup } from "../../src/run/setup.ts";
 const folder = mkdtempSync(join(tmpdir(), "courser-mcp-missing-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("a server that cannot be started is warned of by name, file and reason; one that is off is not missed", async () => {
+it("a server that cannot start is reported by name, file and reason; a disabled one is not", async () => {
   const warnings: string[] = [];
   const setup = {
     request: {},

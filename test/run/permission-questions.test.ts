@@ -39,8 +39,8 @@ function create(): RunPlace {
 
 const shell = (command: string) => ({ name: "Shell", args: { command } });
 
-describe("a question about a permission", () => {
-  it("proposes the narrowest rule, and a grant for the run answers the next call like it", async () => {
+describe("permission questions", () => {
+  it("the narrowest rule is proposed, and a grant for the run covers similar calls", async () => {
     const calls = [shell("npm test -- a"), shell("npm test -- b"), shell("npm publish")];
     const narrow = await asked(create(), [...calls, shell("npm test -- a")], [{ type: "yes", grant: "run" }]);
     expect(narrow.map(({ rules }) => rules?.join())).toEqual([
@@ -57,7 +57,7 @@ describe("a question about a permission", () => {
     expect(wide.map(({ needs }) => needs[0]?.target)).toEqual(["npm test -- a", "npm publish"]);
   });
 
-  it("saves what is granted for the project, and for the user, where each of them keeps rules", async () => {
+  it("grants for the project and the user are saved in their files", async () => {
     const place = create();
     await asked(
       place,
@@ -73,13 +73,13 @@ describe("a question about a permission", () => {
     expect(await asked(place, [shell("npm test -- again"), shell("make all")], [])).toEqual([]);
   });
 
-  it("grants nothing by a plain yes", async () => {
+  it("a plain yes grants nothing further", async () => {
     const place = create();
     expect(await asked(place, [shell("npm test"), shell("npm test")], [{ type: "yes" }])).toHaveLength(2);
     expect(existsSync(join(place.path, ".cursor"))).toBe(false);
   });
 
-  it("shows what an edit would change, and changes nothing by showing it", async () => {
+  it("the question about an edit shows the change without making it", async () => {
     const place = create();
     mkdirSync(join(place.path, "src"));
     writeFileSync(join(place.path, "src/a.txt"), "one\ntwo\nthree\n");

@@ -5,8 +5,8 @@ import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 let workspace: Workspace;
 afterEach(() => workspace.remove());
 
-describe("a call that nobody can be asked about", () => {
-  it("is refused with the rule to add, unless only a person may permit it", async () => {
+describe("calls when nobody can be asked", () => {
+  it("a refusal names the rule to add, unless only a person may allow it", async () => {
     workspace = createWorkspace();
     workspace.file("../home/.cursor/cli-config.json", '{"permissions":{"allow":["WebFetch(a.test)"],"deny":[]}}');
     const shell = (command: string) => ({ name: "Shell", args: { command } });

@@ -1,8 +1,10 @@
 // Sends telemetry to a collector in the background; only the end of the run waits for it, and briefly.
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { isObject, tryParse } from "../../json/object.ts";
 import { createFetch, type Fetch } from "../../net/fetch.ts";
+import { abortAfter } from "../../protocol/abort-after.ts";
 import type { Target } from "./settings.ts";
 
 /** How long the end of a run waits for a collector. */
@@ -30,7 +32,7 @@ export class Exporter {
   }
 
   send(target: Target, body: object): void {
-    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(target.timeoutMs)]);
+    const signal = AbortSignal.any([this.#abort.signal, abortAfter(target.timeoutMs)]);
     const sending = this.#deliver(target, JSON.stringify(body), signal)
       .catch((error: Error) => {
         const { host } = new URL(target.url);
@@ -47,17 +49,17 @@ export class Exporter {
     const until = Date.now() + target.timeoutMs;
     const bytes = target.compress ? await promisify(gzip)(body) : body;
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#post(target, bytes, signal).catch((error: Error) => this.#unreachable(error));
+      const outcome = await this.#post(target, bytes, signal).catch((error: Error) => this.#explainUnreachable(error));
       if (!outcome) return;
       const pauseMs = outcome.afterMs ?? 200 * 2 ** (attempt - 1) * (0.5 + Math.random());
       const isTooLate = Date.now() + pauseMs > Math.min(until, this.#deadline);
       if (outcome.isFinal || attempt === maxAttempts || isTooLate || signal.aborted) throw outcome.error;
-      await this.#pause(pauseMs, signal);
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   }
 
   /** At the end of a run, a collector that cannot be reached is not retried. */
-  #unreachable(error: Error): Refusal {
+  #explainUnreachable(error: Error): Refusal {
     return { error, isFinal: Number.isFinite(this.#deadline) };
   }
 
@@ -93,17 +95,6 @@ export class Exporter {
     return known;
   }
 
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      const stop = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      signal.addEventListener("abort", stop, { once: true });
-    });
-  }
-
   /** Resolves when everything is sent, or after the wait is over. */
   async end(): Promise<void> {
     this.#deadline = Date.now() + patienceMs;
@@ -126,10 +117,12 @@ function partialSuccess(answer: string): string | undefined {
   const partial = isObject(parsed) ? parsed["partialSuccess"] : undefined;
   if (!isObject(partial)) return undefined;
   const rejected = Number(partial["rejectedSpans"] ?? partial["rejectedDataPoints"] ?? 0);
-  const said = typeof partial["errorMessage"] === "string" ? partial["errorMessage"].slice(0, 200) : "";
-  if (rejected === 0 && said === "") return undefined;
+  const errorMessage = typeof partial["errorMessage"] === "string" ? partial["errorMessage"].slice(0, 200) : "";
+  if (rejected === 0 && errorMessage === "") return undefined;
   const what = partial["rejectedSpans"] === undefined ? "data points" : "spans";
-  return [...(rejected > 0 ? [`${rejected} ${what} rejected`] : []), ...(said ? [said] : [])].join(": ");
+  return [...(rejected > 0 ? [`${rejected} ${what} rejected`] : []), ...(errorMessage ? [errorMessage] : [])].join(
+    ": ",
+  );
 }
 
 /** Parses Retry-After: seconds, or a date. */

@@ -1,4 +1,5 @@
 // Reads the supported OpenTelemetry environment variables. docs/observability.md lists them.
+import { decodeUri } from "../../text/decode-uri.ts";
 
 export type OtelSettings = {
   traces?: Target;
@@ -31,7 +32,7 @@ const names = {
   compression: "OTEL_EXPORTER_OTLP_COMPRESSION",
 } as const;
 const exporterNames = { traces: "OTEL_TRACES_EXPORTER", metrics: "OTEL_METRICS_EXPORTER" } as const;
-/** Prefixes, as in OTEL_EXPORTER_OTLP_TRACES_HEADERS. */
+/** Prefixes of the variables for each signal, as in OTEL_EXPORTER_OTLP_TRACES_HEADERS. */
 const prefixes = { traces: "OTEL_EXPORTER_OTLP_TRACES_", metrics: "OTEL_EXPORTER_OTLP_METRICS_" } as const;
 type Variable = keyof typeof names;
 
@@ -49,7 +50,7 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
     ...(metrics && { metrics }),
     resource: {
       "service.name": "courser",
-      ...pairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
+      ...parsePairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
       ...(env["OTEL_SERVICE_NAME"] && { "service.name": env["OTEL_SERVICE_NAME"] }),
     },
     // Other instrumentations choose the destination here: spans, events (not supported), or both.
@@ -57,7 +58,7 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
       env["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] ?? "",
     ),
     isDelta: /^delta$/i.test(env["OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"] ?? ""),
-    scheduleMs: positive(env["OTEL_BSP_SCHEDULE_DELAY"]) ?? 5_000,
+    scheduleMs: positiveNumber(env["OTEL_BSP_SCHEDULE_DELAY"]) ?? 5_000,
     ...(parent && { parent }),
     ratio: ratioOf(sampler, env["OTEL_TRACES_SAMPLER_ARG"], warnings),
     isParentBased: sampler.startsWith("parentbased_"),
@@ -89,8 +90,8 @@ function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | 
     warnings.push(`${names.compression}=${compression} is not supported: nothing is compressed.`);
   return {
     url,
-    headers: { ...pairs(ofBoth("headers")), ...pairs(ofSignal("headers")) },
-    timeoutMs: positive(either("timeout")) ?? 10_000,
+    headers: { ...parsePairs(ofBoth("headers")), ...parsePairs(ofSignal("headers")) },
+    timeoutMs: positiveNumber(either("timeout")) ?? 10_000,
     compress: compression === "gzip",
   };
 }
@@ -106,28 +107,20 @@ function isExported(env: Variables, signal: Signal, warnings: string[]): boolean
 }
 
 /** Parses `name=value,name=value`, percent-encoded. */
-function pairs(text = ""): Record<string, string> {
+function parsePairs(text = ""): Record<string, string> {
   return Object.fromEntries(
     text
       .split(",")
       .map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair))
       .filter((match) => match !== null)
-      .map(([, name, value]) => [name!, decoded(value!)]),
+      .map(([, name, value]) => [name!, decodeUri(value!)]),
   );
 }
 
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
-}
-
 /** Parses W3C Trace Context. Later versions may have more fields; version `ff` is invalid. */
-function parentOf(given: string | undefined, traceState: string | undefined): Parent | undefined {
+function parentOf(traceParent: string | undefined, traceState: string | undefined): Parent | undefined {
   const [, version, traceId, spanId, flags, more] =
-    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(given?.trim() ?? "") ?? [];
+    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(traceParent?.trim() ?? "") ?? [];
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId!) || /^0+$/.test(spanId!)) return undefined;
   const isSampled = (Number.parseInt(flags!, 16) & 1) === 1;
@@ -144,7 +137,7 @@ function ratioOf(sampler: string, argument: string | undefined, warnings: string
   return 1;
 }
 
-function positive(value: string | undefined): number | undefined {
+function positiveNumber(value: string | undefined): number | undefined {
   const number = Number(value);
   return number > 0 ? number : undefined;
 }

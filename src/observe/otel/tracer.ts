@@ -44,7 +44,7 @@ export class Tracer implements Observer {
   #model: string | undefined;
   #waiting: Span[] = [];
   #dropped = 0;
-  #isTold = false;
+  #hasWarned = false;
   #timer: NodeJS.Timeout;
 
   constructor(options: TracerOptions) {
@@ -152,7 +152,7 @@ export class Tracer implements Observer {
     const { fault } = this.#exporter;
     const lost =
       this.#dropped > 0 ? `OpenTelemetry: ${this.#dropped} spans were dropped, the collector was too slow.` : undefined;
-    return this.#isTold ? undefined : (fault ?? lost);
+    return this.#hasWarned ? undefined : (fault ?? lost);
   }
 
   #beginTurn(agent: string | undefined, event: Event<"user">, at: number): void {
@@ -268,11 +268,11 @@ export class Tracer implements Observer {
     attributes: Attributes,
   ): OpenSpan {
     const { parent } = this.#options.settings;
-    const traceId = above?.traceId ?? parent?.traceId ?? hex(16);
+    const traceId = above?.traceId ?? parent?.traceId ?? randomHex(16);
     const parentSpanId = above?.spanId ?? parent?.spanId;
     return {
       traceId,
-      spanId: hex(8),
+      spanId: randomHex(8),
       ...(parentSpanId !== undefined && { parentSpanId }),
       ...(parent?.traceState !== undefined && { traceState: parent.traceState }),
       name,
@@ -309,8 +309,8 @@ export class Tracer implements Observer {
     if (traces)
       for (let first = 0; first < spans.length; first += maxAtOnce)
         this.#export(traces, tracesBody(spans.slice(first, first + maxAtOnce), this.#resource(), this.#scope()));
-    if (this.#exporter.fault === undefined || this.#isTold) return;
-    this.#isTold = true;
+    if (this.#exporter.fault === undefined || this.#hasWarned) return;
+    this.#hasWarned = true;
     this.#options.warn(this.#exporter.fault);
   }
 
@@ -389,6 +389,6 @@ function subagentName(type: unknown): string {
   return (value as { name?: string })?.name ?? key;
 }
 
-function hex(bytes: number): string {
+function randomHex(bytes: number): string {
   return randomBytes(bytes).toString("hex");
 }

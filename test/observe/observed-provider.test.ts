@@ -1,7 +1,7 @@
-// A provider that is listened to is the same provider: what it can do, what it says, how it fails; and its listeners hear it all.
+// A provider that is observed stays the same provider: what it can do, what it says and how it fails; its observers get it all.
 import { describe, expect, it } from "vitest";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../../src/model/provider.ts";
-import { listenedTo, type ModelAnswer, type ModelCall, type Observer } from "../../src/observe/observer.ts";
+import { type ModelAnswer, type ModelCall, type Observer, observedProvider } from "../../src/observe/observer.ts";
 
 function heard() {
   const told: unknown[] = [];
@@ -45,20 +45,20 @@ async function read(provider: Provider, given = request()): Promise<ModelChunk[]
   return all;
 }
 
-describe("a provider that is listened to", () => {
-  it.each([true, false])("can summarise as it could before: %s", (can) => {
+describe("an observed provider", () => {
+  it.each([true, false])("an observed provider can summarise as before: %s", (can) => {
     const { observer } = heard();
-    const listened = listenedTo(saying([], { canSummarise: () => can }), { displayName: "M" }, [observer]);
+    const listened = observedProvider(saying([], { canSummarise: () => can }), { displayName: "M" }, [observer]);
     expect(listened.canSummarise!()).toBe(can);
-    expect(listenedTo(saying([]), { displayName: "M" }, [observer]).canSummarise).toBeUndefined();
+    expect(observedProvider(saying([]), { displayName: "M" }, [observer]).canSummarise).toBeUndefined();
     expect(listened.id).toBe("p");
   });
 
-  it("says what it says, and each listener hears what was asked, tried again and answered", async () => {
+  it("listeners get requests, retries and answers, unchanged for the caller", async () => {
     const [one, two] = [heard(), heard()];
     const model = { displayName: "GPT", baseUrl: "http://x" };
     const chunks = [part("lost"), retry, part("a"), part("b"), usage];
-    expect(await read(listenedTo(saying(chunks), model, [one.observer, two.observer]))).toEqual(chunks);
+    expect(await read(observedProvider(saying(chunks), model, [one.observer, two.observer]))).toEqual(chunks);
     for (const each of [one, two]) {
       expect(each.told).toEqual(["asked", "retried", "answered"]);
       expect(each.calls[0]).toMatchObject({ name: "GPT", provider: "p", url: "http://x" });
@@ -72,16 +72,16 @@ describe("a provider that is listened to", () => {
       expect(answer!.error).toBeUndefined();
       expect(answer!.endedAt).toBeGreaterThanOrEqual(answer!.firstAt!);
     }
-    await read(listenedTo(saying([]), { displayName: "M" }, [one.observer]));
+    await read(observedProvider(saying([]), { displayName: "M" }, [one.observer]));
     expect(one.calls[1]).not.toHaveProperty("url");
     expect(one.calls[1]!.number).toBe(one.calls[0]!.number + 1);
     expect(one.answers[1]).not.toHaveProperty("firstAt");
   });
 
-  it("fails as it fails, with its code; what was stopped is cut and no failure", async () => {
+  it("failures pass through with their code, and a stop is not a failure", async () => {
     const { observer, answers } = heard();
     const error = new ModelError("AUTH" as never, "no key");
-    const failing = (why: Error) => listenedTo(saying([part("a"), why]), { displayName: "M" }, [observer]);
+    const failing = (why: Error) => observedProvider(saying([part("a"), why]), { displayName: "M" }, [observer]);
     await expect(read(failing(error))).rejects.toBe(error);
     expect(answers[0]).toMatchObject({ error: { code: "AUTH", message: "no key" }, parts: [{ text: "a" }] });
     expect(answers[0]!.cut).toBeUndefined();
@@ -90,9 +90,9 @@ describe("a provider that is listened to", () => {
     await expect(read(failing(new Error("stopped")), request(AbortSignal.abort()))).rejects.toThrow("stopped");
     expect(answers[2]).toMatchObject({ cut: true });
     expect(answers[2]!.error).toBeUndefined();
-    for await (const _chunk of listenedTo(saying([part("a"), part("b")]), { displayName: "M" }, [observer]).stream(
-      request(),
-    ))
+    for await (const _chunk of observedProvider(saying([part("a"), part("b")]), { displayName: "M" }, [
+      observer,
+    ]).stream(request()))
       break;
     expect(answers[3]).toMatchObject({ cut: true, parts: [{ text: "a" }] });
   });

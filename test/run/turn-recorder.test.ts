@@ -47,7 +47,7 @@ async function play(events: AgentEvent[], room: number) {
   return { seen, kept: kept.length, ending: shown.ending };
 }
 
-test("a watcher that fails is told no more, and breaks nothing that it watches", async () => {
+test("a failing event watcher is dropped without harm to the turn", async () => {
   const broke: unknown[] = [];
   const told: string[] = [];
   const log = new EventLog(
@@ -66,7 +66,7 @@ test("a watcher that fails is told no more, and breaks nothing that it watches",
   expect(shown.ending).toEqual(failure);
 });
 
-describe("every call that began has its end, and then the turn", () => {
+describe("every started call ends before its turn", () => {
   const turn: AgentEvent[] = [start("a"), start("b"), start("c"), end("b"), end("a"), end("c"), failure];
 
   test.each([
@@ -75,13 +75,13 @@ describe("every call that began has its end, and then the turn", () => {
     // What could not be kept is not shown, and neither is the end of what never began.
     [2, ["tool_start a", "tool_start b", "tool_end b", "tool_end a", "fail"]],
     [0, ["fail"]],
-  ])("with room for %d events", async (room, expected) => {
+  ])("the calls of a turn end even if the store has room for only %d events", async (room, expected) => {
     const { seen, ending } = await play(turn, room);
     expect(seen).toEqual(expected);
     expect(ending).toMatchObject({ type: "fail", code: "STORE_FULL" });
   });
 
-  test("where the turn broke off and the calls with it", async () => {
+  test("open calls are recorded as ended when the turn breaks off", async () => {
     expect(await play([start("a"), start("b"), end("a"), failure], 99)).toMatchObject({
       seen: ["tool_start a", "tool_start b", "tool_end a", "tool_end b", "fail"],
       kept: 5,

@@ -1,0 +1,26 @@
+// Finds out whether anything in the workspace has changed since a time, whoever changed it: a command that rules allow, a hook, a server.
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { namesIn } from "../store/folder-names.ts";
+
+/** A larger tree counts as changed. */
+const maxEntries = 100_000;
+const atOnce = 2000;
+/** What git runs or reads; the rest of `.git` changes with every command of git. */
+const partsOfGit = ["config", "hooks", "info"];
+
+/** A change of the file's time of change cannot be hidden by the program that made it. `closed` is not looked at. */
+export async function changedSince(folders: readonly string[], since: number, closed: string): Promise<boolean> {
+  const open = [...folders];
+  let looked = 0;
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (++looked > maxEntries) return true;
+    if (looked % atOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat || path === closed) continue;
+    if (path.endsWith("/.git") && stat.isDirectory()) open.push(...partsOfGit.map((name) => join(path!, name)));
+    else if (stat.ctimeMs >= since) return true;
+    else if (stat.isDirectory()) open.push(...namesIn(path).map((name) => join(path!, name)));
+  }
+  return false;
+}
