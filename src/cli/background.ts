@@ -1,12 +1,12 @@
 // `-b`: starts a run that outlives this command and prints only its id. Without a prompt, lets the user pick one of the runs.
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
-import { untrusted } from "../run/setup.ts";
+import { untrustedError } from "../run/setup.ts";
 import { type CliName, cliNames, type Fleet, type RunRecord } from "../serve/fleet.ts";
 import { heldBack } from "../serve/fleet-status.ts";
 import { type Launch, startHosts, startService } from "../serve/launcher.ts";
 import { newRun } from "../serve/new-run.ts";
-import { FileSender, type SourceChoice } from "../serve/send-files.ts";
+import { fileSender, type SourceChoice } from "../serve/send-files.ts";
 import { requestForFleet } from "../serve/sent-request.ts";
 import { homeDir } from "../store/config-dir.ts";
 import { readService, serviceFile } from "../store/service-file.ts";
@@ -52,7 +52,12 @@ export function cliFlag(name: unknown): CliName {
   throw new UserError("USAGE", `--cli cannot be ${JSON.stringify(name)}. It must be one of ${cliNames.join(", ")}.`);
 }
 
-export async function startInBackground(invocation: Invocation, fleet: Fleet): Promise<RunRecord> {
+/** `attended`: the person who starts the run attaches to it at once, so it asks from its first call on. */
+export async function startInBackground(
+  invocation: Invocation,
+  fleet: Fleet,
+  { attended }: { attended?: boolean } = {},
+): Promise<RunRecord> {
   refuseAgents(invocation, "what goes on after their run");
   const { flags } = invocation.line;
   for (const [name, why] of Object.entries(unusable(invocation.name)))
@@ -72,11 +77,11 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
     cli,
     request,
     prompt: launch.fleetUrl === undefined ? prompt : withImages(prompt),
+    ...(attended && { attended }),
     ...placementFlags(invocation),
   });
-  const sender = new FileSender(fleet, { env: invocation.env, onSent: (line) => writeStderr(`${line}\n`) });
-  const source = await sender.sourceFor(queued.id, request, choice);
-  const run = await fleet.enqueue({ ...queued, spec: { ...queued.spec, ...(source && { source }) } });
+  const addSource = fileSender(fleet, { env: invocation.env, onSent: (line) => writeStderr(`${line}\n`) });
+  const run = await fleet.enqueue(await addSource(queued, choice));
   // Start it from here so that it has this shell's environment. If there is no free slot it waits, and gets the environment of
   // the process that starts it.
   await startHosts(fleet, launch, run.id);
@@ -91,14 +96,16 @@ export function trustedRequest(
   launch: Launch,
   cli: CliName = "courser",
 ): RunRequest {
-  const { configDir, fleetUrl } = launch;
-  const request = fleetUrl === undefined ? given : requestForFleet(given, choice, launch, cli);
-  const isHere =
-    choice.type === "upload" || choice.type === "repository" || (choice.type === "none" && fleetUrl === undefined);
-  if (!isHere || request.trust) return request;
-  if (isTrusted(configDir, request.workspace)) return choice.type === "none" ? request : { ...request, trust: true };
+  const request = launch.fleetUrl === undefined ? given : requestForFleet(given, choice, launch, cli);
+  if (!isOnThisMachine(choice, launch) || request.trust) return request;
+  if (isTrusted(launch.configDir, request.workspace))
+    return choice.type === "none" ? request : { ...request, trust: true };
   if (request.force) return request;
-  throw untrusted(request.workspace);
+  throw untrustedError(request.workspace);
+}
+
+export function isOnThisMachine({ type }: SourceChoice, { fleetUrl }: Launch): boolean {
+  return type === "upload" || type === "repository" || (type === "none" && fleetUrl === undefined);
 }
 
 async function choose(invocation: Invocation, fleet: Fleet): Promise<number> {

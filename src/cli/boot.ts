@@ -49,10 +49,10 @@ function start(): void {
   const useCache = process.env["COURSER_CODE_CACHE"] !== "off";
   const addToCache = process.env["COURSER_CODE_CACHE"] === "write";
 
-  /** Compiles a file, which holds one chunk or several. */
+  /** Compiles a program file, which contains one or several chunks of the bundle. */
   const compile = (name: string): Chunk & Record<string, Chunk> => {
-    const known = files.get(name);
-    if (known) return known;
+    const existing = files.get(name);
+    if (existing) return existing;
     const filename = folder + name;
     // The build emits only ASCII, so latin1 is safe and fast.
     const source = fs.readFileSync(filename, "latin1");
@@ -73,8 +73,8 @@ function start(): void {
   };
 
   const load = (id: string): unknown => {
-    const known = loaded.get(id);
-    if (known) return known.exports;
+    const existing = loaded.get(id);
+    if (existing) return existing.exports;
     const [file, chunk] = id.split("#") as [string, string?];
     const run = chunk === undefined ? compile(file) : compile(file)[chunk]!;
     const filename = folder + file;

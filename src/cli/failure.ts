@@ -29,7 +29,10 @@ export async function failedBeforeRun(
   if (format !== "text" && !isGate) {
     const stdout = openStdout();
     const init = format === "stream-json" && code !== "USAGE" && chat !== "" ? await initOf(chat) : "";
-    stdout.write(`${init}${format === "answer" ? failedAnswer(message, code) : failedResult(message, code, chat)}\n`);
+    const answer = { is_error: true, error_code: code, error: message };
+    stdout.write(
+      `${init}${format === "answer" ? JSON.stringify(answer, null, 2) : failedResult(message, code, chat)}\n`,
+    );
     await stdout.flush();
   }
   return exitCodeOf(code);
@@ -81,8 +84,8 @@ async function initOf(sessionId: string): Promise<string> {
 
 /** The chat to resume, if the command line has its full id; otherwise "". */
 function chatOf(argv: readonly string[]): string {
-  const given = flagIn(argv, "resume|resume-or-new|session-id", (value) => isUuid.test(value));
-  return given?.toLowerCase() ?? "";
+  const statedId = flagIn(argv, "resume|resume-or-new|session-id", (value) => isUuid.test(value));
+  return statedId?.toLowerCase() ?? "";
 }
 
 /** Reads a flag without the parser, because it may be the parser that failed. */
@@ -98,10 +101,6 @@ function flagIn(argv: readonly string[], names: string, fits = (_value: string) 
 
 const isUuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
-function failedAnswer(message: string, code: ErrorCode): string {
-  return JSON.stringify({ is_error: true, error_code: code, error: message }, null, 2);
-}
-
 export function errorLine(message: string, code: ErrorCode): string {
   return `Error: ${message} [${code}]\n`;
 }
@@ -112,7 +111,6 @@ export function explainFailure(error: unknown): { code: ErrorCode; message: stri
   return { code, message: withoutSecrets(message) };
 }
 
-/** The output format that the command line asks for. */
 export function formatOf(argv: readonly string[]): FailureFormat {
   if (flagIn(argv, "format", (value) => value === "json") !== undefined) return "answer";
   return (

@@ -78,7 +78,7 @@ export const flags: readonly Flag[] = [
   flag(
     "Run",
     "--cli <name>",
-    "With -b and batch: the agent CLI that runs it, such as claude, codex or pi; default courser",
+    "With -b, batch and eval: the agent CLI that runs it, such as claude, codex or pi; default courser",
   ),
   flag("Run", "-c, --cloud", "Start in cloud mode", {
     hidden: true,
@@ -298,7 +298,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
   function takeLong(token: string, index: number): number {
     const equals = token.indexOf("=");
     const name = equals < 0 ? token.slice(2) : token.slice(2, equals);
-    return take(
+    return setFlag(
       lookUp((flag) => flag.name === name, `--${name}`),
       index,
       equals < 0 ? undefined : token.slice(equals + 1),
@@ -310,28 +310,28 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
       const letter = token[at]!;
       const flag = lookUp((candidate) => candidate.short === letter, `-${letter}`);
       const rest = token.slice(at + 1);
-      if (flag.value) return take(flag, index, rest === "" ? undefined : rest.replace(/^=/, ""));
-      take(flag, index, undefined);
+      if (flag.value) return setFlag(flag, index, rest === "" ? undefined : rest.replace(/^=/, ""));
+      setFlag(flag, index, undefined);
     }
     return index;
   }
 
-  function lookUp(matches: (flag: Flag) => boolean, shown: string): Flag {
-    const known = [...(command?.flags ?? []), ...flags];
-    const flag = known.find(matches);
+  function lookUp(matches: (flag: Flag) => boolean, typedFlag: string): Flag {
+    const allFlags = [...(command?.flags ?? []), ...flags];
+    const flag = allFlags.find(matches);
     if (flag) return flag;
-    const names = known.flatMap((each) => [`--${each.name}`, ...(each.short ? [`-${each.short}`] : [])]);
-    throw new UnknownOption(shown, names);
+    const names = allFlags.flatMap((each) => [`--${each.name}`, ...(each.short ? [`-${each.short}`] : [])]);
+    throw new UnknownOption(typedFlag, names);
   }
 
-  function take(flag: Flag, index: number, given: string | undefined): number {
+  function setFlag(flag: Flag, index: number, flagValue: string | undefined): number {
     if (!flag.value) {
-      if (given !== undefined)
+      if (flagValue !== undefined)
         throw new UserError("USAGE", `option '--${flag.name}' takes no value. Use --${flag.name} alone.`);
       values.set(flag.name, true);
       return index;
     }
-    let value = given;
+    let value = flagValue;
     if (value === undefined) {
       const next = argv[index + 1];
       if (flag.value.startsWith("[")) {

@@ -3,11 +3,12 @@
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Fleet } from "../serve/fleet.ts";
 import { duration } from "../view/numbers.ts";
+import { watchParent } from "./shutdown.ts";
 import { writeStderr } from "./stdout.ts";
 
 /** Shorter outages are not reported. */
 const sayAfterMs = 2000;
-/** How long a command may still write down what it knows after it was told to end. */
+/** How long a command may still save its results after it was ended. */
 export const windUpMs = 1500;
 
 export type FleetWatch = {
@@ -28,7 +29,7 @@ export type FleetWatchOptions = {
 export function watchFleet(fleet: Fleet, { where, timeoutMs, env }: FleetWatchOptions): FleetWatch {
   const abort = new AbortController();
   let timers: NodeJS.Timeout[] = [];
-  let isTold = false;
+  let isReported = false;
   const forget = () => {
     for (const timer of timers) clearTimeout(timer);
     timers = [];
@@ -41,12 +42,12 @@ export function watchFleet(fleet: Fleet, { where, timeoutMs, env }: FleetWatchOp
     forget();
     if (abort.signal.aborted) return;
     if (isReached) {
-      if (isTold) writeStderr("The fleet is reached again.\n");
-      isTold = false;
+      if (isReported) writeStderr("The fleet is reached again.\n");
+      isReported = false;
       return;
     }
     const say = () => {
-      isTold = true;
+      isReported = true;
       writeStderr(
         `The fleet at ${where} cannot be reached. Trying for another ${duration(timeoutMs)}; Ctrl+C stops.\n`,
       );
@@ -57,11 +58,9 @@ export function watchFleet(fleet: Fleet, { where, timeoutMs, env }: FleetWatchOp
       setTimeout(() => end(new UserError("FLEET_UNREACHABLE", why)), timeoutMs),
     ];
   });
-  const parent = process.ppid;
-  const look = () => {
-    if (process.ppid !== parent) end(new UserError("PARENT_GONE", "The program that started this command is gone."));
-  };
-  const looking = env["COURSER_EXIT_WITH_PARENT"] === "1" ? setInterval(look, 500) : undefined;
+  const parentTimer = watchParent(env, () =>
+    end(new UserError("PARENT_GONE", "The program that started this command is gone.")),
+  );
   return {
     signal: abort.signal,
     bound: (work) =>
@@ -71,7 +70,7 @@ export function watchFleet(fleet: Fleet, { where, timeoutMs, env }: FleetWatchOp
       }),
     stop() {
       forget();
-      clearInterval(looking);
+      clearInterval(parentTimer);
     },
   };
 }

@@ -98,7 +98,7 @@ type Named = { name: string; aliases?: readonly string[]; commands?: readonly { 
 export function commandHint(words: readonly string[], commands: readonly Named[], program: string): string | undefined {
   const [first = "", second, ...more] = words;
   if (more.length > 0 || !/^[a-z-]{3,}$/.test(first)) return undefined;
-  const isCommand = second === undefined || first === "exec" || isId(second);
+  const isCommand = second === undefined || first === "exec" || /^[\w-]*\d[\w-]*$/.test(second);
   if (Object.hasOwn(wordHints, first) && isCommand) return wordHints[first]!(program);
   if (first.length < 4) return undefined;
   const near = nearestName(
@@ -109,10 +109,6 @@ export function commandHint(words: readonly string[], commands: readonly Named[]
   if (near === undefined || command === undefined || !isSlip(first, near)) return undefined;
   if (second !== undefined && !command.commands?.some(({ name }) => name === second)) return undefined;
   return `Did you mean '${[program, near, ...(second === undefined ? [] : [second])].join(" ")}'?`;
-}
-
-function isId(word: string): boolean {
-  return /^[\w-]*\d[\w-]*$/.test(word);
 }
 
 /** Accepts one letter too many, missing, wrong or swapped (two in long words): "hello" is not a typo of "help". */

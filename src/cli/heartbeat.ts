@@ -19,7 +19,7 @@ export type HeartbeatLine = {
 };
 
 export interface Heartbeat {
-  /** Called when something happened. */
+  /** Called whenever the run makes progress. */
   moved(): void;
   end(): void;
 }
@@ -73,15 +73,16 @@ function waitsOf(list: readonly Waited[], now: number): HeartbeatLine["waiting_f
   return list.map(({ kind, name, since }) => ({ kind, name, since_ms: since, for_ms: now - since }));
 }
 
-/** The heartbeat as text for people. */
 function heartbeatText({ waiting_for: waits }: HeartbeatLine): string {
-  const shown = waits.map(({ kind, name, for_ms: ms }) => `${[kind, name].filter(Boolean).join(" ")}, ${seconds(ms)}`);
-  return `Waiting for: ${shown.join("; ")}`;
+  const waitTexts = waits.map(
+    ({ kind, name, for_ms: ms }) => `${[kind, name].filter(Boolean).join(" ")}, ${seconds(ms)}`,
+  );
+  return `Waiting for: ${waitTexts.join("; ")}`;
 }
 
 function shownWaits(list: readonly Waited[], now: number): string {
-  const shown = list.map(({ kind, name, since }) => `the ${kind} ${name} (${seconds(now - since)})`);
-  return shown.join(", ") || "nothing that is known";
+  const taskTexts = list.map(({ kind, name, since }) => `the ${kind} ${name} (${seconds(now - since)})`);
+  return taskTexts.join(", ") || "nothing that is known";
 }
 
 function seconds(ms: number): string {

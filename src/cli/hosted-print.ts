@@ -8,9 +8,12 @@ import {
   controlVersion,
   type HostAbility,
 } from "../protocol/control-lines.ts";
+import { deferred } from "../protocol/deferred.ts";
 import { dispatchMessage } from "../protocol/dispatch-message.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { Answer, Human, LiveRun, Question, QuestionBody, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
+import { onAbort } from "../protocol/on-abort.ts";
+import { OpenPrompts } from "../protocol/open-prompts.ts";
+import type { Answer, Human, LiveRun, Question, QuestionBody, RunRequest } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { flagList } from "./flags.ts";
 import { type InputLines, openInputLines, type PromptLine } from "./input-lines.ts";
@@ -18,7 +21,7 @@ import type { Invocation } from "./main.ts";
 import type { OpenedPrint, PrintRun } from "./print.ts";
 import { noPrompt } from "./stdin.ts";
 
-/** At this many queued prompts, stdin is paused. */
+/** At this many waiting prompts, stdin is paused. */
 const maxWaiting = 1000;
 /** How long an untrusted workspace waits for a host that can be asked for trust. */
 const helloMs = 2000;
@@ -74,14 +77,18 @@ function end(
 class Host implements Human {
   /** Resolves when the first line was read, so that the host's abilities are known. */
   readonly greeted: Promise<void>;
-  /** The number of prompts received. */
   prompts = 0;
-  /** The error of a line that could not be parsed. */
   fault: UserError | undefined;
   readonly #ended: Promise<void>;
   readonly #asked = new Map<string, { question: Question; answer(answer: Answer): void }>();
-  readonly #sent = new Map<string, Sent>();
-  /** Calls that wait for the host to release them. */
+  readonly #prompts = new OpenPrompts({
+    shown: (ending) => this.#opened!.shown.until(ending),
+    ended: (id, { code, ...end }) => this.#report({ subtype: "ended", id, ...end, ...(code && { error_code: code }) }),
+    replied: (id, { code, ...end }) =>
+      this.#report({ subtype: "reply", id, ...end, ...(code && { error_code: code }) }),
+    settled: () => this.#prompts.prompts < maxWaiting && this.#input.resume(),
+  });
+  /** Tool calls that wait for the host's release: the call's id, and what lets it go on. */
   readonly #held = new Map<string, () => void>();
   readonly #early: (ControlLine | PromptLine)[] = [];
   readonly #input: InputLines;
@@ -96,22 +103,16 @@ class Host implements Human {
   #hasEnded = false;
   #opened: OpenedPrint | undefined;
   #images: readonly string[] = [];
-  #waiting = 0;
-  #settled: () => void = () => {};
   /** Writes a line to the host; until `init`, directly to stdout. */
   #write: (line: object) => void = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
   constructor(input: InputLines, signal: AbortSignal, { takesRequest }: { takesRequest: boolean }) {
     this.#input = input;
     this.#takesRequest = takesRequest;
-    let greet = () => {};
-    let finish = () => {};
-    this.greeted = new Promise((resolve) => {
-      greet = resolve;
-    });
-    this.#ended = new Promise((resolve) => {
-      finish = resolve;
-    });
+    const greeted = deferred();
+    const ended = deferred();
+    this.greeted = greeted.promise;
+    this.#ended = ended.promise;
     const over = (fault?: UserError) => {
       this.fault = fault;
       this.#hasEnded = true;
@@ -119,18 +120,18 @@ class Host implements Human {
         answer({ type: "no", reason: "The input ended before there was an answer." });
       // The host that held the calls is gone, so they do not run.
       if (this.#held.size > 0) this.#opened?.run.interrupt("The host ended its input while a call waited for it.");
-      greet();
-      finish();
+      greeted.resolve();
+      ended.resolve();
     };
     signal.addEventListener("abort", () => over(), { once: true });
     input.start((line) => {
-      if (line.type === "hello") this.#hear(line);
+      if (line.type === "hello") this.#handleHello(line);
       else if (line.type === "attend") this.#isAttended = true;
       else if (line.type === "answer") this.#answer(line);
-      else if (this.#opened) this.#obey(line);
+      else if (this.#opened) this.#dispatchLine(line);
       else this.#early.push(line);
       this.#isGreeted = true;
-      greet();
+      greeted.resolve();
     }, over);
   }
 
@@ -163,18 +164,18 @@ class Host implements Human {
     if (question.type === "trust") await settlesWithin(this.greeted, helloMs);
     if (this.#hasEnded || !this.answers.includes(question.type) || !this.#can) return { type: "no" };
     return new Promise((resolve) => {
+      let forget = () => {};
       const close = (answer: Answer) => {
-        signal.removeEventListener("abort", stop);
         if (this.#asked.delete(question.id)) resolve(answer);
+        forget();
       };
       const stop = () => {
-        this.#tell({ subtype: "question_closed", question: question.id });
+        this.#sendNotice({ subtype: "question_closed", question: question.id });
         close({ type: "no", reason: "The run was stopped before there was an answer." });
       };
       this.#asked.set(question.id, { question, answer: close });
-      signal.addEventListener("abort", stop, { once: true });
-      this.#tell({ subtype: "question", question });
-      if (signal.aborted) stop();
+      this.#sendNotice({ subtype: "question", question });
+      forget = onAbort(signal, stop);
     });
   }
 
@@ -193,35 +194,37 @@ class Host implements Human {
     this.#images = images;
     const { reporter, run } = opened;
     this.#write = (line) => reporter.line(line);
-    if (this.#can) this.#greet(run);
-    for (const line of this.#early.splice(0)) this.#obey(line);
+    if (this.#can) this.#sendHello(run);
+    for (const line of this.#early.splice(0)) this.#dispatchLine(line);
     await this.#ended;
-    if (this.#waiting > 0)
-      await new Promise<void>((resolve) => {
-        this.#settled = resolve;
-      });
+    while (this.#prompts.prompts > 0) await this.#prompts.nextChange();
   }
 
-  #tell(notice: ControlNotice): void {
+  #sendNotice(notice: ControlNotice): void {
     this.#write(controlNotice(notice));
   }
 
-  #hear({ can, request }: Extract<ControlLine, { type: "hello" }>): void {
+  /** A host that did not introduce itself with hello gets events only. */
+  #report(notice: ControlNotice): void {
+    if (this.#can) this.#sendNotice(notice);
+  }
+
+  #handleHello({ can, request }: Extract<ControlLine, { type: "hello" }>): void {
     if (request && (!this.#takesRequest || this.#isGreeted))
       throw new UserError("USAGE", 'a "request" must be in the first line, and needs --request-on-stdin.');
     this.#can = new Set(can);
     this.#handed ??= request;
-    if (this.#opened) this.#greet(this.#opened.run);
+    if (this.#opened) this.#sendHello(this.#opened.run);
   }
 
-  #greet({ chatId }: LiveRun): void {
+  #sendHello({ chatId }: LiveRun): void {
     this.#opened?.reporter.serveHost({
       toolOutput: this.#can!.has("tool_output"),
       subagents: this.#can!.has("subagents"),
     });
     const number = this.#opened?.reporter.firstNumber;
     const begin = number === undefined ? {} : { event_number: number };
-    this.#tell({ subtype: "hello", version: controlVersion, session_id: chatId, ...begin });
+    this.#sendNotice({ subtype: "hello", version: controlVersion, session_id: chatId, ...begin });
   }
 
   /** Ignores an answer whose hash does not match the question. */
@@ -230,14 +233,14 @@ class Host implements Human {
     if (asked?.question.hash === hash) asked.answer(answer);
   }
 
-  #obey(line: ControlLine | PromptLine): void {
+  #dispatchLine(line: ControlLine | PromptLine): void {
     const { run } = this.#opened!;
     switch (line.type) {
       case "user": {
         const images = [...this.#images, ...(line.prompt.images ?? [])];
         this.#images = [];
         this.prompts++;
-        this.#follow(run.send({ ...line.prompt, images }), line.id);
+        this.#prompts.follow(run.send({ ...line.prompt, images }), line.id);
         break;
       }
       case "run_call":
@@ -248,51 +251,12 @@ class Host implements Human {
       case "answer":
         break; // handled earlier
       default:
-        dispatchMessage(run, line, {
-          follow: (sent, id) => this.#follow(sent, id),
-          reply: (id, work) => this.#reply(id, work),
-          withdraw: async (id) => (await this.#sent.get(id)?.withdraw()) ?? false,
-        });
+        dispatchMessage(run, line, this.#prompts);
     }
-  }
-
-  #follow(sent: Sent, id: string | undefined): void {
-    if (id !== undefined) this.#sent.set(id, sent);
-    if (++this.#waiting >= maxWaiting) this.#input.pause();
-    void sent.ending.then(async (ending) => {
-      if (id !== undefined) {
-        this.#sent.delete(id);
-        if (sent.state === "told") await this.#opened!.shown.until(ending);
-        if (this.#can) this.#tell({ subtype: "ended", id, ...endOf(sent, ending) });
-      }
-      if (--this.#waiting < maxWaiting) this.#input.resume();
-      if (this.#waiting === 0) this.#settled();
-    });
-  }
-
-  #reply(id: string | undefined, work: () => Promise<unknown>): void {
-    work().then(
-      (value) => this.#replied(id, value === undefined ? {} : { value }),
-      (error: Error) => {
-        const code = error instanceof UserError ? error.code : "INTERNAL";
-        this.#replied(id, { error: error.message, error_code: code });
-      },
-    );
-  }
-
-  #replied(id: string | undefined, outcome: object): void {
-    if (id !== undefined && this.#can) this.#tell({ subtype: "reply", id, ...outcome });
+    if (this.#prompts.prompts >= maxWaiting) this.#input.pause();
   }
 }
 
 function heldKey(call: string, agent = ""): string {
   return `${agent}/${call}`;
-}
-
-function endOf(
-  { state }: Sent,
-  ending: TurnEnding,
-): Omit<Extract<ControlNotice, { subtype: "ended" }>, "subtype" | "id"> {
-  if (state === "told" || ending.type === "done") return { state: "told" };
-  return { state: "dropped", error: ending.message, ...(ending.code !== undefined && { error_code: ending.code }) };
 }

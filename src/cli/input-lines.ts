@@ -13,7 +13,6 @@ export type PromptLine = { type: "user"; prompt: Prompt; id?: string };
 export interface InputLines {
   /** Calls `take` for each line, then `onEnd` once, with an error if a line could not be parsed. */
   start(take: (line: ControlLine | PromptLine) => void, onEnd: (error: UserError | undefined) => void): void;
-  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
   close(): void;

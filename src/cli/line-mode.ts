@@ -47,10 +47,10 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     whole.signal.addEventListener("abort", () => terminal.close());
     const followed = follow(run, show);
     await run.names(); // ask what hooks and servers need before the first prompt
-    if (request.chat?.type === "resume" && !request.unkept)
+    if (request.chat?.type === "resume" && !request.ephemeral)
       show.line(await resuming(invocation, run, request.workspace));
     show.line("Type /quit or press Ctrl+D to quit, /help for more; Ctrl+C stops an answer.");
-    let code = 0;
+    let code: number | undefined;
     try {
       let text: string | undefined = invocation.line.words.join(" ") || undefined;
       const { resolve } = await import("node:path");
@@ -72,12 +72,14 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
         }
         text = undefined;
       }
+      const hasChat = code !== undefined && !request.ephemeral;
+      show.line(hasChat ? `\nResume with: ${programName()} --resume ${run.chatId}` : "");
     } finally {
       await run.close();
       await followed;
     }
     const reason: unknown = whole.signal.reason;
-    return reason instanceof UserError ? exitCodeOf(reason.code) : code;
+    return reason instanceof UserError ? exitCodeOf(reason.code) : (code ?? 0);
   } catch (error) {
     // The user was asked and said no on this terminal, so print nothing more.
     if (error instanceof UserError && error.code === "UNTRUSTED") return exitCodeOf(error.code);
@@ -87,7 +89,6 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   }
 }
 
-/** Describes the chat that is resumed. */
 async function resuming({ env, name }: Invocation, { chatId }: LiveRun, workspace: string): Promise<string> {
   const { findChat } = await import("../store/chats/find-chat.ts");
   const { readChat } = await import("../store/chats/read-chat.ts");
@@ -124,10 +125,6 @@ async function helpText(run: LiveRun): Promise<string> {
   ].join("\n");
 }
 
-function isReadOnly(mode: string): boolean {
-  return mode === "plan" || mode === "ask";
-}
-
 type Screen = {
   event(event: AgentEvent): void;
   line(text: string): void;
@@ -155,7 +152,7 @@ function createScreen(workspace: string): Screen {
     switch (event.type) {
       case "init":
         line(
-          `${event.model} in ${event.cwd}${isReadOnly(event.permissionMode) ? `, in ${event.permissionMode} mode` : ""}`,
+          `${event.model} in ${event.cwd}${/^(plan|ask)$/.test(event.permissionMode) ? `, in ${event.permissionMode} mode` : ""}`,
         );
         break;
       case "user":

@@ -1,11 +1,22 @@
 // The output formats of print mode: turn events into text for stdout.
 import type { AgentEvent } from "../protocol/event.ts";
-import type { ProfileName } from "../protocol/profiles.ts";
+import { type ProfileName, profileOf } from "../protocol/profiles.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
 export type OutputOptions = { sessionId: string; partial: boolean; compat: ProfileName | undefined };
+
+/** Returns an event in the shape of an older version; undefined if that version had no such event. */
+export type Reshape = (event: AgentEvent) => AgentEvent | undefined;
+
+/** Loaded only if an older version is selected. `usage` does no harm in any of them. */
+export async function reshapeFor(compat: ProfileName | undefined): Promise<Reshape | undefined> {
+  if (compat === undefined) return undefined;
+  const { inProfile } = await import("../protocol/profile-shapes.ts");
+  const profile = { ...profileOf(compat), usage: true };
+  return (event) => inProfile(event, profile);
+}
 
 /** Returns the text that an event adds to stdout, or undefined. */
 export interface Output {
@@ -20,14 +31,14 @@ export const outputs = {
 
 /** Prints the text after the last tool call or prompt, at the end of the turn. */
 function textOutput(): Output {
-  let said = "";
+  let lastText = "";
   return {
     encode(event) {
-      if (event.type === "tool_start" || event.type === "user") said = "";
+      if (event.type === "tool_start" || event.type === "user") lastText = "";
       // Several texts of one answer become paragraphs, for instance when it continues after a reminder.
-      if (event.type === "text_end") said = said === "" ? event.text : `${said.trimEnd()}\n\n${event.text}`;
+      if (event.type === "text_end") lastText = lastText === "" ? event.text : `${lastText.trimEnd()}\n\n${event.text}`;
       const isAnswer = event.type === "done" || (event.type === "fail" && event.answer !== undefined);
-      return isAnswer ? answerText({ text: said, structured: event.structured }) : undefined;
+      return isAnswer ? answerText({ text: lastText, structured: event.structured }) : undefined;
     },
   };
 }
@@ -45,15 +56,15 @@ function jsonOutput({ sessionId, compat }: OutputOptions): Output {
       if (event.type !== "done" && event.type !== "fail") return undefined;
       const ending = notices.length > 0 ? { ...event, notices } : event;
       notices = [];
-      return line(encodeEvent(ending, sessionId, { compat }));
+      return toLine(encodeEvent(ending, sessionId, { compat }));
     },
   };
 }
 
 function streamJsonOutput({ sessionId, partial, compat }: OutputOptions): Output {
-  return { encode: (event) => line(encodeEvent(event, sessionId, { partial, compat })) };
+  return { encode: (event) => toLine(encodeEvent(event, sessionId, { partial, compat })) };
 }
 
-function line(value: object | undefined): string | undefined {
+function toLine(value: object | undefined): string | undefined {
   return value === undefined ? undefined : `${JSON.stringify(value)}\n`;
 }

@@ -27,9 +27,10 @@ const maxNumbers = 30;
 async function pickByNumber(choices: readonly Choice[], question: string): Promise<number | undefined> {
   const { promptShown } = await import("./prompt-hidden.ts");
   const { writeStderr } = await import("./stdout.ts");
-  const shown = choices.slice(0, maxNumbers);
-  for (const [index, { text }] of shown.entries()) writeStderr(`${String(index + 1).padStart(4)}  ${text}\n`);
-  if (shown.length < choices.length) writeStderr(`      … and ${choices.length - shown.length} older ones\n`);
+  const numberedChoices = choices.slice(0, maxNumbers);
+  for (const [index, { text }] of numberedChoices.entries()) writeStderr(`${String(index + 1).padStart(4)}  ${text}\n`);
+  if (numberedChoices.length < choices.length)
+    writeStderr(`      … and ${choices.length - numberedChoices.length} older ones\n`);
   while (true) {
     const typed = (await promptShown(`${question} Number, or Enter to quit: `)).trim();
     if (typed === "") return undefined;

@@ -6,6 +6,7 @@ import type { Prompt, RunRequest } from "../protocol/run.ts";
 import { readRunRequest, restrict } from "../protocol/run-request.ts";
 import { readImage } from "../run/images.ts";
 import type { Placement, RunSpec } from "../serve/fleet.ts";
+import { placementOf } from "../serve/run-fields.ts";
 import { readSource, type SourceChoice } from "../serve/send-files.ts";
 import { fleetUrl } from "./commands/runs/context.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
@@ -14,8 +15,8 @@ import { settledRequest } from "./run-request.ts";
 
 /** By default, runs on this machine work in place and runs on a fleet upload the workspace. */
 export function sourceChoice(invocation: Pick<Invocation, "line" | "env">): SourceChoice {
-  const given = flagText(invocation.line.flags, "source");
-  if (given !== undefined) return readSource(given);
+  const sourceFlag = flagText(invocation.line.flags, "source");
+  if (sourceFlag !== undefined) return readSource(sourceFlag);
   return { type: fleetUrl(invocation) === undefined ? "none" : "upload" };
 }
 
@@ -31,9 +32,8 @@ export function placementFlags(
       "USAGE",
       `--${pool === undefined ? "label" : "pool"} chooses among workers of a fleet: --fleet nats://…`,
     );
-  const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
   const loss = flagText(flags, "on-worker-loss") as RunSpec["onWorkerLoss"];
-  return { ...(Object.keys(placement).length > 0 && { placement }), ...(loss && { onWorkerLoss: loss }) };
+  return { ...placementOf({ pool, labels, priority }), ...(loss && { onWorkerLoss: loss }) };
 }
 
 export function labelsOf(words: readonly string[]): Record<string, string> | undefined {
@@ -64,18 +64,18 @@ async function handedRequest(): Promise<RunRequest> {
 
 /** A workspace on another machine's disk need not exist here. */
 async function placedRequest(invocation: Invocation, choice: SourceChoice): Promise<RunRequest> {
-  const given = flagText(invocation.line.flags, "workspace");
-  const isElsewhere = choice.type === "none" && fleetUrl(invocation) !== undefined && given !== undefined;
+  const workspaceFlag = flagText(invocation.line.flags, "workspace");
+  const isElsewhere = choice.type === "none" && fleetUrl(invocation) !== undefined && workspaceFlag !== undefined;
   if (!isElsewhere) return settledRequest(invocation, "print");
-  if (!isAbsolute(given))
+  if (!isAbsolute(workspaceFlag))
     throw new UserError(
       "USAGE",
-      `--workspace '${given}' must be an absolute path with --source none: it lies on the worker's disk.`,
+      `--workspace '${workspaceFlag}' must be an absolute path with --source none: it lies on the worker's disk.`,
     );
   const flags: FlagValues = new Map([...invocation.line.flags].filter(([name]) => name !== "workspace"));
   return {
     ...(await settledRequest({ ...invocation, line: { ...invocation.line, flags } }, "print")),
-    workspace: resolve(given),
+    workspace: resolve(workspaceFlag),
   };
 }
 

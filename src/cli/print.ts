@@ -11,7 +11,7 @@ import { checkOutput, explainFailure, failedBeforeRun } from "./failure.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { openRunByFlags } from "./open-run.ts";
-import { answerText, type OutputFormat } from "./outputs.ts";
+import { answerText, type OutputFormat, reshapeFor } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { createRetryLines } from "./retry-lines.ts";
 import { durationFlag, limitsOf, runHost, runRequest } from "./run-request.ts";
@@ -31,7 +31,8 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
     );
   }
   const abort = new AbortController();
-  const watch = handleShutdown(abort, { ...invocation, ...limitsOf(flags) });
+  const limits = limitsOf(flags);
+  const watch = handleShutdown(abort, { ...invocation, ...limits });
   watch.cut = async (error) => process.exit(await failedBeforeRun(error, format, invocation.name));
   watch.cutNow = (error) => {
     void failedBeforeRun(error, format, invocation.name); // only waits for the reader, after the result is written
@@ -50,12 +51,14 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
         ...(beats && { waiting: beats.waiting }),
         ...lent,
         signal: abort.signal,
+        ...(limits.maxTimeMs && { timeLeft: () => limits.maxTimeMs! - process.uptime() * 1000 }),
         ...(await answerFile(invocation)),
         ...(flags.has("debug") && { debug: debug.say }),
       });
       const { compat } = request;
       let { workspace } = request;
-      const reporter = createReporter({ format, sessionId: run.chatId, partial, compat }, abort);
+      const reshape = await reshapeFor(compat);
+      const reporter = createReporter({ format, sessionId: run.chatId, partial, compat, reshape }, abort);
       watch.cut = async (error) => {
         reporter.fail(error, run.spent?.());
         process.exit(checkOutput(await reporter.finish()));
@@ -65,7 +68,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
         return reporter.finishNow();
       };
       watch.taken = reporter.taken;
-      const shown = new DeliveredEndings();
+      const deliveredEndings = new DeliveredEndings();
       const isVerbose = format === "text" && process.stderr.isTTY === true;
       const heartbeat = beats?.start({
         beat: (line, text) => (format === "stream-json" ? reporter.line(line) : writeStderr(`${text}\n`)),
@@ -83,11 +86,11 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
           if (isVerbose && agent === undefined && event.type === "tool_start")
             writeStderr(`${redactedStart(callLine(event, workspace), 160, withoutSecrets)}\n`);
           await reporter.ready();
-          if (event.type === "done" || event.type === "fail") shown.add(event);
+          if (event.type === "done" || event.type === "fail") deliveredEndings.add(event);
         }
       };
       const followed = follow().finally(() => heartbeat?.end());
-      return { run, reporter, shown, close: () => closeRun(run, reporter, followed) };
+      return { run, reporter, shown: deliveredEndings, close: () => closeRun(run, reporter, followed) };
     },
   };
   try {

@@ -7,7 +7,7 @@ import { encodeEvent } from "../protocol/stream-json.ts";
 import { noSpending } from "../protocol/usage.ts";
 import { visible } from "../text/visible.ts";
 import { errorLine, explainFailure } from "./failure.ts";
-import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
+import { type OutputFormat, type OutputOptions, outputs, type Reshape } from "./outputs.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
 export interface Reporter {
@@ -25,7 +25,6 @@ export interface Reporter {
   serveHost(host: HostView): void;
   /** Resolves when the reader has caught up enough for more. */
   ready(): Promise<void> | undefined;
-  /** The number of the first event in the stream. */
   readonly firstNumber: number | undefined;
   /** Whether the result was written. */
   readonly hasEnded: boolean;
@@ -42,9 +41,9 @@ export interface Reporter {
 /** What a host takes besides the events of its agent. */
 export type HostView = { toolOutput: boolean; subagents: boolean };
 
-export type ReporterOptions = OutputOptions & { format: OutputFormat };
+export type ReporterOptions = OutputOptions & { format: OutputFormat; reshape?: Reshape | undefined };
 
-export function createReporter({ format, ...options }: ReporterOptions, abort: AbortController): Reporter {
+export function createReporter({ format, reshape, ...options }: ReporterOptions, abort: AbortController): Reporter {
   const { sessionId, compat } = options;
   const output = outputs[format](options);
   // Escape the model's control characters on a person's terminal; a program gets the bytes as they are.
@@ -86,14 +85,17 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
         if (host) hostLine(recorded);
         return;
       }
-      settle();
+      reportEnd();
       ending = undefined;
       startedAt = Date.now();
     }
     if (event.type === "done" || event.type === "fail") ending = event;
-    const shown = event.type === "fail" ? { ...event, message: withoutSecrets(resultText(event.message)) } : event;
-    if (host) hostLine({ ...recorded, event: shown });
-    else stdout.write(forReader(output.encode(shown) ?? ""));
+    const redactedEvent =
+      event.type === "fail" ? { ...event, message: withoutSecrets(resultText(event.message)) } : event;
+    const reshaped = reshape ? reshape(redactedEvent) : redactedEvent;
+    if (!reshaped) return;
+    if (host) hostLine({ ...recorded, event: reshaped });
+    else stdout.write(forReader(output.encode(reshaped) ?? ""));
   }
 
   function hostLine({ event, agent, number }: Recorded): void {
@@ -115,8 +117,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     return { type: "fail", ...explainFailure(error), ...numbers };
   }
 
-  /** Reports on stderr how the turn ended. */
-  function settle(): void {
+  function reportEnd(): void {
     if (!ending) return;
     // The JSON formats have denials in the result, and stderr stays empty on success.
     const denials = format === "text" ? ending.denials : undefined;
@@ -132,7 +133,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     if (broken !== undefined) return broken;
     if (isStopped) return exit;
     ending ??= { type: "fail", message: "The run ended without a result.", durationMs: 0, apiDurationMs: 0 };
-    settle();
+    reportEnd();
     // Treat output that could not be written as a failure.
     return isOut || exit !== 0 ? exit : lateCode(abort.signal.reason);
   }
@@ -147,7 +148,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     },
     stop(error) {
       if (broken !== undefined) return;
-      settle();
+      reportEnd();
       isStopped = true;
       writeStderr(errorLine(error.message, error.code));
       exit = exitCodeOf(error.code);
@@ -167,7 +168,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     endedBy: (error) => ending?.type === "fail" && error instanceof UserError && ending.code === error.code,
     finish: () => (finishing ??= finish()),
     finishNow() {
-      settle();
+      reportEnd();
       return broken ?? exit;
     },
   };

@@ -20,8 +20,8 @@ import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { learnSecrets, withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** `on` is the front end. In print mode there is only one prompt. */
-export function runRequest(invocation: Invocation, on: "print" | "terminal"): RunRequest {
+/** A run of print mode has a single prompt. */
+export function runRequest(invocation: Invocation, frontEnd: "print" | "terminal"): RunRequest {
   const { env, name } = invocation;
   const { flags } = invocation.line;
   const limits = limitsOf(flags);
@@ -33,7 +33,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     worktree: worktreeOf(flags),
     roots,
     chat: chatOf(flags, name),
-    unkept: isOn(flags, "no-persist"),
+    ephemeral: isOn(flags, "no-persist"),
     mode: modeOf(flags),
     force: isOn(flags, "force") ?? isOn(flags, "yolo"),
     trust: isOn(flags, "trust"),
@@ -53,7 +53,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     autoReview: isOn(flags, "auto-review"),
     askCommand: flagText(flags, "ask-command"),
     ...proofFlags(flags),
-    single: on === "print" && flagText(flags, "input-format") !== "stream-json" ? true : undefined,
+    single: frontEnd === "print" && flagText(flags, "input-format") !== "stream-json" ? true : undefined,
     limits,
     answerSchema: schema === undefined ? undefined : readSchema(schema),
     compat: profileNamed(env["COURSER_COMPAT"]),
@@ -61,14 +61,14 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
 }
 
 /** Throws for an unknown wire version instead of using the current one. */
-function profileNamed(given: string | undefined): ProfileName | undefined {
-  if (given === undefined || given === "") return undefined;
-  const name = profileNames.find((one) => one === given);
+function profileNamed(profileText: string | undefined): ProfileName | undefined {
+  if (profileText === undefined || profileText === "") return undefined;
+  const name = profileNames.find((one) => one === profileText);
   if (name) return name;
-  const known = profileNames.join(" or ");
+  const profileList = profileNames.join(" or ");
   throw new UserError(
     "USAGE",
-    `COURSER_COMPAT is "${given}", which is not a version of the stream. Set it to ${known}, or unset it.`,
+    `COURSER_COMPAT is "${profileText}", which is not a version of the stream. Set it to ${profileList}, or unset it.`,
   );
 }
 
@@ -76,8 +76,8 @@ function profileNamed(given: string | undefined): ProfileName | undefined {
  * Builds the request with its worktree created, for front ends that must know the workspace before the run starts. Prints
  * notices on stderr.
  */
-export async function settledRequest(invocation: Invocation, on: "print" | "terminal"): Promise<RunRequest> {
-  const request = runRequest(invocation, on);
+export async function settledRequest(invocation: Invocation, frontEnd: "print" | "terminal"): Promise<RunRequest> {
+  const request = runRequest(invocation, frontEnd);
   if (!request.worktree) return request;
   const { inWorktree } = await import("../run/worktree.ts");
   const prepared = await inWorktree(request, runHost(invocation));
@@ -141,8 +141,8 @@ function rulesOf(flags: FlagValues): RunRequest["permissions"] {
   return { allow: flagList(flags, "allow"), deny: flagList(flags, "deny") };
 }
 
-function fileOrJson(given: string): string {
-  return given.trimStart().startsWith("{") ? given : resolve(given);
+function fileOrJson(fileOrText: string): string {
+  return fileOrText.trimStart().startsWith("{") ? fileOrText : resolve(fileOrText);
 }
 
 function worktreeOf(flags: FlagValues): RunRequest["worktree"] {
@@ -171,16 +171,16 @@ function chatOf(flags: FlagValues, program: string): ChatChoice {
 function chosenChat(flags: FlagValues, program: string): ChatChoice {
   const resumed = flags.has("resume") || flags.has("continue");
   const fork = flags.has("fork");
-  const given = flagText(flags, "session-id");
+  const sessionId = flagText(flags, "session-id");
   if (fork && !resumed)
     throw new UserError("USAGE", `--fork needs a chat to copy: ${program} --resume <chatId> --fork "…"`);
-  if (given !== undefined && resumed && !fork)
+  if (sessionId !== undefined && resumed && !fork)
     throw new UserError("USAGE", "--session-id names a new chat; together with --resume it needs --fork.");
-  if (given !== undefined && !isChatId(given))
-    throw new UserError("USAGE", `--session-id '${given}' is not a UUID. Make one with: ${program} create-chat`);
-  const id = given?.toLowerCase();
+  if (sessionId !== undefined && !isChatId(sessionId))
+    throw new UserError("USAGE", `--session-id '${sessionId}' is not a UUID. Make one with: ${program} create-chat`);
+  const id = sessionId?.toLowerCase();
   const either = flagText(flags, "resume-or-new");
-  if (either !== undefined) return resumeOrNew(either, resumed || given !== undefined, program);
+  if (either !== undefined) return resumeOrNew(either, resumed || sessionId !== undefined, program);
   if (!resumed) return { type: "new", ...(id !== undefined && { id }) };
   const chat = { type: "resume", id: flagText(flags, "resume") ?? "-1" } as const;
   return fork ? { ...chat, fork, ...(id !== undefined && { newId: id }) } : chat;
@@ -219,10 +219,9 @@ export function proofFlags(flags: FlagValues): Pick<RunRequest, "failOn" | "requ
   };
 }
 
-/** Reads a flag's duration in milliseconds. */
 export function durationFlag(flags: FlagValues, name: string): number | undefined {
-  const given = flagText(flags, name);
-  return given === undefined ? undefined : milliseconds(given, name);
+  const flagValue = flagText(flags, name);
+  return flagValue === undefined ? undefined : milliseconds(flagValue, name);
 }
 
 export function limitsOf(flags: FlagValues): NonNullable<RunRequest["limits"]> {
@@ -253,20 +252,20 @@ function milliseconds(text: string, flag: string): number {
 const longestSchema = 2 ** 20;
 
 /** `given` is a file, or the schema itself. */
-function readSchema(given: string): unknown {
-  const isInline = /^\s*\{/.test(given);
+function readSchema(fileOrText: string): unknown {
+  const isInline = /^\s*\{/.test(fileOrText);
   try {
-    if (!isInline && statSync(resolve(given)).size > longestSchema) throw new Error("it has more than 1 MiB");
-    return JSON.parse(isInline ? given : readFileSync(resolve(given), "utf8").replace(/^\uFEFF/, ""));
+    if (!isInline && statSync(resolve(fileOrText)).size > longestSchema) throw new Error("it has more than 1 MiB");
+    return JSON.parse(isInline ? fileOrText : readFileSync(resolve(fileOrText), "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
     if (error instanceof SyntaxError)
       throw new UserError(
         "USAGE",
-        `--json-schema${isInline ? "" : ` ${given}`} is not valid JSON. Example: --json-schema '{"type": "object"}'`,
+        `--json-schema${isInline ? "" : ` ${fileOrText}`} is not valid JSON. Example: --json-schema '{"type": "object"}'`,
       );
     throw new UserError(
       "FILE_UNREADABLE",
-      `--json-schema ${given}: the file cannot be read: ${systemErrorText(error)}. A schema can also be given inline: --json-schema '{"type": "object"}'`,
+      `--json-schema ${fileOrText}: the file cannot be read: ${systemErrorText(error)}. A schema can also be given inline: --json-schema '{"type": "object"}'`,
     );
   }
 }

@@ -1,7 +1,7 @@
 // Collects the keys that this run could use, so that they can be removed from its messages.
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { marker } from "../redact/redact.ts";
-import { secretValues } from "../redact/secret-names.ts";
+import { addressSecrets, secretValues, withoutScheme } from "../redact/secret-names.ts";
 import { serverSecrets } from "../redact/server-secrets.ts";
 import { readKeys } from "../store/auth.ts";
 import { configDir } from "../store/config-dir.ts";
@@ -10,33 +10,38 @@ import { readTokens } from "../store/mcp-logins.ts";
 
 /** Collects keys from the command line, the environment, `login`, and the variables and headers of configured endpoints. */
 export function secretsInUse(argv: readonly string[], env: NodeJS.ProcessEnv): string[] {
-  return [...flagSecrets(argv), ...secretValues(env), ...loginOf(env["COURSER_FLEET"] ?? ""), ...savedSecrets(env)];
+  return [
+    ...flagSecrets(argv),
+    ...secretValues(env),
+    ...addressSecrets(env["COURSER_FLEET"] ?? ""),
+    ...savedSecrets(env),
+  ];
 }
 
 /** Reads the flags without the parser, because it may be the parser that failed. */
 export function flagSecrets(argv: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
-    const [, flag, inside] = /^(--api-key|--header|-H|--mcp-config|--fleet|--endpoint|-e)(?:=(.*))?$/s.exec(word) ?? [];
-    const value = flag === undefined ? undefined : (inside ?? argv[index + 1]);
+    const [, long, joined, short, rest] =
+      /^(?:--(api-key|auth-token|header|mcp-config|fleet|endpoint|env)(?:=(.*))?|-[a-zA-Z]*?([He])=?(.*))$/s.exec(
+        word,
+      ) ?? [];
+    const flag = long ?? short;
+    const value = flag === undefined ? undefined : (joined ?? (rest || argv[index + 1]));
     if (value === undefined) return [];
-    if (flag === "--mcp-config") return givenSecrets(value);
-    if (/^(--fleet|--endpoint|-e)$/.test(flag!)) return loginOf(value);
-    return flag === "--api-key" ? [value] : [value.replace(/^[^:]*:\s*(?:Bearer\s+)?/i, "")];
+    if (flag === "mcp-config") return givenSecrets(value);
+    if (/^(fleet|endpoint|e)$/.test(flag!)) return addressSecrets(value);
+    if (flag === "env") return secretValues(texts({ [value.replace(/=.*/s, "")]: value.replace(/^[^=]*=/, "") }));
+    return /^(api-key|auth-token)$/.test(flag!) ? [value] : [withoutScheme(value.replace(/^[^:]*:\s*/, ""))];
   });
-}
-
-/** Returns the secret in `nats://token@host` or `nats://user:password@host`. */
-function loginOf(url: string): string[] {
-  const [, login] = /^[a-z]+:\/\/([^\s/@]+)@/i.exec(url) ?? [];
-  return login === undefined ? [] : [login.replace(/^[^:]*:/, "")];
 }
 
 /** Returns the secrets of servers that were given as JSON. */
 function givenSecrets(text: string): string[] {
   const content = tryParse(text);
   const servers = isObject(content) && isObject(content["mcpServers"]) ? Object.values(content["mcpServers"]) : [];
-  return servers.filter(isObject).flatMap(({ headers, env, args }) =>
+  return servers.filter(isObject).flatMap(({ url, headers, env, args }) =>
     serverSecrets({
+      url: typeof url === "string" ? url : "",
       args: (Array.isArray(args) ? args : []).map(String),
       ...(isObject(headers) && { headers: texts(headers) }),
       ...(isObject(env) && { env: texts(env) }),
@@ -53,9 +58,10 @@ function savedSecrets(env: NodeJS.ProcessEnv): string[] {
   try {
     const folder = configDir(env);
     const { providers, search, embeddings } = readCourserSettings(`${folder}/courser.json`, []);
-    const configured = Object.values(providers).flatMap(({ keyEnv, keys = [], headers = {} }) => [
+    const configured = Object.values(providers).flatMap(({ baseUrl = "", keyEnv, keys = [], headers = {} }) => [
+      ...addressSecrets(baseUrl),
       ...[keyEnv, ...keys].map((name) => (name === undefined ? undefined : env[name])),
-      ...Object.values(headers),
+      ...Object.values(headers).map(withoutScheme),
     ]);
     const named = [search?.keyEnv, embeddings?.keyEnv].map((name) => (name === undefined ? undefined : env[name]));
     const logins = readTokens(folder);

@@ -3,6 +3,8 @@
 import type { Watchdog } from "../process/watchdog.ts";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import { limitTime, timeSpent } from "../run/time-limit.ts";
+import { errorLine, explainFailure } from "./failure.ts";
+import { writeStderr } from "./stdout.ts";
 
 export interface EndWatch {
   /** Ends at once. Called after the grace period, for a stalled reader, and for an uncaught error. */
@@ -33,10 +35,27 @@ const neverAnswered = new UserError(
   "The program computed without an end, and did not respond: it was stopped.",
 );
 
-/** `maxTimeMs` counts from the start of this process, whatever it waits for. */
+type ShutdownOptions = {
+  env: NodeJS.ProcessEnv;
+  /** Counts from the start of this process, whatever it waits for. */
+  maxTimeMs?: number | undefined;
+  /** Only tells the watchdog, where the run itself keeps to its limit. */
+  watchedMs?: number | undefined;
+  graceMs?: number;
+  /** Called when the watchdog runs: see `startWatchdog`. */
+  onWatched?(): void;
+};
+
+/** Calls `onGone` when the process that started this one has ended, if it asked for that. */
+export function watchParent(env: NodeJS.ProcessEnv, onGone: () => void): NodeJS.Timeout | undefined {
+  if (env["COURSER_EXIT_WITH_PARENT"] !== "1") return undefined;
+  const parent = process.ppid;
+  return setInterval(() => process.ppid !== parent && onGone(), 500);
+}
+
 export function handleShutdown(
   abort: AbortController,
-  { env, maxTimeMs, graceMs = usualGraceMs }: { env: NodeJS.ProcessEnv; maxTimeMs?: number; graceMs?: number },
+  { env, maxTimeMs, watchedMs = maxTimeMs, graceMs = usualGraceMs, onWatched }: ShutdownOptions,
 ): EndWatch {
   const timers: NodeJS.Timeout[] = [];
   let isEnding = false;
@@ -63,26 +82,28 @@ export function handleShutdown(
   };
   let watchdog: Watchdog | undefined;
   const startWatching = async () => {
-    // A program whose files were removed by an update goes on without a watchdog.
+    // An update may have removed the watchdog's file: the program then goes on without one.
     const loaded = await import("../process/watchdog.ts").catch(() => undefined);
     if (isEnding || !loaded) return;
     watchdog = loaded.startWatchdog({
-      deadline: maxTimeMs && Date.now() + maxTimeMs - process.uptime() * 1000,
+      deadline: watchedMs && Date.now() + watchedMs - process.uptime() * 1000,
       onStuck,
+      onStarted: onWatched,
     });
   };
-  if (maxTimeMs !== undefined) void startWatching();
+  if (watchedMs !== undefined) void startWatching();
   else timers.push(setTimeout(startWatching, watchdogAfterMs).unref());
 
-  if (env["COURSER_EXIT_WITH_PARENT"] === "1") {
-    const parent = process.ppid;
-    const look = () => {
-      if (process.ppid !== parent) end(new UserError("PARENT_GONE", "The program that started this run is gone."));
-    };
-    timers.push(setInterval(look, 500).unref());
-  }
+  const parentTimer = watchParent(env, () =>
+    end(new UserError("PARENT_GONE", "The program that started this run is gone.")),
+  );
+  if (parentTimer) timers.push(parentTimer.unref());
   const watch: EndWatch = {
-    cut: (error) => process.exit(error instanceof UserError ? exitCodeOf(error.code) : 1),
+    cut: (error) => {
+      const { code, message } = explainFailure(error);
+      if (!(error instanceof UserError)) writeStderr(errorLine(message, code));
+      process.exit(exitCodeOf(code));
+    },
     cutNow: (error) => exitCodeOf(error.code),
     taken: () => undefined,
     stop() {

@@ -67,8 +67,8 @@ export async function pipedBeside(
 
 function silentPipe({ line, name }: Invocation): string {
   const prompt = line.words.join(" ");
-  const shown = prompt.length > 40 ? `${prompt.slice(0, 39)}…` : prompt;
-  return `Note: stdin is open, but there was nothing in it yet, so it was not read. To wait for it, add a dash: … | ${name} -p "${shown}" -\n`;
+  const shortPrompt = prompt.length > 40 ? `${prompt.slice(0, 39)}…` : prompt;
+  return `Note: stdin is open, but there was nothing in it yet, so it was not read. To wait for it, add a dash: … | ${name} -p "${shortPrompt}" -\n`;
 }
 
 /** Node gives its child processes a socket as a pipe. A terminal and /dev/null are neither file nor pipe. */
@@ -86,15 +86,15 @@ type PipeState = "filled" | "ended" | "silent";
 
 async function stateOfPipe(ready: () => Promise<unknown>, signal: AbortSignal): Promise<PipeState> {
   const { stdin } = process;
-  let tell: (state: PipeState) => void = () => {};
+  let settle: (state: PipeState) => void = () => {};
   const found = new Promise<PipeState>((resolve) => {
-    tell = resolve;
+    settle = resolve;
   });
-  const ended = () => tell("ended");
+  const ended = () => settle("ended");
   // An end without data is a separate event, which is emitted only after another read.
-  const readable = () => (stdin.readableLength > 0 ? tell("filled") : stdin.read());
+  const readable = () => (stdin.readableLength > 0 ? settle("filled") : stdin.read());
   // Wait for two turns of the event loop: by then, data that was already in the pipe has been seen.
-  const late = () => setImmediate(() => setImmediate(tell, "silent"));
+  const late = () => setImmediate(() => setImmediate(settle, "silent"));
   stdin.once("error", ended).once("end", ended).on("readable", readable);
   signal.addEventListener("abort", late, { once: true });
   ready().then(late, late);

@@ -156,7 +156,7 @@ export function writeStderr(text: string): void {
   writeAtOnce(visible(withoutSecrets(text).replaceAll("\r\n", "\n")));
 }
 
-/** Writes a line that the next one overwrites: trusted text with control characters. */
+/** Writes a line that the next one overwrites. It is not escaped, so the text must be trusted. */
 export function writeProgress(text: string): void {
   writeAtOnce(text);
 }

@@ -10,6 +10,7 @@ import type {
   QuestionAnswer,
 } from "../protocol/run.ts";
 import { visible } from "../text/visible.ts";
+import { cardName } from "../view/call-words.ts";
 import { createQueue, type TerminalLines } from "./terminal-question.ts";
 
 type Terminal = { lines: TerminalLines; show(line: string): void; signal: AbortSignal };
@@ -19,24 +20,28 @@ export function terminalHuman(lines: TerminalLines, show: (line: string) => void
   return { ask: (asked, signal) => inTurn(() => askOne(asked, { lines, show, signal })) };
 }
 
-async function askOne(asked: Question, terminal: Terminal): Promise<Answer> {
-  switch (asked.type) {
+async function askOne(question: Question, terminal: Terminal): Promise<Answer> {
+  switch (question.type) {
     case "permission":
-      return permission(asked, terminal);
+      return permission(question, terminal);
     case "choices":
-      return { type: "choices", answers: await choose(asked, terminal) };
+      return { type: "choices", answers: await choose(question, terminal) };
     case "plan":
-      return acceptPlan(asked, terminal);
+      return acceptPlan(question, terminal);
     case "trust":
       terminal.show(
-        `Workspace Trust Required\n\n  ${visible(asked.workspace)}\n\nThe agent reads and changes files here and follows this project's instructions.\n`,
+        `Workspace Trust Required\n\n  ${visible(question.workspace)}\n\nThe agent reads and changes files here and follows this project's instructions.\n`,
       );
       return yesOrNo("Trust this directory? [a]lways, [q]uit: ", /^(a|always|y|yes)$/i, terminal);
     case "server":
-      terminal.show(`${visible(`${asked.file} is new or has changed. It would ${asked.start}`)}`);
-      return yesOrNo(`Start the MCP server ${visible(asked.name)} from now on? [y]es, [n]o: `, /^(y|yes)$/i, terminal);
+      terminal.show(`${visible(`${question.file} is new or has changed. It would ${question.start}`)}`);
+      return yesOrNo(
+        `Start the MCP server ${visible(question.name)} from now on? [y]es, [n]o: `,
+        /^(y|yes)$/i,
+        terminal,
+      );
     case "hooks":
-      for (const { file, hooks } of asked.files) {
+      for (const { file, hooks } of question.files) {
         const runs = hooks.map(({ event, command, prompt }) => `  ${event}: ${command ?? `(asks a model) ${prompt}`}`);
         terminal.show([`${file} is new or has changed. It would run:`, ...runs].map(visible).join("\n"));
       }
@@ -57,7 +62,7 @@ async function permission(
   // Put a bar before each line of the model's text, so that none of it looks like a reason.
   const asked = what.join("\n").split("\n");
   const lines = [...asked.map((line) => `│ ${line}`), ...reasons.map((reason) => reason.replace(/\n/g, " "))];
-  terminal.show(`\n${tool} wants permission\n${lines.map((line) => `  ${visible(line)}`).join("\n")}`);
+  terminal.show(`\n${cardName(tool)} wants permission\n${lines.map((line) => `  ${visible(line)}`).join("\n")}`);
   while (true) {
     const sandbox = offersSandbox ? ", [s]andbox: run commands of this project in it without asking" : "";
     const typed = await terminal.lines.ask(`Allow? [y]es, [n]o, [a]lways${sandbox}: `, terminal.signal);
@@ -87,7 +92,7 @@ async function choose(
 }
 
 async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, signal }: Terminal): Promise<Answer> {
-  show(`\nPlan: ${visible(name)}\n${indented(text)}\n  (to be saved as ${visible(file)})`);
+  show(`\nPlan: ${visible(name)}\n${withBar(text)}\n  (to be saved as ${visible(file)})`);
   while (true) {
     const typed = (await lines.ask("Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
     if (/^(y|yes)$/i.test(typed)) return { type: "yes" };
@@ -98,7 +103,7 @@ async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, sig
 }
 
 /** Puts a bar before each line of the model's text, so that none of it looks like the program's own. */
-function indented(text: string): string {
+function withBar(text: string): string {
   return text
     .trim()
     .split("\n")
@@ -107,7 +112,7 @@ function indented(text: string): string {
 }
 
 function linesOf({ prompt, options }: ChoiceItem): string[] {
-  return [indented(prompt), ...options.map(({ label }, index) => `  ${index + 1}. ${visible(label)}`)];
+  return [withBar(prompt), ...options.map(({ label }, index) => `  ${index + 1}. ${visible(label)}`)];
 }
 
 function promptOf({ options, allowMultiple }: ChoiceItem): string {

@@ -1,6 +1,6 @@
 // `courser adapter doctor`: each thing that can be wrong with a CLI is named, with what to do about it.
 import { afterAll, describe, expect, test } from "vitest";
-import { type DoctorReport, examine } from "../../src/adapter/doctor.ts";
+import { type DoctorReport, diagnoseCli } from "../../src/adapter/doctor.ts";
 import { fixture } from "../adapter/support.ts";
 import { cli, createWorkspace } from "../support/run-cli.ts";
 
@@ -9,12 +9,12 @@ afterAll(() => workspace.remove());
 
 const env = { ...workspace.env, SEEN: `${workspace.path}/seen`, NAP: "30" };
 const look = (command: readonly string[], more: object = {}) =>
-  examine({ command, cwd: workspace.path, env, timeoutMs: 4000, ...more });
+  diagnoseCli({ command, cwd: workspace.path, env, timeoutMs: 4000, ...more });
 const shell = (script: string, ...more: string[]) => ["bash", "-c", script, "cli", ...more];
 const found = ({ findings }: DoctorReport, check: string) => findings.find((each) => each.check === check);
 const problems = ({ findings }: DoctorReport) => findings.filter(({ status }) => status === "problem");
 
-describe("the command", () => {
+describe("adapter doctor", () => {
   test("adapter doctor accepts our own CLI in both styles, as text and as JSON", async () => {
     const text = await workspace.run(["adapter", "doctor", "--", cli, "auto", "--stream-json"]);
     expect(text.exit, text.stdout).toBe(0);
@@ -39,7 +39,7 @@ describe("the command", () => {
     });
   });
 
-  test("fails where something is wrong, and needs a command", async () => {
+  test("adapter doctor fails if something is wrong, and needs a command", async () => {
     const wrong = await workspace.run(["adapter", "doctor", "--timeout", "3", "--", fixture, "crash"]);
     expect(wrong.exit).toBe(1);
     expect(wrong.stdout).toContain("boom");
@@ -50,7 +50,7 @@ describe("the command", () => {
 });
 
 // They mostly wait, and so at once.
-describe("what is wrong", () => {
+describe("problems found by adapter doctor", () => {
   test("adapter doctor reports a CLI that does not exist", async () => {
     const report = await look(["no-such-cli"]);
     expect(report.findings).toMatchObject([
@@ -58,7 +58,7 @@ describe("what is wrong", () => {
     ]);
   });
 
-  test.concurrent("exit code 1 and no word, in a pipe and at a terminal", async () => {
+  test.concurrent("adapter doctor reports exit code 1 without a message, in a pipe and on a terminal", async () => {
     const report = await look(["false"]);
     expect(report.ok).toBe(false);
     expect(found(report, "exit code")).toMatchObject({
@@ -93,13 +93,13 @@ describe("what is wrong", () => {
     ["is-error", "end of stream", "in an error"],
     ["nothing", "output", "Nothing is printed"],
     ["signal", "exit code", "SIGKILL"],
-  ])("%s", async (scenario, check, message) => {
+  ])("adapter doctor reports the faulty CLI %s", async (scenario, check, message) => {
     const report = await look([fixture, scenario], { timeoutMs: 1500, env: { ...env, NAP: "0.1" } });
     expect(found(report, check)).toMatchObject({ status: "problem", message: expect.stringContaining(message) });
     expect(found(report, check)!.remedy).toMatch(/\S/);
   });
 
-  test.concurrent("a turn without an end, one that never ends, and one that stays", async () => {
+  test.concurrent("adapter doctor reports turns without an end, endless turns and CLIs that stay", async () => {
     const delta = `echo '{"type":"assistant_delta","data":{"content":"a"}}'`;
     expect(found(await look(shell('echo \'{"type":"x"}\'')), "end of stream")!.message).toContain("never ends");
     expect(found(await look([fixture, "hang"], { timeoutMs: 700 }), "exit code")!.message).toContain("did not exit");

@@ -28,8 +28,8 @@ function textOf(events: readonly Record<string, any>[]): string {
 
 const scripted = (replies: unknown) => ["--model", `script:${workspace.file("script.json", JSON.stringify(replies))}`];
 
-describe("a turn", () => {
-  test("as the contract prints it, with and without the end of its line", async () => {
+describe("turns of auto", () => {
+  test("auto reads a turn as the contract prints it, with or without a final newline", async () => {
     for (const stdin of [
       minimal,
       `${minimal}\n`,
@@ -43,7 +43,7 @@ describe("a turn", () => {
     }
   });
 
-  test("text, calls for the tools it was given, usage and done, and nothing else", async () => {
+  test("auto prints text, calls of the given tools, usage and done, and nothing else", async () => {
     const tools = [{ name: "exec", schema: { type: "object" } }];
     const replies = [{ thinking: "hm", text: ["a", "b"], calls: [{ name: "exec", args: { command: "pwd" } }] }];
     const { events, exit } = await auto(turnOf("go", { tools }), scripted(replies));
@@ -57,7 +57,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("stdin may stay open: it does not wait for its end", async () => {
+  test("auto does not wait for the end of stdin", async () => {
     const { exit, text } = await auto("open", [], {
       stdin: "open",
       onStart: (child) => child.stdin!.write(`${turnOf("what is 2+2?")}\n`),
@@ -65,7 +65,7 @@ describe("a turn", () => {
     expect({ exit, text }).toEqual({ exit: 0, text: "2 + 2 = 4" });
   });
 
-  test("messages of every shape: system, parts, calls as others spell them, results without calls", async () => {
+  test("auto accepts messages of every shape, and results without calls", async () => {
     const messages = [
       { role: "system", content: "be brief" },
       { role: "user", content: [{ type: "text", text: "one" }] },
@@ -87,36 +87,27 @@ describe("a turn", () => {
       { role: "user", content: "and now?" },
       { role: "tool", name: "web", content: "an orphan" },
     ];
-    const server = await modelServer(() => ({ text: "ok" }));
-    try {
-      const { last } = await auto(JSON.stringify({ type: "turn", messages }), [
-        "-e",
-        `${server.url}/v1`,
-        "--model",
-        "m",
-      ]);
-      expect(last, JSON.stringify(last)).toMatchObject({ type: "done" });
-      const sent = server.requests.find(({ method }) => method === "POST")!.json.messages;
-      expect(sent[0]).toMatchObject({ role: "system", content: "be brief" });
-      const calls = sent.flatMap((message: any) => message.tool_calls?.map((call: any) => call.id) ?? []);
-      const results = sent
-        .filter(({ role }: any) => role === "tool")
-        .map((message: any) => [message.tool_call_id, message.content]);
-      expect(new Set(calls).size).toBe(3);
-      expect(results).toEqual([
-        [calls[0], "first result"],
-        [calls[1], "second result"],
-        [calls[2], expect.stringContaining("No result")],
-      ]);
-      expect(JSON.stringify(sent.at(-1))).toContain("an orphan");
-    } finally {
-      await server.stop();
-    }
+    await using server = await modelServer(() => ({ text: "ok" }));
+    const { last } = await auto(JSON.stringify({ type: "turn", messages }), ["-e", `${server.url}/v1`, "--model", "m"]);
+    expect(last, JSON.stringify(last)).toMatchObject({ type: "done" });
+    const sent = server.requests.find(({ method }) => method === "POST")!.json.messages;
+    expect(sent[0]).toMatchObject({ role: "system", content: "be brief" });
+    const calls = sent.flatMap((message: any) => message.tool_calls?.map((call: any) => call.id) ?? []);
+    const results = sent
+      .filter(({ role }: any) => role === "tool")
+      .map((message: any) => [message.tool_call_id, message.content]);
+    expect(new Set(calls).size).toBe(3);
+    expect(results).toEqual([
+      [calls[0], "first result"],
+      [calls[1], "second result"],
+      [calls[2], expect.stringContaining("No result")],
+    ]);
+    expect(JSON.stringify(sent.at(-1))).toContain("an orphan");
   });
 });
 
-describe("by hand", () => {
-  test("the pipe test as it is printed, by the name agent.cmd as well", async () => {
+describe("auto by hand", () => {
+  test("the documented pipe test works, also as agent.cmd", async () => {
     const bin = workspace.file("bin/agent", "");
     rmSync(bin);
     for (const name of ["agent", "agent.cmd"]) symlinkSync(cli, join(workspace.path, "bin", name));
@@ -139,7 +130,7 @@ describe("by hand", () => {
     }
   });
 
-  test("at a terminal it says what it waits for", () => {
+  test("auto on a terminal says what it waits for", () => {
     const quoted = `'${process.execPath}' '${cli}' auto --stream-json`;
     const run = spawnSync("script", ["-qefc", quoted, "/dev/null"], {
       cwd: workspace.path,
@@ -153,7 +144,7 @@ describe("by hand", () => {
   });
 });
 
-describe("a model that fails, or calls what it may not", () => {
+describe("models that fail in auto", () => {
   const tools = [
     { name: "note", schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
   ];
@@ -185,7 +176,7 @@ describe("a model that fails, or calls what it may not", () => {
     expect(events.filter(({ type }) => type === "tool_call")).toEqual([]);
   });
 
-  test("its code and its words go out, on stderr too, without keys", async () => {
+  test("a model's failure is printed with its code, on stderr too, without keys", async () => {
     const key = `sk-ant-api03-${"Q7w3E9r1T5y8U2i6O0p4".repeat(4)}`;
     const error = { code: "MODEL_AUTH_ERROR", message: `token expired: ${key}` };
     const { last, exit, stderr, stdout } = await auto(turnOf("go"), scripted([{ text: "so ", error }]));
@@ -198,7 +189,7 @@ describe("a model that fails, or calls what it may not", () => {
     expect(stdout + stderr).not.toContain(key);
   });
 
-  test("a reply that a server breaks off and begins again is told once", async () => {
+  test("a reply that a server restarts is printed once", async () => {
     const begun = { choices: [{ index: 0, delta: { role: "assistant", content: "Hello" } }] };
     const server = await modelServer([
       { chunks: [`data: ${JSON.stringify(begun)}\n\n`], ending: "reset" },
@@ -213,7 +204,7 @@ describe("a model that fails, or calls what it may not", () => {
     }
   });
 
-  test("a model that is not there, and no model at all for what was asked", async () => {
+  test("an unknown model, and no model for the task, are reported", async () => {
     expect((await auto(turnOf("hi"), ["--model", "nope"])).last).toMatchObject({ data: { code: "MODEL_UNKNOWN" } });
     expect((await auto(turnOf("write me an opera in three acts"))).last).toMatchObject({
       data: { code: "OFFLINE_LIMIT" },
@@ -221,28 +212,15 @@ describe("a model that fails, or calls what it may not", () => {
   });
 });
 
-describe("a turn that is none", () => {
+describe("invalid turns", () => {
   test.each([
     ["", "no turn on stdin"],
     ["\n\n", "no turn on stdin"],
     ["hello\n", "is not JSON"],
     ['{"type":"turn","messages"', "is not JSON"],
-    ["[1]\n", 'an object with "type": "turn"'],
     ['{"type":"cancel"}\n', 'an object with "type": "turn"'],
-    ['{"type":"turn"}', "messages must be a list"],
     ['{"type":"turn","messages":[]}', "at least one message"],
-    ['{"type":"turn","messages":[{"role":"wizard","content":"x"}]}', "messages[0]: role must be one of"],
-    ['{"type":"turn","messages":[{"role":"user","content":7}]}', "messages[0]: content must be a string"],
-    ['{"type":"turn","messages":[{"role":"user","content":"x"}],"tools":[{}]}', "tools[0] must have a name"],
-    [
-      '{"type":"turn","messages":[{"role":"user","content":"x"}],"tools":[{"name":"a"},{"name":"a"}]}',
-      "is there twice",
-    ],
-    [
-      '{"type":"turn","messages":[{"role":"assistant","content":"","tool_calls":[{"name":"a","args":"{"}]}]}',
-      "tool_calls[0]",
-    ],
-  ])("%j", async (stdin, message) => {
+  ])("auto refuses the invalid turn %j", async (stdin, message) => {
     const { last, exit, stderr } = await auto(stdin);
     expect(exit).toBe(2);
     expect(last).toMatchObject({ type: "error", data: { code: "USAGE", message: expect.stringContaining(message) } });
@@ -251,7 +229,7 @@ describe("a turn that is none", () => {
   });
 });
 
-describe("an end from outside", () => {
+describe("stopping auto", () => {
   const waiting = () => scripted([{ steps: [{ text: "so " }, { delayMs: 20_000 }, { text: "late" }] }]);
   const whenItSpeaks = (act: (child: import("node:child_process").ChildProcess) => void): CliOptions => ({
     stdin: "open",
@@ -271,12 +249,12 @@ describe("an end from outside", () => {
     expect(ms).toBeLessThan(8000);
   });
 
-  test("cancel that comes together with the turn", async () => {
+  test("auto stops when cancel arrives together with the turn", async () => {
     const { last } = await auto(`${turnOf("go")}\n{"type":"cancel"}\n`, waiting());
     expect(last).toMatchObject({ type: "error", data: { code: "INTERRUPTED" } });
   });
 
-  test("SIGTERM", async () => {
+  test("auto stops at SIGTERM", async () => {
     const { last, exit } = await auto(
       "open",
       waiting(),
@@ -285,7 +263,7 @@ describe("an end from outside", () => {
     expect({ last, exit }).toMatchObject({ exit: 143, last: { type: "error", data: { code: "TERMINATED" } } });
   });
 
-  test("a reader that goes away: it ends quietly, as others do", async () => {
+  test("auto ends quietly when its reader goes away", async () => {
     const talking = { steps: Array.from({ length: 40 }, () => [{ text: "so " }, { delayMs: 200 }]).flat() };
     const leaving = whenItSpeaks((child) => child.stdout!.destroy());
     const run = await workspace.run(["auto", ...scripted([talking])], leaving);

@@ -53,7 +53,7 @@ async function play(args: readonly string[], options: CliOptions, files: Record<
   }
 }
 
-describe.concurrent("a model's answer", () => {
+describe.concurrent("bounds of a model's answer", () => {
   const events = { "content-type": "text/event-stream" };
   const delta = (part: object) => `data: ${JSON.stringify({ id: "1", choices: [{ index: 0, delta: part }] })}\n\n`;
   const long = "y".repeat(64 * 1024);
@@ -99,47 +99,47 @@ describe.concurrent("a model's answer", () => {
       },
     ],
   };
-  test.each(Object.keys(answers))("%s", { timeout: 60_000 }, async (name) => {
-    const [expected, answer] = answers[name]!;
-    const server = createServer((_request, response) => {
-      response.on("error", () => {});
-      answer(response);
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    try {
-      const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-      const { code, exit, peakMb, stderr } = await play(["--endpoint", endpoint, "--model", "m", "go"], {});
-      expect({ code, exit }).toEqual({ code: expected, exit: 1 });
-      expect(stderr).toContain(`[${expected}]`);
-      expect(peakMb).toBeLessThan(maxMb);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
+  test.each(Object.keys(answers))(
+    "a model's answer that is too large is cut off and named: %s",
+    { timeout: 60_000 },
+    async (name) => {
+      const [expected, answer] = answers[name]!;
+      const server = createServer((_request, response) => {
+        response.on("error", () => {});
+        answer(response);
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+        const { code, exit, peakMb, stderr } = await play(["--endpoint", endpoint, "--model", "m", "go"], {});
+        expect({ code, exit }).toEqual({ code: expected, exit: 1 });
+        expect(stderr).toContain(`[${expected}]`);
+        expect(peakMb).toBeLessThan(maxMb);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+  );
 });
 
-describe.concurrent("what is given to it", () => {
-  test("stdin", { timeout: 60_000 }, async () => {
+describe.concurrent("bounds of input", () => {
+  test("piped stdin is read up to a limit", { timeout: 60_000 }, async () => {
     const onStart: CliOptions["onStart"] = (child) => void pump(child.stdin!);
     const { code, exit, peakMb } = await play(["look", "-"], { stdin: "open", onStart });
     expect({ code, exit }).toEqual({ code: "PROMPT_TOO_LARGE", exit: 1 });
     expect(peakMb).toBeLessThan(150);
   });
 
-  test("a schema, and a list of what to ignore", async () => {
-    const workspace = createWorkspace({ ".cursorignore": "x".repeat(3 * 2 ** 20) });
-    try {
-      const schema = join(workspace.home, "schema.json");
-      writeFileSync(schema, JSON.stringify({ description: "x".repeat(3 * 2 ** 20) }));
-      const refused = await workspace.play([{ text: "ok" }], ["--json-schema", schema]);
-      expect(refused.stderr).toContain("more than 1 MiB");
-      const read = [{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { text: "ok" }];
-      workspace.file("a.txt", "a");
-      // What it was made to hide is not known.
-      expect((await workspace.play(read)).stdout).toContain(".cursorignore hides");
-    } finally {
-      workspace.remove();
-    }
+  test("a schema and an ignore list are bounded", async () => {
+    using workspace = createWorkspace({ ".cursorignore": "x".repeat(3 * 2 ** 20) });
+    const schema = join(workspace.home, "schema.json");
+    writeFileSync(schema, JSON.stringify({ description: "x".repeat(3 * 2 ** 20) }));
+    const refused = await workspace.play([{ text: "ok" }], ["--json-schema", schema]);
+    expect(refused.stderr).toContain("more than 1 MiB");
+    const read = [{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { text: "ok" }];
+    workspace.file("a.txt", "a");
+    // What it was made to hide is not known.
+    expect((await workspace.play(read)).stdout).toContain(".cursorignore hides");
   });
 });

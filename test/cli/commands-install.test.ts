@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => workspace.remove());
 
 describe("install", () => {
-  it("links the three names and courser-hook, which then work, and says how to reach them", async () => {
+  it("install links the three names and courser-hook, and says how to reach them", async () => {
     const { exit, stdout, stderr } = await workspace.run(["install"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(readdirSync(bin).sort()).toEqual(names);
@@ -40,7 +40,7 @@ describe("install", () => {
     expect(hook).toMatchObject({ exit: 0, stdout: "ran\n" });
   });
 
-  it("a second time changes nothing, and in PATH there is nothing to advise", async () => {
+  it("installing again changes nothing and advises nothing", async () => {
     await workspace.run(["install"]);
     const before = names.map((name) => lstatSync(join(bin, name)).ino);
     const { exit, stdout } = await workspace.run(["install"], { env: { PATH: `${bin}:${workspace.env["PATH"]}` } });
@@ -50,7 +50,7 @@ describe("install", () => {
     expect(names.map((name) => lstatSync(join(bin, name)).ino)).toEqual(before);
   });
 
-  it("run through its own link it points to the real file", async () => {
+  it("install through its own link points to the real file", async () => {
     await workspace.run(["install"]);
     const again = await workspace.run(["install"], { name: join(bin, "agent") });
     expect(again.stdout.match(/already there/g)).toHaveLength(4);
@@ -73,7 +73,7 @@ describe("install", () => {
     for (const name of names) expect(realpathSync(join(bin, name))).toBe(targetOf(name));
   });
 
-  it("a link to another program is foreign too; a folder is never replaced", async () => {
+  it("install treats links to other programs as foreign, and never replaces a folder", async () => {
     mkdirSync(join(bin, "agent"), { recursive: true });
     symlinkSync("/bin/sh", join(bin, "courser"));
     const refused = await workspace.run(["install"]);
@@ -84,7 +84,7 @@ describe("install", () => {
     expect(existsSync(join(bin, "cursor-agent"))).toBe(false);
   });
 
-  it("replaces the dangling links of a copy that moved", async () => {
+  it("install replaces dangling links of a copy that moved", async () => {
     mkdirSync(bin, { recursive: true });
     symlinkSync(join(workspace.path, "gone/dist/courser.cjs"), join(bin, "courser"));
     expect((await workspace.run(["install"])).exit).toBe(0);

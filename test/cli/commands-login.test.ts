@@ -45,13 +45,13 @@ describe("login", () => {
     ["the vendor in its name", ["--model", "openrouter/some/model"], {}, "openrouter"],
     ["COURSER_MODEL", [], { COURSER_MODEL: "gemini-2.5-pro" }, "google"],
     ["how the key begins", ["--api-key", "xai-secret"], {}, "xai"],
-  ])("without a vendor it goes by %s", async (_, args, env, vendor) => {
+  ])("login without a vendor infers it from %s", async (_, args, env, vendor) => {
     const { exit, stdout } = await workspace.run(["login", ...args], { stdin: "secret\n", env });
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: `✓ Key saved for ${vendor} (${authFile()})\n` });
     expect(Object.keys(saved())).toEqual([vendor]);
   });
 
-  it("saves a key for an endpoint of the user's own", async () => {
+  it("login saves a key for the user's own endpoint", async () => {
     mkdirSync(workspace.config);
     const providers = { lab: { baseUrl: "https://lab.test/v1", models: ["m1"], keyEnv: "LAB_KEY" } };
     writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));
@@ -67,7 +67,7 @@ describe("login", () => {
     ["what is not a key", "anthropic", "secret".repeat(20_000), "which is not a key"],
     ["a blank inside", "anthropic", "secret a", "a space"],
     ["a letter that no header takes", "anthropic", "secret\u00e9", "an invalid character"],
-  ])("refuses %s and saves nothing", async (_, vendor, stdin, message) => {
+  ])("login refuses %s and saves nothing", async (_, vendor, stdin, message) => {
     const { exit, stdout, stderr } = await workspace.run(["login", vendor], { stdin });
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toContain(message);
@@ -83,14 +83,14 @@ describe("login", () => {
     expect(existsSync(authFile())).toBe(false);
   });
 
-  it("an unknown vendor brings the nearest; two are too many", async () => {
+  it("login with an unknown vendor suggests the nearest, and two are too many", async () => {
     const unknown = await workspace.run(["login", "antropic"], { stdin: "secret" });
     expect(unknown.exit).toBe(2);
     expect(unknown.stderr).toContain("unknown vendor 'antropic'. Did you mean anthropic?");
     expect((await workspace.run(["login", "anthropic", "openai"], { stdin: "secret" })).exit).toBe(2);
   });
 
-  it("login says when a variable overrides the saved key", async () => {
+  it("login warns if an environment variable overrides the saved key", async () => {
     const { stderr } = await workspace.run(["login", "anthropic"], {
       stdin: "secret",
       env: { ANTHROPIC_API_KEY: "other" },
@@ -98,7 +98,7 @@ describe("login", () => {
     expect(stderr).toContain("Note: ANTHROPIC_API_KEY is set and takes precedence over the saved key.\n");
   });
 
-  it("a key file that cannot be understood is not written over", async () => {
+  it("login does not overwrite a key file it cannot parse", async () => {
     mkdirSync(workspace.config);
     writeFileSync(authFile(), "{ broken");
     const { exit, stderr } = await workspace.run(["login", "anthropic"], { stdin: "secret" });
@@ -163,7 +163,7 @@ describe.skipIf(!pseudoTerminal)(
       expect(saved()).toMatchObject({ openai: { key: "secret-4" } });
     });
 
-    it("Ctrl+C ends it and saves nothing; so does an empty line", async () => {
+    it("Ctrl+C or an empty line ends login without saving", async () => {
       expect((await type("login anthropic", [["API key (hidden)", "sec\x03"]])).exit).toBe(130);
       expect((await type("login anthropic", [["API key (hidden)", "\r"]])).exit).toBe(2);
       expect((await type("login anthropic", [["API key (hidden)", "secret-a\rsecret-b\r"]])).screen).toContain(
@@ -175,7 +175,7 @@ describe.skipIf(!pseudoTerminal)(
 );
 
 describe("logout", () => {
-  it("forgets one, then all, then says that there is nothing", async () => {
+  it("logout forgets one key, then all, then says there are none", async () => {
     for (const vendor of ["anthropic", "openai", "google"]) await workspace.run(["login", vendor], { stdin: "secret" });
     expect(await workspace.run(["logout", "openai"])).toMatchObject({
       exit: 0,
@@ -195,7 +195,7 @@ describe("logout", () => {
     expect((await workspace.run(["status"])).stdout).toBe("Not logged in\n");
   });
 
-  it("an unknown vendor is a usage error; a variable that stays is told", async () => {
+  it("logout refuses unknown vendors, and mentions a variable that remains", async () => {
     expect((await workspace.run(["logout", "opnai"])).stderr).toContain("Did you mean openai?");
     const { stderr } = await workspace.run(["logout", "openai"], { env: { OPENAI_API_KEY: "secret" } });
     expect(stderr).toBe("Note: OPENAI_API_KEY is still set and will be used.\n");
@@ -245,7 +245,7 @@ describe("status", () => {
     ["a vendor without its key", ["--model", "gpt-5"], { ANTHROPIC_API_KEY: "k" }, "Not logged in"],
     ["auto without a key", ["--model", "auto"], {}, "Not logged in"],
     ["a model that nobody knows", ["--model", "no-such-model"], {}, "Not logged in"],
-  ])("%s", async (_, args, env: Record<string, string>, line) => {
+  ])("status says who is logged in with %s", async (_, args, env: Record<string, string>, line) => {
     const text = await status(args, { env });
     expect({ exit: text.exit, stdout: text.stdout }).toEqual({ exit: 0, stdout: `${line}\n` });
     const json = await status([...args, "--format", "json"], { env });
@@ -289,7 +289,7 @@ describe("status", () => {
     });
   });
 
-  it("a local endpoint in the configuration needs no key", async () => {
+  it("status needs no key for a local endpoint", async () => {
     mkdirSync(workspace.config);
     const providers = { shed: { baseUrl: "http://127.0.0.1:9/v1", models: ["qwen"] } };
     writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));

@@ -34,7 +34,7 @@ const marked = (list: Listed[]) => ({
 });
 
 describe("models", () => {
-  it("header, blank line, `id - Name` lines with marks, blank line, tip", async () => {
+  it("models prints a header, `id - Name` lines that mark the current and the default model, and a tip", async () => {
     const { exit, stdout, stderr } = await workspace.run(["models"], { env: { ANTHROPIC_API_KEY: "k" } });
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const [list = "", prices = ""] = stdout.split("\nContext and prices. ");
@@ -93,17 +93,17 @@ describe("models", () => {
     );
   });
 
-  it("a named model without its key is still the current one, and not available", async () => {
+  it("a chosen model without its key stays current but is not available", async () => {
     const list = await listed(["--model", "gpt-5"]);
     expect(marked(list)).toEqual({ current: ["gpt-5"], default: ["offline"] });
     expect(list.find((each) => each.current)!.available).toBe(false);
   });
 
-  it("a model that nobody knows is not listed", async () => {
+  it("models does not list unknown models", async () => {
     expect(marked(await listed(["--model", "no-such-model"]))).toEqual({ current: [], default: ["offline"] });
   });
 
-  it("models of the user's endpoints are in the list", async () => {
+  it("models lists the models of the user's endpoints", async () => {
     mkdirSync(workspace.config);
     const providers = {
       shed: { baseUrl: "http://127.0.0.1:9/v1", models: ["qwen", "glm"] },
@@ -128,7 +128,7 @@ describe("models", () => {
     expect((await workspace.run(["models"])).stdout).toContain("\nshed/glm - ");
   });
 
-  it("a broken configuration is told and not passed over", async () => {
+  it("models reports a broken configuration", async () => {
     mkdirSync(workspace.config);
     writeFileSync(join(workspace.config, "cli-config.json"), "{");
     const { exit, stdout, stderr } = await workspace.run(["models", "--format", "json"]);
@@ -138,7 +138,7 @@ describe("models", () => {
 });
 
 describe("about", () => {
-  it("about tells version, model, system and configuration folder", async () => {
+  it("the about command tells version, model, system and configuration folder", async () => {
     const version = (await workspace.run(["--version"])).stdout.trim();
     const { exit, stdout, stderr } = await workspace.run(["about"], { env: { ANTHROPIC_API_KEY: "k" } });
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
@@ -146,7 +146,7 @@ describe("about", () => {
       expect(stdout).toContain(value);
   });
 
-  it("json has the documented keys, and null for what it does not know", async () => {
+  it("the about command as JSON has the documented keys, with null for unknown values", async () => {
     const env = { TERM_PROGRAM: "vscode", SHELL: "/bin/zsh" };
     const { exit, stdout } = await workspace.run(["about", "--format", "json"], { env });
     expect(exit).toBe(0);
@@ -168,7 +168,7 @@ describe("about", () => {
     });
   });
 
-  it("a model without a key is named all the same", async () => {
+  it("the about command names a model that has no key", async () => {
     expect(JSON.parse((await workspace.run(["about", "--format", "json", "--model", "gpt-5"])).stdout).model).toBe(
       "gpt-5",
     );

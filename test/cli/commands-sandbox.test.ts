@@ -1,8 +1,9 @@
 // `sandbox …`: switching it, asking about it, and running a command in it.
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseJsonc } from "../../src/store/jsonc.ts";
 import { makeSandboxFixture, type SandboxFixture, sandboxMissing, write } from "../agent/sandbox-fixture.ts";
 
 const cli = join(import.meta.dirname, "../../dist/courser.cjs");
@@ -39,10 +40,9 @@ function courser(args: readonly string[], { input = "", env = {}, signal }: Opti
   });
 }
 
-const config = () =>
-  JSON.parse(readFileSync(join(fixture.configDir, "cli-config.json"), "utf8")) as Record<string, unknown>;
+const config = () => parseJsonc(readFileSync(join(fixture.configDir, "cli-config.json"), "utf8"));
 
-describe("switching", () => {
+describe("sandbox enable, disable and reset", () => {
   it("sandbox enable, disable and reset are saved in cli-config.json", async () => {
     write(fixture.configDir, {
       "cli-config.json": '{"version": 1, "permissions": {"allow": ["Shell(ls)"], "deny": []}}',
@@ -53,6 +53,17 @@ describe("switching", () => {
     expect(config()).toMatchObject({ sandbox: { mode: "disabled" } });
     expect((await courser(["reset"])).stdout).toMatch(/back to its default/);
     expect(config()).not.toHaveProperty("sandbox");
+  });
+
+  it("sandbox enable and reset keep comments and other settings", async () => {
+    const file = join(fixture.configDir, "cli-config.json");
+    const text =
+      '{\n  // for all projects\n  "sandbox": {\n    "networkAccess": "allowlist",\n    "later": 1 // kept\n  }\n}\n';
+    writeFileSync(file, text);
+    await courser(["enable"]);
+    expect(config()).toEqual({ sandbox: { networkAccess: "allowlist", later: 1, mode: "enabled" } });
+    await courser(["reset"]);
+    expect(readFileSync(file, "utf8")).toBe(text.replace('    "networkAccess": "allowlist",\n', ""));
   });
 
   it("sandbox enable, disable and reset refuse to run inside an agent", async () => {
@@ -110,7 +121,7 @@ describe.skipIf(missing)(name("running"), () => {
     expect(existsSync(join(fixture.workspace, ".vscode"))).toBe(false);
   });
 
-  it("opens, closes and hides what its flags say", async () => {
+  it("sandbox run opens, closes and hides what its flags say", async () => {
     write(fixture.base, { "more/x": "", "none/x": "" });
     const flags = ["--allow-paths", `../more`, "--readonly-paths", "src", "--blocked-patterns", ".env,*.md"];
     const line = "touch ../more/a ../none/b src/c d; cat .env README.md list.txt | wc -l; echo $HOME > $HOME/x";

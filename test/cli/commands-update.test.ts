@@ -65,28 +65,28 @@ describe("update", () => {
     [
       "npm",
       "node/lib/node_modules/courser-agent",
-      "npm install --global --prefix {WORK}/node courser-agent@latest",
+      "npm install --global --prefix {WORK}/node courser-agent@9.9.9",
       "globally by npm",
     ],
     [
       "pnpm",
       "share/pnpm/global/5/.pnpm/courser-agent@0.1.0/node_modules/courser-agent",
-      "pnpm add --global courser-agent@latest",
+      "pnpm add --global courser-agent@9.9.9",
       "globally by pnpm",
     ],
     [
       "yarn",
       "config/yarn/global/node_modules/courser-agent",
-      "yarn global add courser-agent@latest",
+      "yarn global add courser-agent@9.9.9",
       "globally by yarn",
     ],
     [
       "bun",
       ".bun/install/global/node_modules/courser-agent",
-      "bun add --global courser-agent@latest",
+      "bun add --global courser-agent@9.9.9",
       "globally by bun",
     ],
-  ])("global %s", async (name, place, command, where) => {
+  ])("update runs the package manager of a global installation: %s", async (name, place, command, where) => {
     manager(name);
     const program = copyTo(place);
     const { exit, stdout, stderr } = await run(program);
@@ -99,11 +99,11 @@ describe("update", () => {
   });
 
   it.each([
-    ["npm", "package-lock.json", "npm install courser-agent@latest"],
+    ["npm", "package-lock.json", "npm install courser-agent@9.9.9"],
     ["pnpm", "pnpm-lock.yaml", "pnpm update --latest courser-agent"],
     ["yarn", "yarn.lock", "yarn upgrade --latest courser-agent"],
     ["bun", "bun.lock", "bun update --latest courser-agent"],
-  ])("%s in a project with %s", async (name, lock, command) => {
+  ])("update uses the package manager %s in a project with %s", async (name, lock, command) => {
     manager(name);
     const program = copyTo("project/node_modules/courser-agent");
     writeFileSync(join(workspace.path, "project", lock), "");
@@ -131,7 +131,7 @@ describe("update", () => {
     expect(calls()).toHaveLength(1);
   });
 
-  it("an older version is no update, and an answer that is a command is only an answer", async () => {
+  it("update does not install an older version, and never executes an answer", async () => {
     manager("npm", { newest: "0.0.9" });
     const program = copyTo("node/lib/node_modules/courser-agent");
     const older = await run(program);
@@ -140,7 +140,7 @@ describe("update", () => {
     manager("npm", { newest: "1.0.0; touch pwned --registry=http://evil.test" });
     const hostile = await run(program);
     expect(hostile.stdout).toContain("updating to 1.0.0\n");
-    expect(calls().at(-1)).toMatch(/npm install --global --prefix \S+ courser-agent@latest$/);
+    expect(calls().at(-1)).toMatch(/npm install --global --prefix \S+ courser-agent@1\.0\.0$/);
     expect(existsSync(join(workspace.path, "pwned"))).toBe(false);
   });
 
@@ -164,7 +164,7 @@ describe("update", () => {
     expect(stderr).toContain("[UPDATE_FAILED]");
   });
 
-  it("an installation that fails is told with its exit code", async () => {
+  it("update reports a failed installation with its exit code", async () => {
     writeFileSync(join(programs, "npm"), '#!/bin/sh\n[ "$1" = view ] && { echo 9.9.9; exit 0; }\nexit 7\n', {
       mode: 0o755,
     });
@@ -173,7 +173,7 @@ describe("update", () => {
     expect(stderr).toMatch(/it ended with exit code 7\. .*\[UPDATE_FAILED\]\n$/);
   });
 
-  it("a checkout is said to be one and left alone", async () => {
+  it("update leaves a checkout alone, and says so", async () => {
     manager("npm");
     const program = copyTo("checkout");
     mkdirSync(join(workspace.path, "checkout/.git"));
@@ -185,7 +185,7 @@ describe("update", () => {
     expect(readdirSync(join(workspace.path, "checkout"))).toEqual(before);
   });
 
-  it("a clone behind the link of npm link is told from a package", async () => {
+  it("update distinguishes a linked clone from a package", async () => {
     manager("npm");
     copyTo("clone");
     mkdirSync(join(workspace.path, "clone/.git"));
@@ -196,7 +196,7 @@ describe("update", () => {
     expect(calls()).toEqual([]);
   });
 
-  it("source without git is not to be pulled", async () => {
+  it("update does not suggest to pull source without git", async () => {
     const program = copyTo("unpacked");
     mkdirSync(join(workspace.path, "unpacked/scripts"));
     writeFileSync(join(workspace.path, "unpacked/scripts/prepare.mjs"), "");
@@ -211,7 +211,7 @@ describe("update", () => {
     ["git+file:///src/courser", "To update", "npm install git+file:///src/courser"],
     [`git+ssh://git@example.com/c.git#${"a".repeat(40)}`, "To update", "npm install git+ssh://git@example.com/c.git"],
     ["somebody/courser", "To update", "npm install somebody/courser"],
-  ])("a project that has it from %s is not sent to the registry", async (source, when, command) => {
+  ])("update does not send a project installation from %s to the registry", async (source, when, command) => {
     manager("npm");
     const program = copyTo("project/node_modules/courser-agent");
     writeFileSync(
@@ -224,16 +224,16 @@ describe("update", () => {
     expect(calls()).toEqual([]);
   });
 
-  it("a global copy that the registry does not know is not looked for there again", async () => {
+  it("update does not look again for a copy the registry does not know", async () => {
     const complaint = "npm error code E404\nnpm error 404 Not Found - GET https://registry.test/courser-agent";
     manager("npm", { exit: 1, complaint });
     const { exit, stderr } = await run(copyTo("node/lib/node_modules/courser-agent"));
     expect(exit).toBe(1);
     expect(stderr).toContain(`npm install --global --prefix ${workspace.path}/node FILE_OR_URL [UPDATE_FAILED]`);
-    expect(stderr).not.toContain("@latest");
+    expect(stderr).not.toMatch(/courser-agent@/);
   });
 
-  it("a cache of npx is said to be one; install refuses it", async () => {
+  it("update recognises npx's cache, and install refuses it", async () => {
     const program = copyTo(".npm/_npx/0a1b2c3d/node_modules/courser-agent");
     const { exit, stdout } = await run(program);
     expect(exit).toBe(0);

@@ -53,7 +53,7 @@ describe("config", () => {
       "http://127.0.0.1/x",
     ],
     ["providers.lab.keyEnv", "LAB", "courser.json", { providers: { lab: { keyEnv: "LAB" } } }, "LAB"],
-  ])("sets, gets and unsets %s", async (name, typed, home, content, shown) => {
+  ])("config sets, gets and unsets %s", async (name, typed, home, content, shown) => {
     expect(await config("set", name, typed)).toMatchObject({ exit: 0, stderr: "" });
     expect(JSON.parse(readFileSync(file(home), "utf8"))).toMatchObject(content);
     expect(await config("get", name)).toMatchObject({ exit: 0, stdout: `${shown}\n` });
@@ -103,7 +103,7 @@ describe("config", () => {
     [["set", "permissions.allow", "Shell(ls)"], "Type: courser help permissions allow"],
     [["edit"], "there is no terminal"],
     [["edit", "other.json"], "cli-config.json or courser.json"],
-  ])("%j is refused", async (args, why) => {
+  ])("config refuses %j", async (args, why) => {
     const { exit, stdout, stderr } = await config(...args);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toContain(why);

@@ -43,8 +43,8 @@ function everything(folder: string): string[] {
   });
 }
 
-describe("a chat that cannot be read whole", () => {
-  it("every resume, export and rewind of a damaged chat says so, and a new turn is exported", async () => {
+describe("damaged chats", () => {
+  it("resuming, exporting or rewinding a damaged chat reports the damage, and a new turn is exported", async () => {
     change("UPDATE courser_events SET body = substr(body, 1, 20) WHERE kind = 'tool_end'");
     for (const prompt of ["second", "third"]) {
       const resumed = await space.play([{ text: `The ${prompt} answer.` }], ["--resume", id, "--", prompt]);
@@ -63,6 +63,36 @@ describe("a chat that cannot be read whole", () => {
     expect(rewound.exit).toBe(0);
   });
 
+  it("a resume says that an event has lost what it is a difference to, as export does", async () => {
+    change(
+      "UPDATE courser_events SET body = '[[99999],0,5]' WHERE sequence = (SELECT max(sequence) FROM courser_events WHERE kind = 'tool_end')",
+    );
+    const resumed = await space.play([{ text: "The second answer." }], ["--resume", id, "--", "second"]);
+    expect(resumed.notices()).toMatch(/Some events of this chat are no longer readable: \d+\./);
+    expect((await space.run(["sessions", "export", id])).stderr).toContain("no longer readable");
+  });
+
+  it.each([
+    ["deleted", "DELETE FROM courser_events WHERE kind = 'tool_end'"],
+    [
+      "in the table of another kind",
+      "INSERT INTO courser_views SELECT * FROM courser_events; DELETE FROM courser_events",
+    ],
+  ])("resume, export and the list of chats report events that are %s", async (_, damage) => {
+    change(damage);
+    expect((await space.run(["sessions", "export", id])).stderr).toContain("are missing");
+    const resumed = await space.play([{ text: "The second answer." }], ["--resume", id, "--", "second"]);
+    expect(`${resumed.notices()}${resumed.stdout}`).toMatch(/are missing|damaged/);
+    expect((await space.run(["ls", "--all"])).stdout).toContain("(damaged)");
+  });
+
+  it("the list of chats marks one that a resume refused as incomplete", async () => {
+    change("DELETE FROM blobs WHERE rowid = 2");
+    const resumed = await space.play([{ text: "no" }], ["--resume", id, "--", "again"]);
+    expect(resumed.exit).toBe(1);
+    expect((await space.run(["ls", "--all"])).stdout).toContain("(damaged)");
+  });
+
   it("a chat whose database SQLite refuses is exported as far as its pages can be read", async () => {
     change("DROP TABLE courser_events");
     const resumed = await space.play([{ text: "no" }], ["--resume", id, "--", "again"]);
@@ -75,7 +105,7 @@ describe("a chat that cannot be read whole", () => {
   });
 });
 
-it("a dry run of a rewind writes nothing at all", async () => {
+it("a dry run of rewind writes nothing", async () => {
   const before = [everything(space.config), everything(space.path)];
   for (const flags of [[], ["--to", "1"], ["--files-only"], ["--conversation-only"]]) {
     const run = await space.run(["sessions", "rewind", id, "--dry-run", ...flags]);
@@ -86,7 +116,7 @@ it("a dry run of a rewind writes nothing at all", async () => {
   expect([everything(space.config), everything(space.path)]).toEqual(before);
 });
 
-it("a dry run of an installation of hooks writes nothing at all", async () => {
+it("a dry run of hooks install writes nothing", async () => {
   chmodSync(space.file("guard.sh", "#!/bin/sh\nexit 0\n"), 0o755);
   const before = [everything(space.home), everything(space.path)];
   const run = await space.run(["hooks", "install", "guard.sh", "--events", "preToolUse", "--dry-run"]);
@@ -94,7 +124,7 @@ it("a dry run of an installation of hooks writes nothing at all", async () => {
   expect([everything(space.home), everything(space.path)]).toEqual(before);
 });
 
-it("an export as stream-json ends a failed run as the run itself did", async () => {
+it("an exported failed run ends like the run itself", async () => {
   const failed = await space.play([{ error: { message: "no" } }], ["--resume", id, "--", "again"]);
   const shown = failed.lines().at(-1)!;
   expect(shown["result"]).toMatch(/^Error: /);

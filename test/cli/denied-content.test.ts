@@ -48,7 +48,7 @@ describe("a file that a Read rule denies", () => {
     ],
     ["Edit by another name", "Edit", { path: "link/notes.txt", oldText: "the password is unknown", newText: "x" }],
     ["Delete", "Delete", { path: "private/notes.txt" }],
-  ])("%s is refused, and says nothing of it", async (_, name, args) => {
+  ])("%s is refused without revealing content", async (_, name, args) => {
     for (const allow of [[], ["Write(**)"]]) {
       open({ allow, deny });
       symlinkSync("private", join(space.path, "link"));
@@ -62,7 +62,7 @@ describe("a file that a Read rule denies", () => {
     }
   });
 
-  it("Write replaces it, and tells nothing of what was there", async () => {
+  it("Write may replace a denied file without revealing it", async () => {
     open({ allow: ["Write(**)"], deny });
     const run = await space.play(call("Write", { path: "private/notes.txt", content: "new\n" }));
     const end = run.lines().find((line) => line["subtype"] === "completed")!;
@@ -73,7 +73,7 @@ describe("a file that a Read rule denies", () => {
     expect(places(run)).toEqual([]);
   });
 
-  it("a link to it is not an instruction, at the start or below a folder, nor a rule, a command or a skill", async () => {
+  it("a link to a denied file is not read as instructions, rule, command or skill", async () => {
     open({ deny });
     for (const [name, target] of [
       ["AGENTS.md", "private/notes.txt"],

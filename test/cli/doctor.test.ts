@@ -3,20 +3,19 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createHttps } from "node:https";
-import { type AddressInfo, connect, createServer as createTcp, type Server, type Socket } from "node:net";
+import { connect, createServer as createTcp, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { probe } from "../../src/net/probe.ts";
+import { openServers } from "../support/open-servers.ts";
 import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { orSkipped } from "../support/skipping.ts";
 
 let workspace: Workspace | undefined;
-const servers: Server[] = [];
-const sockets: Socket[] = [];
-afterEach(() => {
+const { listen, close } = openServers();
+afterEach(async () => {
   workspace?.remove();
   workspace = undefined;
-  for (const socket of sockets.splice(0)) socket.destroy();
-  for (const server of servers.splice(0)) server.close();
+  await close();
 });
 
 type Report = { usable: boolean; findings: { area: string; level: string; message: string; next?: string }[] };
@@ -32,18 +31,20 @@ async function examine(
 const levels = ({ findings }: Report, area: string) =>
   findings.filter((each) => each.area === area).map(({ level }) => level);
 
-async function listen(server: Server): Promise<number> {
-  servers.push(server.on("connection", (socket: Socket) => sockets.push(socket)));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
-
 describe("doctor", () => {
   it("doctor passes in a fresh home and says what to do next, without a terminal", async () => {
     workspace = createWorkspace();
     const run = await workspace.run(["doctor"]);
     expect(run.exit).toBe(0);
     expect(run.stdout).toMatch(/→ .*login/);
+    for (const [area, message] of [
+      ["version", /courser \S+, Node \d+\.\d+\.\d+, \w+-\w+/],
+      ["hooks", /no hooks/],
+      ["mcp", /no servers/],
+      ["plugins", /none/],
+      ["agents", /no others found|\w+ \S+ \(\/.+\)/],
+    ] as const)
+      expect(run.stdout).toMatch(new RegExp(`^✓ ${area} +(?:${message.source})$`, "m"));
     expect(run.stdout).toMatch(/\n\nReady, with \d warnings?: see ! above\.\n$/);
   });
 
@@ -104,7 +105,21 @@ describe("doctor", () => {
     const refused = await examine(["-e", "http://127.0.0.1:9/v1", "--model", "m"]);
     expect(refused.exit).toBe(1);
     expect(refused.findings).toContainEqual(
-      expect.objectContaining({ level: "problem", message: "tcp: nothing is listening there" }),
+      expect.objectContaining({
+        level: "problem",
+        message: "tcp: nothing is listening there",
+        next: "is the server running? A firewall may need HTTPS_PROXY",
+      }),
+    );
+    // What is right needs no advice.
+    expect(refused.findings.filter(({ level, next }) => level === "ok" && next !== undefined)).toEqual([]);
+    const lost = await examine(["-e", "http://no-such-name.invalid/v1", "--model", "m"]);
+    expect(lost.findings).toContainEqual(
+      expect.objectContaining({
+        level: "problem",
+        message: expect.stringMatching(/^name: /),
+        next: expect.stringMatching(/^check the address/),
+      }),
     );
     const port = await listen(createTcp((socket) => socket.end("SSH-2.0-x\r\n")));
     const other = await examine(["-e", `http://127.0.0.1:${port}/v1`, "--model", "m"]);
@@ -114,7 +129,7 @@ describe("doctor", () => {
   });
 });
 
-describe("probe", () => {
+describe("network probes of doctor", () => {
   it("doctor tells apart a proxy that needs a login, an unknown host and a server without TLS", async () => {
     const proxy = await listen(
       createServer().on("connect", (_request, socket) =>
@@ -243,7 +258,7 @@ describe.skipIf(noOpenssl)(orSkipped("the way to an https server", noOpenssl), (
   });
 });
 
-describe("an endpoint that answers", () => {
+describe("an endpoint that answers doctor", () => {
   it("doctor treats a refusal by the endpoint as usable and a server error as a warning", async () => {
     workspace = createWorkspace();
     const statuses: [status: number, http: string, call: RegExp, next: RegExp][] = [
@@ -264,7 +279,7 @@ describe("an endpoint that answers", () => {
     }
   });
 
-  it("through a proxy for plain requests is asked by its whole address", async () => {
+  it("doctor sends the whole address through a proxy for plain requests", async () => {
     workspace = createWorkspace();
     const asked: string[] = [];
     const proxy = await listen(

@@ -27,32 +27,38 @@ function workspace(): Workspace {
   return made;
 }
 
-describe("command lines of programs", () => {
-  it.each(shapes.map((shape) => [shape.program, shape] as const))("%s", async (_, shape) => {
-    const prompt = "what is 2+2?";
-    const { path, run } = workspace();
-    const args = shape.argv.map((word) => word.replace("{prompt}", prompt).replace("{workspace}", path));
-    const stdin = { closed: "", open: "open", prompt }[shape.stdin];
-    if (shape.trusted) await run(["-p", "--trust", prompt]);
-    const ended = await run(args, { stdin, timeoutMs: 15_000 });
-    expect({ exit: ended.exit, signal: ended.signal }, ended.stderr).toEqual({ exit: 0, signal: null });
-    expect(ended.stderr).toBe("");
-    expectProtocol(formatOf(args), ended, { prompt, partial: args.includes("--stream-partial-output") });
-  });
+describe("command lines of client programs", () => {
+  it.each(shapes.map((shape) => [shape.program, shape] as const))(
+    "the command line of a program that drives cursor-agent works: %s",
+    async (_, shape) => {
+      const prompt = "what is 2+2?";
+      const { path, run } = workspace();
+      const args = shape.argv.map((word) => word.replace("{prompt}", prompt).replace("{workspace}", path));
+      const stdin = { closed: "", open: "open", prompt }[shape.stdin];
+      if (shape.trusted) await run(["-p", "--trust", prompt]);
+      const ended = await run(args, { stdin, timeoutMs: 15_000 });
+      expect({ exit: ended.exit, signal: ended.signal }, ended.stderr).toEqual({ exit: 0, signal: null });
+      expect(ended.stderr).toBe("");
+      expectProtocol(formatOf(args), ended, { prompt, partial: args.includes("--stream-partial-output") });
+    },
+  );
 });
 
-describe("commands that programs ask before a run", () => {
+describe("commands that client programs run first", () => {
   it.each([
     ["--version", /^\d+\.\d+\.\d+\S*\n$/],
     ["status", /^Not logged in\n/],
     ["whoami", /^Not logged in\n/],
     ["models", /^Available models\n\n(\S+ - \S.*\n)+/],
     ["--list-models", /^Available models\n\n(\S+ - \S.*\n)+/],
-  ])("%s, with stdin left open", async (command, expected) => {
-    const { exit, stdout, stderr } = await workspace().run([command], { stdin: "open", timeoutMs: 15_000 });
-    expect(exit, stderr).toBe(0);
-    expect(stdout).toMatch(expected);
-  });
+  ])(
+    "the command line of a program that drives cursor-agent works with stdin left open: %s",
+    async (command, expected) => {
+      const { exit, stdout, stderr } = await workspace().run([command], { stdin: "open", timeoutMs: 15_000 });
+      expect(exit, stderr).toBe(0);
+      expect(stdout).toMatch(expected);
+    },
+  );
 });
 
 function formatOf(args: readonly string[]): string {

@@ -30,7 +30,7 @@ describe("--endpoint-type", () => {
     [["--endpoint-type", "responses"], "openai-responses"],
     [["--endpoint-type", "anthropic"], "anthropic"],
     [["--endpoint-type", "google"], "gemini"],
-  ])("%j", async (flags, wire) => {
+  ])("the type of an endpoint is chosen by the flags %j", async (flags, wire) => {
     await begin([{ text: "ok" }]);
     const args = [
       "-p",
@@ -77,7 +77,7 @@ describe("--endpoint-type", () => {
   });
 });
 
-describe("a token command", () => {
+describe("token commands", () => {
   /** Counts how often it is run, and prints a token with the number. */
   const command = (more = "") =>
     `n=$(( $(cat runs 2>/dev/null || echo 0) + 1 )); echo $n > runs; echo token-number-$n${more}`;
@@ -110,6 +110,24 @@ describe("a token command", () => {
     expect(server.requests[0]!.key).toBe("abc-def-ghi");
   });
 
+  test("models and doctor use a token command too", async () => {
+    await begin([]);
+    const url = `${server.url}/v1`;
+    const listed = await place.run(["models", "-e", url, "--token-command", "echo abc-def-ghi"]);
+    expect(listed.stdout).toContain("model - model");
+    expect(server.requests.at(-1)!.headers.authorization).toBe("Bearer abc-def-ghi");
+    const doctor = (command: string) => place.run(["doctor", "-e", url, "--model", "m", "--token-command", command]);
+    expect((await doctor("echo abc-def-ghi")).stdout).toContain("a token from the token command");
+    expect((await doctor("exit 4")).stdout).toContain("the token command gives no token");
+  });
+
+  test("a wait for the model that is longer than the time limit ends the run at once", async () => {
+    await begin([{ status: 429, headers: { "retry-after": "90" } }]);
+    const flags = ["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", "--max-time", "60s"];
+    const { exit, stderr } = await place.run([...flags, "hi"]);
+    expect({ exit, stderr }).toMatchObject({ exit: 1, stderr: expect.stringContaining("asks to wait 90 s") });
+  });
+
   test("a failing token command is reported without showing a token", async () => {
     await begin([{ status: 403, body: { error: "the token secret-token-1 is wrong" } }]);
     const flags = ["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", "--token-command"];
@@ -124,7 +142,7 @@ describe("a token command", () => {
   });
 });
 
-test("the end of a token is what is said of it, or what stands in it", async () => {
+test("a token expires as stated, or as encoded in it", async () => {
   await begin([]);
   const soon = Math.floor(Date.now() / 1000) + 3600;
   const jwt = `h.${Buffer.from(JSON.stringify({ exp: soon })).toString("base64url")}.s`;

@@ -31,7 +31,7 @@ async function inShell(redirects: string, args: readonly string[], script: unkno
   return { exit, ...said };
 }
 
-describe.concurrent("an output that takes nothing", () => {
+describe.concurrent("output that cannot be written", () => {
   const run = ["-p", "--force", "--model", "SCRIPT"];
   const long = [{ text: "x".repeat(200_000) }];
   test.each([
@@ -47,19 +47,19 @@ describe.concurrent("an output that takes nothing", () => {
     ["mcp list", ["mcp", "list"], undefined],
     ["permissions check", ["permissions", "check", "Shell: ls"], undefined],
     ["permissions list", ["permissions", "list", "--format", "json"], undefined],
-  ] as const)("%s: said once, and exit 1", { timeout: 30_000 }, async (_name, args, script) => {
+  ] as const)("%s is reported once, with exit code 1", { timeout: 30_000 }, async (_name, args, script) => {
     const { exit, stderr } = await inShell("> /dev/full", args, script);
     expect({ exit, said: stderr.match(/cannot be written.*\[STORE_FULL\]/g)?.length }).toEqual({ exit: 1, said: 1 });
   });
 
-  test("stderr: exit 1 where there was something to say", async () => {
+  test("a full disk behind stderr gives exit code 1 if there was something to print", async () => {
     const notice = [{ calls: [{ name: "Read", args: { path: "/etc/hostname" } }] }, { text: "hello" }];
     const told = await inShell("2> /dev/full", ["-p", "--trust", "--model", "SCRIPT", "go"], notice);
     expect(told).toMatchObject({ exit: 1, stdout: "hello\n" });
     expect(await inShell("2> /dev/full", [...run, "go"])).toMatchObject({ exit: 0, stdout: "hello\n" });
   });
 
-  test("a reader that went away ends it quietly", async () => {
+  test("a reader that went away ends the run quietly", async () => {
     expect(await inShell("| head -c 5; exit ${PIPESTATUS[0]}", [...run, "go"], long)).toEqual({
       exit: 141,
       stdout: "xxxxx",
@@ -98,60 +98,57 @@ describe.concurrent("--max-time", () => {
     expect(ms).toBeLessThan(within);
   };
 
-  test("a run with stdin left open ends", () =>
+  test("a run whose stdin is left open ends by itself", () =>
     ended(place().play([{ text: "ok" }], [...limit, "tell", "-"], { stdin: "open" })));
-  test("a run whose host says nothing ends", () =>
+  test("a run whose host on stdin says nothing ends by itself", () =>
     ended(
       place().run(["-p", "--force", "--output-format", "stream-json", "--input-format", "stream-json", ...limit], {
         stdin: "open",
       }),
     ));
-  test.each(["sessionStart", "beforeSubmitPrompt", "beforeShellExecution"])("a hung hook: %s", (event) =>
-    ended(hook(event).play(command, limit)),
+  test.each(["sessionStart", "beforeSubmitPrompt", "beforeShellExecution"])(
+    "a run with a hanging hook ends by itself: %s",
+    (event) => ended(hook(event).play(command, limit)),
   );
-  test("a run with a hook that hangs after the answer ends", async () => {
+  test("a run with a hook that hangs after the answer ends by itself", async () => {
     const { exit, ms } = await hook("sessionEnd").play(command, ["--max-time", "5s"]);
     expect(exit).toBe(0);
     expect(ms).toBeLessThan(20_000);
   });
-  test("a run with an MCP server that does not start ends", () => {
+  test("a run with an MCP server that does not start ends by itself", () => {
     const workspace = place();
     const file = join(workspace.home, "servers.json");
     writeFileSync(file, JSON.stringify({ mcpServers: { slow: { command: "sleep", args: ["96"] } } }));
     return ended(workspace.play([{ text: "ok" }], [...limit, "--mcp-config", file]));
   });
-  test("a run whose --ask-command does not answer ends", () =>
+  test("a run whose --ask-command does not answer ends by itself", () =>
     ended(
       place({ "a.txt": "a" }).run([
         ...["-p", "--trust", "--output-format", "stream-json", "--ask-command", "sleep 95", ...limit],
         ...["--model", scriptFile([{ calls: [{ name: "Delete", args: { path: "a.txt" } }] }, { text: "ok" }]), "go"],
       ]),
     ));
-  test("a run whose model says nothing ends", async () => {
-    const server = await modelServer([{ acceptOnly: true }]);
-    try {
-      await ended(
-        place().run(
-          [
-            "-p",
-            "--force",
-            "--output-format",
-            "stream-json",
-            "--endpoint",
-            `${server.url}/v1`,
-            "--model",
-            "m",
-            ...limit,
-            "go",
-          ],
-          { env: { OPENAI_API_KEY: "none-at-all" } },
-        ),
-      );
-    } finally {
-      await server.stop();
-    }
+  test("a run whose model says nothing ends by itself", async () => {
+    await using server = await modelServer([{ acceptOnly: true }]);
+    await ended(
+      place().run(
+        [
+          "-p",
+          "--force",
+          "--output-format",
+          "stream-json",
+          "--endpoint",
+          `${server.url}/v1`,
+          "--model",
+          "m",
+          ...limit,
+          "go",
+        ],
+        { env: { OPENAI_API_KEY: "none-at-all" } },
+      ),
+    );
   });
-  test("a run whose reader stopped reading ends", async () => {
+  test("a run ends in time if nobody reads its output any more", async () => {
     const { exit, ms, stderr } = await place().play(much, limit, { onStart: unread });
     expect(exit).toBe(1);
     expect(stderr).toContain("[MAX_TIME]");
@@ -171,7 +168,7 @@ describe.concurrent("a signal", () => {
   test.each([
     ["and a stalled reader", much],
     ["a stalled reader and a deaf command", [...much, ...deaf]],
-  ])("%s: not waited for until the grace period is over", async (_name, script) => {
+  ])("a signal %s ends the run without waiting for the grace period", async (_name, script) => {
     let at = 0;
     const { exit, stderr } = await place().play(script, [], {
       onStart(child) {
@@ -187,7 +184,7 @@ describe.concurrent("a signal", () => {
     expect(stderr).toContain("[TERMINATED]");
   });
 
-  test.each([5, 300])("a second one %d ms later changes nothing", async (pause) => {
+  test.each([5, 300])("a second signal %d ms later changes nothing", async (pause) => {
     const { exit, lines } = await place().play(deaf, [], {
       onStart(child) {
         child.stdout!.on("data", (chunk) => {
@@ -203,7 +200,7 @@ describe.concurrent("a signal", () => {
     expect(exit).toBe(143);
   });
 
-  test("a hail of them takes neither the result nor the exit code away", async () => {
+  test("many signals lose neither the result nor the exit code", async () => {
     const { exit, lines } = await place().play([{ delayMs: 60_000, text: "late" }], [], {
       onStart(child) {
         child.stdout!.once("data", () => {

@@ -13,14 +13,14 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-describe("words that are almost a command", () => {
+describe("mistyped commands", () => {
   it.each([
     [["logn"], "Did you mean 'courser login'?"],
     [["statsu"], "Did you mean 'courser status'?"],
     [["sesions", "list"], "Did you mean 'courser sessions list'?"],
     [["version"], "courser --version"],
     [["exec", "fix it"], 'courser -p "…"'],
-  ])("%j is no prompt", async (words, hint) => {
+  ])("mistyped command words are not sent as a prompt: %j", async (words, hint) => {
     const { exit, stdout, stderr } = await workspace.run(words);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toContain(hint);
@@ -28,7 +28,7 @@ describe("words that are almost a command", () => {
   });
 
   it.each([[["--", "version"]], [["hello"]], [["-p", "logn"]], [["-p", "trust"]], [["-p", "runs"]], [["trust", "-p"]]])(
-    "%j is a prompt",
+    "the words %j are sent as a prompt",
     async (words) => {
       const { stdout } = await workspace.run(["--trust", "--output-format", "stream-json", ...words]);
       const [, user] = stdout.split("\n").map((line) => (line === "" ? {} : JSON.parse(line)));
@@ -41,7 +41,7 @@ describe("words that are almost a command", () => {
   });
 });
 
-describe("options that do not exist", () => {
+describe("unknown options", () => {
   it.each([
     ["--foo", /unknown option '--foo'\. Put a prompt/],
     ["--yol", /unknown option '--yol'\. Put a prompt/],
@@ -50,7 +50,7 @@ describe("options that do not exist", () => {
     ["--verbose", /--debug/],
     ["--no-color", /NO_COLOR=1/],
     ["--dangerously-skip-permissions", /--force, which still respects deny rules/],
-  ])("%s", async (flag, hint) => {
+  ])("an unknown option is refused with what to type instead: %s", async (flag, hint) => {
     const { exit, stderr } = await workspace.run(["-p", flag, "x"]);
     expect(exit).toBe(2);
     expect(stderr).toMatch(hint);

@@ -46,25 +46,28 @@ afterAll(() => {
 const varying =
   /^(call_id|toolCallId|session_id|request_id|model_call_id|timestamp_ms|duration_ms|duration_api_ms|executionTime|startedAtMs|completedAtMs|createdAt|updatedAt|conversationId)$/;
 
-describe("samples", () => {
-  it.each(samples.map((sample) => [sample.id, sample] as const))("%s", async (_, sample) => {
-    const workspace = createWorkspace();
-    workspaces.push(workspace);
-    for (const [name, content] of Object.entries(sample.files ?? {})) workspace.file(name, contentOf(content));
-    const env: Record<string, string> = sample.compat ? { COURSER_COMPAT: sample.compat } : {};
-    const run = sample.server ? await askServer(workspace, sample.server) : await runSample(workspace, sample, env);
-    expect(run.exit, run.stderr).toBe(sample.exit ?? 0);
-    const matching = run
-      .lines()
-      .filter((each) => Object.entries(sample.line).every(([key, value]) => each[key] === value));
-    const line = matching[sample.nth ?? 0];
-    expect(line, run.stdout).toBeDefined();
-    const actual = sample.at ? line![sample.at] : line;
-    const expected = JSON.parse(
-      JSON.stringify(sample.sample).replaceAll(sample.root ?? "\0", workspace.path),
-    ) as unknown;
-    expect(differences(expected, actual, "", sample)).toEqual([]);
-  });
+describe("recorded samples", () => {
+  it.each(samples.map((sample) => [sample.id, sample] as const))(
+    "a documented sample of cursor-agent's JSON has the same keys here: %s",
+    async (_, sample) => {
+      const workspace = createWorkspace();
+      workspaces.push(workspace);
+      for (const [name, content] of Object.entries(sample.files ?? {})) workspace.file(name, contentOf(content));
+      const env: Record<string, string> = sample.compat ? { COURSER_COMPAT: sample.compat } : {};
+      const run = sample.server ? await askServer(workspace, sample.server) : await runSample(workspace, sample, env);
+      expect(run.exit, run.stderr).toBe(sample.exit ?? 0);
+      const matching = run
+        .lines()
+        .filter((each) => Object.entries(sample.line).every(([key, value]) => each[key] === value));
+      const line = matching[sample.nth ?? 0];
+      expect(line, run.stdout).toBeDefined();
+      const actual = sample.at ? line![sample.at] : line;
+      const expected = JSON.parse(
+        JSON.stringify(sample.sample).replaceAll(sample.root ?? "\0", workspace.path),
+      ) as unknown;
+      expect(differences(expected, actual, "", sample)).toEqual([]);
+    },
+  );
 });
 
 function runSample(workspace: Workspace, sample: Sample, env: Record<string, string>): Promise<CliRun> {
@@ -75,22 +78,18 @@ function runSample(workspace: Workspace, sample: Sample, env: Record<string, str
 }
 
 async function askServer(workspace: Workspace, answer: ModelAnswer): Promise<CliRun> {
-  const server = await modelServer(() => answer);
-  try {
-    const name = join(workspace.home, "cursor-agent"); // texts say the name that was typed
-    symlinkSync(cli, name);
-    mkdirSync(workspace.config, { recursive: true });
-    const providers = { own: { type: "openai-compatible", baseUrl: `${server.url}/v1`, keyEnv: "OWN_KEY" } };
-    writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));
-    await workspace.run(["login", "own"], { stdin: "a-saved-key" });
-    const run = await workspace.run(["-p", "--force", "--output-format", "stream-json", "--model", "own/m", "hi"], {
-      name,
-    });
-    expect(run.lines().at(-1)!["result"]).toMatch(/^Error: Authentication failed. Please run 'cursor-agent login'/);
-    return run;
-  } finally {
-    await server.stop();
-  }
+  await using server = await modelServer(() => answer);
+  const name = join(workspace.home, "cursor-agent"); // texts say the name that was typed
+  symlinkSync(cli, name);
+  mkdirSync(workspace.config, { recursive: true });
+  const providers = { own: { type: "openai-compatible", baseUrl: `${server.url}/v1`, keyEnv: "OWN_KEY" } };
+  writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));
+  await workspace.run(["login", "own"], { stdin: "a-saved-key" });
+  const run = await workspace.run(["-p", "--force", "--output-format", "stream-json", "--model", "own/m", "hi"], {
+    name,
+  });
+  expect(run.lines().at(-1)!["result"]).toMatch(/^Error: Authentication failed. Please run 'cursor-agent login'/);
+  return run;
 }
 
 function differences(expected: unknown, actual: unknown, path: string, sample: Sample): string[] {

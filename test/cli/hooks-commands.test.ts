@@ -105,7 +105,7 @@ describe("install", () => {
     [["instal"], "Did you mean hooks install?", 2],
     [["test"], "<event>. Type: courser hooks test", 2],
     [["init", "../evil"], "is not a valid script name", 2],
-  ])("%j is refused: %s", async (args, message, exit) => {
+  ])("hooks install refuses %j: %s", async (args, message, exit) => {
     place.file("plain.ts", "");
     place.script("x.sh", "#!/bin/sh\n");
     const ran = await hooks(...args);
@@ -138,7 +138,7 @@ describe("install", () => {
     expect(existsSync(join(place.path, ".cursor"))).toBe(false);
   });
 
-  it("approves what it wrote, but not what stood there", async () => {
+  it("hooks install approves what it wrote, but not what was there", async () => {
     await trusted();
     await hooks("init");
     await hooks("install", "--hosts", "cursor");
@@ -184,7 +184,7 @@ describe("list and doctor", () => {
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "✓ 0 hooks, no problems found.\n" });
   });
 
-  it("list all levels, with what keeps them from running", async () => {
+  it("hooks list shows all levels, with what keeps them from running", async () => {
     place.file(".cursor/hooks.json", '{"version":1,"hooks":{"preToolUse":[{"command":"true","matcher":"Shell"}]}}');
     place.file("../home/.cursor/hooks.json", '{"version":1,"hooks":{"stop":[{"command":"true","failClosed":true}]}}');
     place.file(".claude/settings.json", '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"true"}]}]}}');
@@ -205,7 +205,7 @@ describe("list and doctor", () => {
     expect((await json("list")).files[0].state).toBe("not approved");
   });
 
-  it("doctor finds what keeps a hook from doing its work", async () => {
+  it("hooks doctor finds what keeps a hook from working", async () => {
     chmodSync(place.script("closed.sh", "#!/bin/sh\n"), 0o644);
     place.script("shell.sh", "#!/no/such/shell\n");
     place.script("runner.ts", "#!/usr/bin/env -S no-such-runner --fast\n");
@@ -248,7 +248,7 @@ describe("list and doctor", () => {
     expect(broken.stdout).toContain("unexpected end of the text");
   });
 
-  it("init and doctor look for courser-hook where the script itself does", async () => {
+  it("hooks init and doctor look for courser-hook like the script does", async () => {
     await trusted();
     const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
     const alone = await place.run(["hooks", "init", "one"], { env });
@@ -264,7 +264,7 @@ describe("list and doctor", () => {
     expect(await place.run(["hooks", "doctor"], { env })).toMatchObject({ exit: 0 });
   });
 
-  it("doctor has nothing to say about what install wrote, and knows what hosts do", async () => {
+  it("hooks doctor accepts what install wrote, and knows the hosts' behaviour", async () => {
     await trusted();
     await hooks("init");
     place.script("../bin/codex", '#!/bin/sh\n[ "$1" = features ] && echo "hooks    stable    ${CODEX_HOOKS:-true}"\n');
@@ -284,8 +284,8 @@ describe("list and doctor", () => {
   });
 });
 
-describe("one script", () => {
-  it("blocks rm -rf in print mode, and trace shows how", async () => {
+describe("one hook script", () => {
+  it("a hook blocks rm -rf in print mode, and trace shows how", async () => {
     await hooks("init", "guard");
     await hooks("install", "guard", "--hosts", "cursor");
     place.file("victim/a.txt", "");

@@ -33,7 +33,7 @@ const call = (command: string) => ({
   workspace_roots: [place.path],
 });
 
-it("a script that was written for @pivanov/agent-hooks-bridge runs as it is, without that package", async () => {
+it("a script written for @pivanov/agent-hooks-bridge runs unchanged without that package", async () => {
   const text = `import { defineHook, run } from "@pivanov/agent-hooks-bridge";
 await run(defineHook({ PreToolUse: () => ({ decision: "deny", reason: "not here" }) }));`;
   const file = join(place.path, "existing.ts");
@@ -50,7 +50,7 @@ describe("a script of hooks init", () => {
     "cd a && /bin/rm -fR .",
     'bash -c "rm -rf x"',
     "ls | xargs rm -rf",
-  ])("refuses %s", async (command) => {
+  ])("a script of hooks init refuses %s", async (command) => {
     const { exit, stdout, stderr } = await place.start(script, ["--host", "cursor"], call(command));
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: "" });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -67,7 +67,7 @@ describe("a script of hooks init", () => {
     },
   );
 
-  it("formats what was written, where the project has a formatter", async () => {
+  it("a script of hooks init formats written files if the project has a formatter", async () => {
     place.script("node_modules/.bin/prettier", '#!/bin/sh\necho "$@" >> formatted\n');
     const event = {
       ...call(""),
@@ -92,7 +92,7 @@ describe("a script of hooks init", () => {
       expect((await place.start(program, ["--host", "cursor"], call("rm -rf x"), { cwd })).exit).toBe(2);
   });
 
-  it("refuses, with what to type, where courser-hook is not in PATH", async () => {
+  it("a hook script without courser-hook in PATH refuses, with what to type", async () => {
     const { exit, stdout, stderr } = await place.start(script, ["--host", "cursor"], call("ls"), {
       env: { PATH: "/usr/bin:/bin" },
     });
@@ -113,7 +113,7 @@ describe("a script of hooks init", () => {
   });
 });
 
-describe("TypeScript", () => {
+describe("TypeScript hook scripts", () => {
   const header = "#!/usr/bin/env courser-hook\n";
 
   it("a TypeScript hook script has all kinds of types stripped", async () => {
@@ -144,7 +144,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
     expect(JSON.parse(stdout)).toEqual([2, 3, "x", "y", 2, 2, 7, "types.ts", true, ["--host", "cursor"]]);
   });
 
-  it("imports what lies beside it, also when it is called by a link", async () => {
+  it("a hook script imports files beside it, also through a link", async () => {
     place.file("lib/words.ts", 'export const word: string = "beside";\n');
     const file = place.script("lib/real.ts", `${header}import { word } from "./words";\nconsole.log(word);\n`);
     const link = join(place.home, "linked.ts");
@@ -152,7 +152,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
     expect(await place.start(link, [])).toEqual({ exit: 0, stdout: "beside\n", stderr: "" });
   });
 
-  it("imports packages of the project, and says which is missing", async () => {
+  it("a hook script imports packages of the project, and names a missing one", async () => {
     place.file("node_modules/esm-only/package.json", '{"name":"esm-only","type":"module","exports":"./index.js"}');
     place.file("node_modules/esm-only/index.js", "export default 5;\nexport const six = 6;\n");
     const good = place.script(
@@ -176,7 +176,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
     ["Stop", 1],
     ["PreCompact", 1],
     ["PostToolUse", 1],
-  ])("that is wrong refuses on %s (%i)", async (name, code) => {
+  ])("a faulty hook script refuses on %s (%i)", async (name, code) => {
     const file = place.script(".hooks/wrong.ts", `${header}const a: = 1;\n`);
     const { exit, stdout, stderr } = await place.start(file, [], { hook_event_name: name });
     expect({ exit, stdout }).toEqual({ exit: code, stdout: "" });
@@ -221,7 +221,7 @@ describe("the cache", () => {
     ["cut", (text: string) => text.slice(0, 40), 0o600],
     ["of another source", (text: string) => text.replace("'safe'", "'evil'"), 0o600],
     ["that others may write", (text: string) => text.replaceAll("'safe'", "'evil'"), 0o666],
-  ])("is not believed when it is %s", async (_name, change, mode) => {
+  ])("a cached hook script is not trusted if it is %s", async (_name, change, mode) => {
     const file = place.script(
       ".hooks/safe.ts",
       "#!/usr/bin/env courser-hook\nconst word: string = 'safe';\nconsole.log(word);\n",
@@ -252,7 +252,7 @@ describe("the cache", () => {
   });
 });
 
-describe("time", () => {
+describe("start-up time of hook scripts", () => {
   it("a cached hook script takes at most 2.5 times as long as an empty program", () => {
     const time = (program: string, args: string[]) => {
       const started = performance.now();

@@ -60,7 +60,7 @@ describe("hooks test", () => {
     expect((await hooks("test", "sessionEnd")).stdout).toContain("No hook is set up for sessionEnd here.");
   });
 
-  it("hooks test shows what a host cannot carry over, what was not asked, and what failed", async () => {
+  it("hooks test shows what a host cannot express, which hooks did not run, and which failed", async () => {
     const own = await trustedPlace();
     own.script("loud.sh", '#!/bin/sh\necho "dropped a field" >&2\necho "{}"\n');
     own.file(

@@ -130,7 +130,7 @@ describe("a host on stdin", () => {
     expect(other.stderr).toContain("[UNTRUSTED]");
   });
 
-  it("steers, changes mode and model, asks aside, and looks at the window", async () => {
+  it("a host on stdin steers, changes mode and model, asks side questions and sees the context", async () => {
     const script = [
       shell("sleep 0.4"),
       { expect: ["be brief"], text: "Brief." },
@@ -156,7 +156,7 @@ describe("a host on stdin", () => {
     expect(await host.line({ type: "system", subtype: "mode_change" })).toMatchObject({ permissionMode: "ask" });
   });
 
-  it("withdraws and interrupts; what is queued stays", async () => {
+  it("a host on stdin withdraws and interrupts, and queued prompts stay", async () => {
     const script = [{ steps: [{ text: "One" }, { delayMs: 60_000 }] }, { text: "Three." }];
     const host = new Host(script, ["--trust", "--stream-partial-output"]);
     host.send(hello);

@@ -34,7 +34,7 @@ describe("--image", () => {
   });
 
   it.skipIf(!hasScript)(
-    `in a plain conversation${hasScript ? "" : " (skipped: there is no `script` here)"}`,
+    `--image is sent once in a plain conversation${hasScript ? "" : " (skipped: there is no `script` here)"}`,
     async () => {
       workspace.file("script.json", JSON.stringify([{ text: "one." }, { text: "two." }]));
       const { screen, exit } = await converse(

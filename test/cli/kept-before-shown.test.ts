@@ -33,12 +33,12 @@ function beginning(said: { thinking: string[]; text: string[] }): string[] {
 const thoughts = { thinking: ["I won", "der ", "whether"], text: [] };
 const both = { thinking: ["Hm", "m."], text: ["Let ", "me ", "se"] };
 
-describe("an answer that is cut off", () => {
+describe("an answer that is interrupted", () => {
   it.each<[string, { thinking: string[]; text: string[] }, { signal?: NodeJS.Signals; flags?: string[] }]>([
     ["in its thoughts, by a signal", thoughts, { signal: "SIGTERM" }],
     ["in its text, by a signal", both, { signal: "SIGINT" }],
-    ["in its thoughts, by a limit", thoughts, { flags: ["--max-time", "1s"] }],
-  ])("%s", async (_, said, { signal, flags = [] }) => {
+    ["in its thoughts, by a limit", thoughts, { flags: ["--max-time", "3s"] }],
+  ])("an answer that is interrupted %s is kept as far as it was shown", async (_, said, { signal, flags = [] }) => {
     space = createWorkspace();
     const server = await modelServer(() => ({ chunks: beginning(said), ending: "silence" }));
     const whole = { thinking: said.thinking.join(""), text: said.text.join("") };

@@ -17,7 +17,7 @@ const mcp = (...words: string[]) => place.run(["mcp", ...words]);
 const servers = (given: object) => place.file(".cursor/mcp.json", JSON.stringify({ mcpServers: given }));
 
 describe("mcp", () => {
-  it("lists, approves, shows, disables", async () => {
+  it("mcp lists, approves, shows and disables servers", async () => {
     expect((await mcp("list")).stdout).toContain("courser mcp add <name> -- <command>");
     servers({ "my demo": demo("prompts"), broken: { comand: "x" } });
     const first = await mcp();
@@ -64,6 +64,8 @@ describe("mcp", () => {
     });
     // What is added to the project by hand is approved by hand.
     await mcp("add", "here", "--project", "--", process.execPath, fixture);
+    // A run would ask the registry and the network for the others.
+    for (const name of ["one", "far"]) await mcp("disable", name);
     const run = await place.play(
       [{ calls: [{ name: "here-add", args: { a: 1 } }] }, { text: "ok" }],
       ["--approve-mcps"],
@@ -117,7 +119,7 @@ describe("a run with servers", () => {
     expect(stdout).toContain('"resources":[{"uri":"demo://a"');
   });
 
-  it("narrows tools by name, and expands prompts of servers", async () => {
+  it("a run limits tools by name and expands MCP prompts", async () => {
     servers({ demo: demo("prompts") });
     await mcp("enable", "demo");
     const calls = ["demo-add", "demo-env", "Read"].map((name) => ({ name, args: { path: "x" } }));

@@ -40,7 +40,7 @@ function login(port: number | undefined = 0, browse = true) {
 const call = [{ calls: [{ name: "guarded-who", args: {} }] }, { text: "ok" }];
 
 describe("mcp login", () => {
-  it("registers, asks with PKCE, keeps tokens for the owner alone, renews them, and forgets them", async () => {
+  it("mcp login registers, uses PKCE, and keeps, renews and forgets private tokens", async () => {
     await open();
     const before = await place.play(call);
     expect(before.stdout).toContain("Log in with: courser mcp login guarded");
@@ -74,7 +74,7 @@ describe("mcp login", () => {
     expect((await place.run(["mcp", "list", "--format", "json"])).stdout).toContain('"needs-login"');
   });
 
-  it("fails at once where the port is taken, and does not begin", async () => {
+  it("mcp login fails at once if the port is taken", async () => {
     await open();
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -90,7 +90,7 @@ describe("mcp login", () => {
     ["file:///bin/sh", {}],
     ["http://example.com/authorize", {}],
     ["javascript:alert(1)", {}],
-  ])("does not open %s", async (authorization_endpoint) => {
+  ])("mcp login does not open %s", async (authorization_endpoint) => {
     await open({ authorization_endpoint });
     // A browser that writes down what it is given.
     const log = join(place.home, "opened");

@@ -39,7 +39,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-it("arguments that do not fit the tool's schema are told to the model, and the server is not called", async () => {
+it("arguments that violate the tool's schema are reported to the model without calling the server", async () => {
   const place = workspace({ demo: demo() });
   const schema = { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a"] };
   const offered = [{ name: "add", description: "Adds", inputSchema: schema }];
@@ -53,7 +53,7 @@ it("arguments that do not fit the tool's schema are told to the model, and the s
   expect(results[2]).toContain('"text":"5"');
 });
 
-it("a server whose tools change without end is asked for them less and less often", async () => {
+it("a server that keeps changing its tools is queried less and less often", async () => {
   const place = workspace();
   const offered = [{ name: "storm", description: "Changes again and again", inputSchema: { type: "object" } }];
   const tools = place.file(join(place.home, "tools.json"), JSON.stringify(offered));
@@ -63,7 +63,7 @@ it("a server whose tools change without end is asked for them less and less ofte
   expect(Number(times)).toBeLessThan(12);
 });
 
-describe("a server of the project", () => {
+describe("MCP servers of a project", () => {
   it("a project's MCP server is named and not started before it is approved", async () => {
     const place = workspace();
     const log = join(place.home, "log");
@@ -166,39 +166,42 @@ describe("a server of the project", () => {
   });
 });
 
-describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
-  it("a server is approved by a yes, and asks the person, who may let it ask the model", async () => {
-    const place = workspace({ demo: demo() });
-    const script = join(place.home, "script.json");
-    const file = join(place.home, "answers");
-    const replies = [
-      callOf("demo-ask"),
-      { text: "four" },
-      callOf("Write", { path: file, contents: "x" }),
-      { text: "The end." },
-    ];
-    writeFileSync(script, JSON.stringify(replies));
-    const { screen } = await converse(
-      `--trust --model 'script:${script}' go`,
-      [
-        [/It would run: .*mcp-server\.mjs[\s\S]*Start the MCP server demo from now on\?/, "y\n"],
-        [/demo-ask wants permission[\s\S]*Allow\?/, "y\n"],
-        [/The MCP server demo asks you[\s\S]*Your name\?[\s\S]*Answer/, "Ann\n"],
-        [/wants to call the model[\s\S]*what is 2\+2\?[\s\S]*Number/, "1\n"],
-        [/Allow\?/, "n\n"],
-        [/The end\.[\s\S]*> /, "/quit\n"],
-      ],
-      place,
-    );
-    expect(screen).toContain("The end.");
-    const chat = await place.run(["sessions", "export", "-1", "--format", "stream-json"]);
-    expect(chat.stdout).toContain(String.raw`\"action\":\"accept\",\"content\":{\"name\":\"Ann\"}`);
-    expect(chat.stdout).toContain(String.raw`\"text\":\"four\"`);
-    // The yes is kept: print mode needs no flag now.
-    const run = await place.play([callOf("demo-add", { a: 1 }), { text: "ok" }]);
-    expect(run.lines()[0]!["mcp_servers"]).toEqual([{ name: "demo", status: "pending" }]);
-  });
-});
+describe.skipIf(!hasScript)(
+  `MCP servers on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`,
+  () => {
+    it("a server is approved with yes, and may ask the person and, if allowed, the model", async () => {
+      const place = workspace({ demo: demo() });
+      const script = join(place.home, "script.json");
+      const file = join(place.home, "answers");
+      const replies = [
+        callOf("demo-ask"),
+        { text: "four" },
+        callOf("Write", { path: file, contents: "x" }),
+        { text: "The end." },
+      ];
+      writeFileSync(script, JSON.stringify(replies));
+      const { screen } = await converse(
+        `--trust --model 'script:${script}' go`,
+        [
+          [/It would run: .*mcp-server\.mjs[\s\S]*Start the MCP server demo from now on\?/, "y\n"],
+          [/demo-ask wants permission[\s\S]*Allow\?/, "y\n"],
+          [/The MCP server demo asks you[\s\S]*Your name\?[\s\S]*Answer/, "Ann\n"],
+          [/wants to call the model[\s\S]*what is 2\+2\?[\s\S]*Number/, "1\n"],
+          [/Allow\?/, "n\n"],
+          [/The end\.[\s\S]*> /, "/quit\n"],
+        ],
+        place,
+      );
+      expect(screen).toContain("The end.");
+      const chat = await place.run(["sessions", "export", "-1", "--format", "stream-json"]);
+      expect(chat.stdout).toContain(String.raw`\"action\":\"accept\",\"content\":{\"name\":\"Ann\"}`);
+      expect(chat.stdout).toContain(String.raw`\"text\":\"four\"`);
+      // The yes is kept: print mode needs no flag now.
+      const run = await place.play([callOf("demo-add", { a: 1 }), { text: "ok" }]);
+      expect(run.lines()[0]!["mcp_servers"]).toEqual([{ name: "demo", status: "pending" }]);
+    });
+  },
+);
 
 describe("--mcp-config", () => {
   it("--mcp-config adds servers for one run, from a file or as text, with what they may do", async () => {

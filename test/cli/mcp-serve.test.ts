@@ -38,7 +38,7 @@ const call = (name: string, args: object = {}, options = {}) =>
   }>;
 
 describe("mcp serve", () => {
-  it("runs, goes on, lists, and tells its steps", async () => {
+  it("mcp serve runs, continues and lists agents, and reports their steps", async () => {
     await serve(
       [{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { text: "It says hello." }, { text: "Again." }],
       "--trust",
@@ -52,7 +52,7 @@ describe("mcp serve", () => {
 
     const run = await call("run", { prompt: "what does inner/a.txt say?" }, { onprogress });
     expect(run.content[0]!.text).toBe("It says hello.");
-    expect(steps).toEqual([expect.stringContaining("read")]);
+    expect(steps).toEqual(["· Read a.txt"]);
     const { session_id: id, is_error: isError } = run.structuredContent;
     expect(isError).toBe(false);
     const listed = await call("sessions");
@@ -63,7 +63,7 @@ describe("mcp serve", () => {
     expect(lost.structuredContent).toMatchObject({ is_error: true, error_code: "SESSION_NOT_FOUND" });
   });
 
-  it("widens nothing that its flags do not, and can be called off", async () => {
+  it("mcp serve grants only what its flags grant, and calls can be cancelled", async () => {
     await serve(
       [
         {

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-describe("models", () => {
+describe("models on a terminal", () => {
   it("on a terminal, models is a table with vendor, aliases, context, price and keys", async () => {
     const env = { ANTHROPIC_API_KEY: "k" };
     const pty = openCli(workspace, ["models"], { columns: 140, rows: 60, env });
@@ -53,7 +53,7 @@ describe("models", () => {
   });
 });
 
-it("print mode tells a person of a wait, and a program nothing", async () => {
+it("print mode shows that it waits on a terminal, and prints nothing when piped", async () => {
   const server = await modelServer([
     { status: 503, headers: { "retry-after": "2" }, body: { error: { message: "busy" } } },
     { text: "at last" },

@@ -48,7 +48,7 @@ describe("permissions check", () => {
     ["WebFetch: https://example.com", [], 3, "ask"],
     ["WebFetch: http://127.0.0.1:80", ["-f"], 4, "deny"],
     ["Mcp: server:tool", [], 3, "ask"],
-  ])("%s %j: %i", async (question, flags, exit, word) => {
+  ])("permissions check of %s with %j exits with %i", async (question, flags, exit, word) => {
     const run = await check(question, ...flags);
     expect([run.exit, run.stdout.split("\n")[0], run.stderr]).toEqual([exit, word, ""]);
   });
@@ -80,7 +80,7 @@ describe("permissions check", () => {
     [["permissions", "chek", "x"], /Did you mean permissions check\?/],
     [["permissions", "list", "x"], /takes no arguments/],
     [["permissions", "check", "--project", "Shell: ls"], /does not take --project/],
-  ])("refuses %j", async (args, message) => {
+  ])("permissions check refuses %j", async (args, message) => {
     const run = await workspace.run(args);
     expect([run.exit, run.stdout]).toEqual([2, ""]);
     expect(run.stderr).toMatch(message);
@@ -212,7 +212,7 @@ describe("permissions allow and deny", () => {
     expect(readFileSync(file, "utf8")).toBe(expected);
   });
 
-  it("write the project's file where that is asked for", async () => {
+  it("permissions allow and deny can write the project's file", async () => {
     const workspace = make();
     const run = await workspace.run(["permissions", "allow", "--project", "Write(docs/**)"]);
     expect(run.exit).toBe(0);
@@ -223,7 +223,7 @@ describe("permissions allow and deny", () => {
     expect(existsSync(configOf(workspace))).toBe(false);
   });
 
-  it("change nothing when one of the rules is none", async () => {
+  it("permissions allow and deny change nothing if one rule is invalid", async () => {
     const workspace = make();
     const run = await workspace.run(["permissions", "allow", "Shell(ls)", "Bash(ls)"]);
     expect(run.exit).toBe(2);
@@ -248,7 +248,7 @@ describe("permissions allow and deny", () => {
   });
 });
 
-describe("a run", () => {
+describe("permissions of a run", () => {
   const shell = (command: string) => ({ name: "Shell", args: { command } });
 
   it("a run follows the rules, and reports what it would have asked", async () => {

@@ -38,7 +38,7 @@ const asked = ({ stdout }: Shown): string =>
     .map((line) => JSON.parse(line))
     .find(({ type }) => type === "user")?.message.content[0].text;
 
-describe("beside a prompt", () => {
+describe("input piped beside a prompt", () => {
   it.each([
     ["a pipe", "printf 'a\\nb\\n' | $courser review", "review\n\na\nb\n"],
     ["a pipe that is filled slowly", "(echo a; sleep 0.7; echo b) | $courser review", "review\n\na\nb\n"],
@@ -51,42 +51,35 @@ describe("beside a prompt", () => {
     ["an empty file", "$courser review < /dev/null", "review"],
     ["no stdin", "$courser review <&-", "review"],
     ["a directory", "$courser review < .", "review"],
-  ])("%s", async (_, pipeline, text) => {
+  ])("input piped beside a prompt becomes part of it: %s", async (_, pipeline, text) => {
     const run = await bash(pipeline, workspace({ "notes.txt": "the notes\n" }), "stream-json");
     expect(run).toMatchObject({ exit: 0, stderr: "" });
     expect(asked(run)).toMatch(typeof text === "string" ? new RegExp(`^${text}$`) : text);
   });
 
-  it("it is a block of its own, in which nothing is a mention", async () => {
-    const server = await modelServer(() => ({ text: "ok" }));
-    try {
-      const place = workspace({ "a.txt": "content of a" });
-      const args = ["-p", "--force", "-e", `${server.url}/v1`, "--model", "m", "review"];
-      const run = await place.run(args, { stdin: "see @a.txt" });
-      expect(run).toMatchObject({ exit: 0, stdout: "ok\n", stderr: "" });
-      const { messages } = JSON.parse(server.requests[0]!.body.toString());
-      expect(messages.at(-1).content).toEqual([
-        { type: "text", text: "review" },
-        { type: "text", text: "see @a.txt" },
-      ]);
-      expect(JSON.stringify(messages)).not.toContain("content of a");
-    } finally {
-      await server.stop();
-    }
+  it("piped input is a paragraph of its own, in which mentions are not expanded", async () => {
+    await using server = await modelServer(() => ({ text: "ok" }));
+    const place = workspace({ "a.txt": "content of a" });
+    const args = ["-p", "--force", "-e", `${server.url}/v1`, "--model", "m", "review"];
+    const run = await place.run(args, { stdin: "see @a.txt" });
+    expect(run).toMatchObject({ exit: 0, stdout: "ok\n", stderr: "" });
+    const { messages } = JSON.parse(server.requests[0]!.body.toString());
+    expect(messages.at(-1).content).toBe("review\n\nsee @a.txt");
+    expect(JSON.stringify(messages)).not.toContain("content of a");
   });
 
   it.each([
     ["binary data", "printf 'a\\0b' | $courser review", "USAGE", 2],
     ["a binary file", `$courser review < "$(command -v node)"`, "PROMPT_TOO_LARGE", 1],
     ["too much", "yes | $courser review", "PROMPT_TOO_LARGE", 1],
-  ])("%s is refused, with one result", async (_, pipeline, code, exit) => {
+  ])("input piped beside a prompt is refused with one result: %s", async (_, pipeline, code, exit) => {
     const run = await bash(pipeline, workspace(), "json");
     expect(JSON.parse(run.stdout)).toMatchObject({ is_error: true, error_code: code });
     expect(run.exit).toBe(exit);
     expect(run.stderr).toContain("stdin ");
   });
 
-  it("--max-time ends what never ends, and the chat holds that end", async () => {
+  it("--max-time ends endless input, and the chat records that end", async () => {
     const place = workspace();
     const run = await place.play([{ text: "ok" }], ["--max-time", "1s"], {
       stdin: "open",
@@ -97,7 +90,7 @@ describe("beside a prompt", () => {
     expect((await place.run(["export", "-1", "--format", "stream-json"])).stdout).toContain('"error_code":"MAX_TIME"');
   });
 
-  it("--max-time also ends a run that is never ready", async () => {
+  it("--max-time also ends a run whose input is never ready", async () => {
     const place = workspace();
     const servers = join(place.home, "servers.json");
     writeFileSync(servers, JSON.stringify({ mcpServers: { slow: { command: "sleep", args: ["96"] } } }));
@@ -107,7 +100,7 @@ describe("beside a prompt", () => {
     expect(run.exit).toBe(1);
   });
 
-  it("an open pipe without data is not waited for, and a dash is named", async () => {
+  it('an open pipe without data is not waited for, and a notice names "-"', async () => {
     const place = workspace();
     const run = await place.play([{ text: "ok" }], ["--output-format", "text"], { stdin: "open", timeoutMs: 15_000 });
     expect(run).toMatchObject({ exit: 0, stdout: "ok\n" });
@@ -116,7 +109,7 @@ describe("beside a prompt", () => {
     expect(quiet).toMatchObject({ exit: 0, stderr: "" });
   });
 
-  it("what comes while the model answers is left alone", async () => {
+  it("input that arrives while the model answers is left unread", async () => {
     const place = workspace();
     const run = await place.play([{ calls: [{ name: "Shell", args: { command: "sleep 0.5" } }] }, { text: "ok" }], [], {
       stdin: "open",
@@ -127,7 +120,7 @@ describe("beside a prompt", () => {
     expect(run.stdout).not.toContain("late");
   });
 
-  it("a loop that gives away its stdin gets it back", async () => {
+  it("a shell loop that shares its stdin gets the rest back", async () => {
     const lines = "printf '1\\n2\\n3\\n'";
     const place = workspace();
     const shared = `${lines} | while read -r line; do echo "$line"; $courser go; done`;

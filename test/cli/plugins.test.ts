@@ -1,5 +1,15 @@
 // Plugins, with the built program: what they bring reaches the run, and what runs was approved.
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
@@ -39,7 +49,7 @@ describe("links that lead out of a plugin", () => {
     ["a file", "hooks/hooks.json"],
     ["a command", "commands/evil.md"],
     ["a script of a hook", "lib/deep/start.sh"],
-  ])("are refused, installed or given: %s", async (_name, path) => {
+  ])("links out of a plugin are refused, installed or given: %s", async (_name, path) => {
     workspace = createWorkspace();
     const root = plugin();
     const outside = workspace.file("../outside", "secret");
@@ -119,7 +129,7 @@ describe("--plugin-dir", () => {
     [{ ".cursor-plugin/plugin.json": '{"name":"kit","commands":"../../etc"}' }, "does not exist"],
     [{ ".cursor-plugin/plugin.json": '{"name":"kit","skills":"../home"}' }, "outside of the plugin"],
     [{ ".cursor-plugin/plugin.json": "{" }, "unexpected end of the text"],
-  ])("refuses %j", async (files, message) => {
+  ])("--plugin-dir refuses %j", async (files, message) => {
     workspace = createWorkspace();
     const root = plugin(files as unknown as Record<string, string>);
     const run = await workspace.play(done, ["--trust", "--plugin-dir", root]);
@@ -128,7 +138,34 @@ describe("--plugin-dir", () => {
 });
 
 describe("plugin", () => {
-  it("add shows what it runs, copies it, and loads it until the copy changes", async () => {
+  it.each<[what: string, make: (root: string) => void]>([
+    ["bytes", (root) => truncateSync(join(root, "start.sh"), 65 * 2 ** 20)],
+    [
+      "files",
+      (root) => {
+        for (let at = 0; at < 10_001; at++) writeFileSync(join(root, "rules", `${at}`), "");
+      },
+    ],
+  ])("a plugin of too many %s is not installed, from a folder or from git", async (_what, make) => {
+    workspace = createWorkspace();
+    const root = plugin();
+    make(root);
+    const git = ["-c", "user.name=n", "-c", "user.email=e@example.com", "-C", root];
+    for (const words of [
+      ["init", "-q"],
+      ["add", "."],
+      ["commit", "-qm", "all"],
+    ])
+      execFileSync("git", [...git, ...words], { env: workspace.env });
+    for (const source of [root, `file://${root}`]) {
+      const { exit, stderr } = await workspace.run(["plugin", "add", source, "--yes"]);
+      expect(exit, stderr).toBe(1);
+      expect(stderr).toContain("too large: at most 10000 files and directories of 64 MiB in all");
+    }
+    expect(readdirSync(join(workspace.config, "plugins"))).toEqual([]);
+  });
+
+  it("plugin add shows what it runs, copies it, and loads it until the copy changes", async () => {
     workspace = createWorkspace();
     const root = plugin();
     const asked = await workspace.run(["plugin", "add", root]);
@@ -158,7 +195,7 @@ describe("plugin", () => {
     expect(existsSync(installed)).toBe(false);
   });
 
-  it("add takes a repository at a ref, and runs nothing of it", async () => {
+  it("plugin add takes a repository at a ref, and runs nothing of it", async () => {
     workspace = createWorkspace();
     const root = plugin();
     const { execFileSync } = await import("node:child_process");
@@ -197,7 +234,7 @@ describe("generate-rule", () => {
   });
 });
 
-describe("flags of the original without a meaning here", () => {
+describe("flags of the original that have no meaning here", () => {
   it.each([
     [["-c", "go on"], "--continue"],
     [["--auth-token", "x", "hi"], "--api-key"],

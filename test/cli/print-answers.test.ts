@@ -22,7 +22,7 @@ const schema = {
 const good = { bugs: ["off by one"], score: 3 };
 
 describe("--json-schema", () => {
-  it("the value is in the result, beside the text; the model was told the schema", async () => {
+  it("a structured answer is in the result beside the text, and the model was told the schema", async () => {
     place.file("schema.json", JSON.stringify(schema));
     const script = [
       { text: "I look.", calls: [{ name: "Shell", args: { command: "echo '{\"bugs\": []}'" } }] },
@@ -37,7 +37,7 @@ describe("--json-schema", () => {
     expect(JSON.parse(readFileSync(join(place.path, "last.json"), "utf8"))).toEqual(good);
   });
 
-  it("text mode prints the value alone", async () => {
+  it("text mode prints only the value of a structured answer", async () => {
     place.file("answer.json", JSON.stringify([{ text: `Yes: ${JSON.stringify(good)}.` }]));
     const args = ["-p", "--force", "--model", "script:answer.json", "--json-schema", JSON.stringify(schema), "go"];
     const run = await place.run(args);
@@ -46,7 +46,7 @@ describe("--json-schema", () => {
     expect(json.lines()).toMatchObject([{ structured_output: good }]);
   });
 
-  it("an answer that does not fit is asked for once more, with the reason", async () => {
+  it("an answer that does not fit is requested once more, with the reason", async () => {
     const run = await place.play(
       [{ text: '{"bugs":[1]}' }, { text: JSON.stringify({ bugs: [] }) }],
       ["--json-schema", JSON.stringify(schema)],
@@ -57,7 +57,7 @@ describe("--json-schema", () => {
     expect(lines.at(-1)).toMatchObject({ subtype: "success", structured_output: { bugs: [] } });
   });
 
-  it("one that never fits is an error with a code, and no value", async () => {
+  it("an answer that never fits is an error with a code and no value", async () => {
     const run = await place.play(
       [{ text: "no" }, { text: '{"bugs":"none"}' }, { text: '{"bugs":[]}' }],
       ["--json-schema", JSON.stringify(schema)],
@@ -70,12 +70,12 @@ describe("--json-schema", () => {
     expect(run.stderr).toMatch(/\[OUTPUT_SCHEMA\]\n$/);
   });
 
-  it("the offline model, which understands no complaint, is not asked again", async () => {
+  it("the offline model is not asked again for a fitting answer", async () => {
     const run = await place.run(["-p", "--force", "--output-format", "json", "--json-schema", "{}", "what is 2+2?"]);
     expect(run.lines()).toMatchObject([{ error_code: "OUTPUT_SCHEMA" }]);
   });
 
-  it("a value that is null is a value", async () => {
+  it("null is a valid structured answer", async () => {
     const run = await place.play([{ text: "null" }], ["--json-schema", '{"type":"null"}']);
     expect(run.lines().at(-1)).toHaveProperty("structured_output", null);
   });
@@ -111,7 +111,7 @@ describe("--output-last-message", () => {
     expect(readFileSync(join(place.path, "target.txt"), "utf8")).toBe("");
   });
 
-  it("what cannot be written stops the run before the model is asked", async () => {
+  it("an output file that cannot be written stops the run before the model is asked", async () => {
     mkdirSync(join(place.path, "folder"));
     for (const target of ["folder", "no/such/file.txt"]) {
       const run = await place.play([{ text: "never said" }], ["-o", target]);
@@ -121,7 +121,7 @@ describe("--output-last-message", () => {
     }
   });
 
-  it("what can no longer be written at the end is the result, and the only one", async () => {
+  it("an output file that fails at the end gives exactly one result, an error", async () => {
     mkdirSync(join(place.path, "out"));
     const script = [{ calls: [{ name: "Shell", args: { command: "rm -rf out" } }] }, { text: "Done." }];
     const run = await place.play(script, ["-o", "out/last.txt"]);
@@ -144,7 +144,7 @@ const user = (content: unknown) => `${JSON.stringify({ type: "user", message: { 
 const streaming = ["-p", "--force", "--input-format", "stream-json", "--output-format", "stream-json"];
 
 describe("--input-format stream-json", () => {
-  it("several turns in one process: one init, one chat, a result for each", async () => {
+  it("several prompts in one process give one init, one chat and a result each", async () => {
     const stdin = `\uFEFF${user("what is 2+2?")}\r\n${user([{ type: "text", text: "write 'x' to made.txt" }])}${user("what is 3+3?").trim()}`;
     const run = await place.run(streaming, { stdin });
     expect(run.exit, run.stderr).toBe(0);
@@ -163,7 +163,7 @@ describe("--input-format stream-json", () => {
     expect(show.stdout).toContain("what is 3+3?");
   });
 
-  it("a conversation: the next prompt is sent when the result of the last is read", async () => {
+  it("the next prompt can be sent after reading the last result", async () => {
     const child = spawn(process.execPath, [cli, ...streaming], { cwd: place.path, env: place.env });
     const results: string[] = [];
     const questions = ["what is 1+1?", "what is 2*3?", "what is 10-1?"];
@@ -182,7 +182,7 @@ describe("--input-format stream-json", () => {
     expect(child.exitCode ?? (await new Promise((done) => child.once("exit", done)))).toBe(0);
   });
 
-  it("cancel calls off the turn that runs, and the next one goes on", async () => {
+  it("cancel ends the running turn, and the next one works", async () => {
     const child = spawn(process.execPath, [cli, ...streaming], { cwd: place.path, env: place.env });
     const results: Record<string, unknown>[] = [];
     child.stdin.write(user("run sleep 30"));
@@ -201,7 +201,7 @@ describe("--input-format stream-json", () => {
   });
 
   it.each(["what is 2+2?", "sing"])(
-    "a signal after '%s' ends it at once, without a result of its own",
+    "a signal after the '%s' line ends the process at once, without a second result",
     async (prompt) => {
       const child = spawn(process.execPath, [cli, ...streaming], { cwd: place.path, env: place.env });
       const lines: Record<string, unknown>[] = [];
@@ -230,7 +230,7 @@ describe("--input-format stream-json", () => {
     ],
     ["bytes that are not UTF-8", "\xff", "FRAME_ENCODING", /Line 2/],
     ["a line that was cut", '{"type":"us', "FRAME_TRUNCATED", /Line 2/],
-  ])("%s: the turns before it are done, then a clear error", async (_, bad, code, message) => {
+  ])("%s: earlier turns are completed, then a clear error follows", async (_, bad, code, message) => {
     const good = Buffer.from(user("what is 2+2?"));
     const stdin = Buffer.concat([good, Buffer.from(bad, bad === "\xff" ? "latin1" : "utf8")]);
     const run = await place.run(streaming, { onStart: (child) => child.stdin!.end(stdin), stdin: "open" });
@@ -240,7 +240,7 @@ describe("--input-format stream-json", () => {
     expect(run.exit).toBe(1);
   });
 
-  it("no prompt at all is an error, and so are words beside it", async () => {
+  it("no prompt at all is an error, and so are positional words", async () => {
     const empty = await place.run(streaming, { stdin: "\n\n" });
     expect(empty.lines().at(-1)).toMatchObject({ type: "result", error_code: "USAGE" });
     expect(empty.exit).toBe(2);
@@ -248,7 +248,7 @@ describe("--input-format stream-json", () => {
     expect(words.lines()).toMatchObject([{ type: "result", error_code: "USAGE" }]);
   });
 
-  it("many prompts at once wait for their turn, and leave nothing behind", async () => {
+  it("many prompts at once wait their turn and leave nothing behind", async () => {
     const numbers = Array.from({ length: 130 }, (_, index) => index);
     const stdin = numbers.map((number) => user(`what is ${number}+1?`)).join("");
     const run = await place.run(["-p", "--force", "--input-format", "stream-json"], { stdin });
@@ -256,7 +256,7 @@ describe("--input-format stream-json", () => {
     expect(run.stdout).toBe(numbers.map((number) => `${number} + 1 = ${number + 1}\n`).join(""));
   });
 
-  it("also in text and json, and with a schema for every turn", async () => {
+  it("text and json work with prompts on stdin, and with a schema for every turn", async () => {
     const stdin = user("what is 2+2?") + user("what is 3+3?");
     const text = await place.run(["-p", "--force", "--input-format", "stream-json"], { stdin });
     expect(text.stdout).toBe("2 + 2 = 4\n3 + 3 = 6\n");
@@ -308,7 +308,7 @@ describe("--fallback-model", () => {
     expect(without.exit).toBe(1);
   });
 
-  it("one that could not be asked is told at once, not when it is needed", async () => {
+  it("a fallback model that cannot be used is reported at once", async () => {
     const run = await place.run([
       "-p",
       "--force",
@@ -322,7 +322,7 @@ describe("--fallback-model", () => {
     expect(run.stderr).toMatch(/--fallback-model gtp-5: .*gpt-5/);
   });
 
-  it("a session that exists is named by init, though its run cannot begin", async () => {
+  it("init names an existing session even if its run cannot start", async () => {
     const { stdout } = await place.run(["create-chat"]);
     const id = stdout.trim();
     const stream = ["-p", "--trust", "--output-format", "stream-json"];
@@ -339,7 +339,7 @@ describe("--fallback-model", () => {
       expect((await place.run([...stream, ...args, "hi"])).lines()).toMatchObject([{ type: "result", is_error: true }]);
   });
 
-  it("a picture on stdin reaches the model", async () => {
+  it("an image on stdin reaches the model", async () => {
     const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
     const stdin = user([
       { type: "text", text: "what is this?" },

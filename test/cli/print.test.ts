@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "no
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { modelServer } from "../../src/testing/kit/model-server.ts";
+import { untilItReads } from "../support/reads-stdin.ts";
 import { type CliRun, cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 const workspaces: Workspace[] = [];
@@ -30,8 +31,17 @@ function onlyResult(run: CliRun): Record<string, any> {
   return found[0]!;
 }
 
+it.each(["--force", "--trust"])("commands know the id of their chat: %s", async (grant) => {
+  const place = workspace({
+    "script.json": JSON.stringify([shell("echo id=$CURSOR_CONVERSATION_ID"), { text: "ok" }]),
+  });
+  const flags = ["-p", grant, "--output-format", "stream-json", "--model", "script:script.json"];
+  const run = await place.run([...flags, "go"]);
+  expect(run.stdout).toContain(`id=${run.lines()[0]!["session_id"]}`);
+});
+
 describe("the prompt", () => {
-  it("never waits for stdin when there is one", async () => {
+  it("a given prompt never waits for stdin", async () => {
     const run = await workspace().run([...stream, "what is 2+2?"], { stdin: "open", timeoutMs: 15_000 });
     expect(run.exit).toBe(0);
     expect(onlyResult(run)["result"]).toBe("2 + 2 = 4");
@@ -57,7 +67,7 @@ describe("the prompt", () => {
     ["missing.png", "no such file"],
     ["text.png", "is not a PNG"],
     [".", "it is not a file"],
-  ])("comes with pictures: %s is refused", async (path, why) => {
+  ])("images for the prompt: %s is refused", async (path, why) => {
     const run = await workspace({ "text.png": "RIFF but no picture" }).run([
       ...stream,
       "--image",
@@ -82,7 +92,7 @@ describe("the prompt", () => {
 });
 
 describe("the formats", () => {
-  it("text says what was said after the last call", async () => {
+  it("text mode prints what was said after the last call", async () => {
     const place = workspace();
     const script = [{ text: "First I look.", ...shell("echo hi") }, { text: "All done." }];
     const run = await place.play(script, ["--output-format", "text"]);
@@ -95,7 +105,7 @@ describe("the formats", () => {
     expect(onlyResult(run)).toMatchObject({ subtype: "success", result: "ok" });
   });
 
-  it("all segments joined are the result, flushes carry the call's id", async () => {
+  it("all segments joined equal the result, and flushes carry the call's id", async () => {
     const run = await workspace().play([{ text: "One. ", ...shell("true") }, { text: "Two." }]);
     const said = run.lines().filter((line) => line["type"] === "assistant");
     expect(said.map((line) => line["message"].content[0].text)).toEqual(["One. ", "Two."]);
@@ -105,7 +115,7 @@ describe("the formats", () => {
     expect(onlyResult(run)["result"]).toBe("One. Two.");
   });
 
-  it("partial output adds deltas with a time, which repeat the flushes", async () => {
+  it("partial output adds deltas with a timestamp; whole messages repeat their text", async () => {
     const run = await workspace().play([{ text: ["a", "b"] }], ["--stream-partial-output"]);
     const said = run.lines().filter((line) => line["type"] === "assistant");
     const deltas = said.filter((line) => "timestamp_ms" in line);
@@ -126,7 +136,7 @@ describe("the formats", () => {
     [["--plan", "--mode", "ask"], "Choose one"],
     [["--froce"], "--force"],
     [["--allowed-tools", "Raed"], "Did you mean Read"],
-  ])("refuses %j and says what to type", async (args, hint) => {
+  ])("%j is refused, with what to type", async (args, hint) => {
     const run = await workspace().run(["-p", "--trust", ...args, "--", "hi"]);
     expect(run.exit).toBe(2);
     expect(run.stderr).toContain(hint);
@@ -134,8 +144,8 @@ describe("the formats", () => {
   });
 });
 
-describe("no prompt", () => {
-  it.each([[""], ["  \n"]])("%j is none, and nothing is made of it", async (prompt) => {
+describe("empty prompts", () => {
+  it.each([[""], ["  \n"]])("%j is not a prompt, and nothing is created", async (prompt) => {
     const place = workspace();
     const run = await place.run(["-p", "--force", "--", prompt]);
     expect(run).toMatchObject({ exit: 2, stdout: "" });
@@ -144,7 +154,7 @@ describe("no prompt", () => {
   });
 });
 
-describe("the end", () => {
+describe("the end of a print run", () => {
   it("a model error is one result and exit 1", async () => {
     const run = await workspace().play([
       { text: "a", ...shell("true") },
@@ -168,7 +178,7 @@ describe("the end", () => {
     expect(run.stderr).toContain("[UNTRUSTED]");
   });
 
-  it("--trust holds for the run where it cannot be saved", async () => {
+  it("--trust holds for the run even if it cannot be saved", async () => {
     const env = { HOME: "/dev/null/nobody" };
     const kept = await workspace().run(["-p", "--trust", "what is 2+2?"], { env });
     expect(kept.exit).toBe(1);
@@ -189,7 +199,7 @@ describe("the end", () => {
   it.each([
     ["SIGINT", 130, "INTERRUPTED"],
     ["SIGTERM", 143, "TERMINATED"],
-  ] as const)("%s during a command: the command ends, a result is written, exit %i", async (signal, exit, code) => {
+  ] as const)("%s during a command ends it, with a result and exit code %i", async (signal, exit, code) => {
     const place = workspace();
     const run = await place.play([shell("echo $$ > pid; sleep 600"), { text: "never" }], [], {
       onStart: (child) => whenExists(join(place.path, "pid"), () => child.kill(signal)),
@@ -210,16 +220,16 @@ describe("the end", () => {
     expect(run.ms).toBeLessThan(20_000);
   });
 
-  it("a signal while the prompt is read from stdin", async () => {
+  it("a signal while the prompt is read from stdin ends the run", async () => {
     const run = await workspace().run(["-p", "--force", "--output-format", "json"], {
       stdin: "open",
-      onStart: (child) => setTimeout(() => child.kill("SIGTERM"), 500),
+      onStart: (child) => void untilItReads(child).then(() => child.kill("SIGTERM")),
     });
     expect(run.exit).toBe(143);
     expect(onlyResult(run)["error_code"]).toBe("TERMINATED");
   });
 
-  it("--max-time may be longer than a timer reaches", async () => {
+  it("--max-time may exceed the range of a timer", async () => {
     const run = await workspace().play([{ delayMs: 300, text: "ok" }], ["--max-time", "900h"]);
     expect(run.exit, run.stderr).toBe(0);
     expect(run.stderr).toBe("");
@@ -235,7 +245,7 @@ describe("the end", () => {
     expect(run.exit).toBe(141);
   });
 
-  it("a full disk under stdout is told on stderr", async () => {
+  it("a full disk behind stdout is reported on stderr", async () => {
     if (!existsSync("/dev/full")) return;
     const place = workspace();
     const child = spawn(process.execPath, [cli, ...stream, "what is 2+2?"], {
@@ -264,7 +274,7 @@ describe("the end", () => {
     expect(Number(run.stdout)).toBe(10_240 * piece.length + 1);
   });
 
-  it("--max-turns, --max-time and endless repetition have names", async () => {
+  it("--max-turns, --max-time and endless repetition have error codes", { timeout: 90_000 }, async () => {
     const place = workspace({ "a.txt": "a" });
     const read = (name: string) => ({ calls: [{ name: "Read", args: { path: name } }] });
     const turns = await place.play({ loop: true, replies: [read("a.txt"), read("b.txt")] }, ["--max-turns", "3"]);
@@ -289,7 +299,7 @@ describe("the end", () => {
     expect(repeated.lines().filter((line) => line["subtype"] === "started").length).toBeLessThanOrEqual(10);
   });
 
-  it("a bug where nobody waits is one result and exit 1", async () => {
+  it("an unexpected error gives one result and exit 1", async () => {
     const place = workspace();
     const bug = place.file("bug.cjs", 'setTimeout(() => { throw new Error("a bug"); }, 400);');
     const run = await place.play([{ delayMs: 60_000, text: "late" }], [], {
@@ -300,7 +310,7 @@ describe("the end", () => {
     expect(run.stderr).toContain("a bug");
   });
 
-  it("--max-cost is refused where it could not be kept", async () => {
+  it("--max-cost is refused if it could not be enforced", async () => {
     const run = await workspace().run([
       "-p",
       "--force",
@@ -316,7 +326,7 @@ describe("the end", () => {
     expect(run.stderr).toContain("the price of x is not known");
   });
 
-  it("--debug tells on stderr what goes on, and leaves stdout alone", async () => {
+  it("--debug logs to stderr and leaves stdout alone", async () => {
     const run = await workspace().play([shell("true"), { text: "ok" }], ["--debug"]);
     expect(onlyResult(run)["result"]).toBe("ok");
     expect(run.stderr).toMatch(/debug \d+ms shell ends: success/);
@@ -329,7 +339,7 @@ describe("the end", () => {
   });
 });
 
-describe("calls", () => {
+describe("tool calls in print mode", () => {
   it("calls of one reply run in parallel if they cannot conflict", async () => {
     const run = await workspace().play([
       {
@@ -384,7 +394,7 @@ describe("calls", () => {
     expect(ended.at(-1)!["tool_call"].shellToolCall.result.success.stdout).toBe("two");
   });
 
-  it("unknown tools and bad arguments run nothing, and the model is told", async () => {
+  it("unknown tools and invalid arguments run nothing, and the model is told", async () => {
     const place = workspace();
     const calls = [
       { name: "sudo_shell", args: { command: "touch pwned" } },
@@ -446,22 +456,18 @@ describe("calls", () => {
     }
   });
 
-  it("piped data is data: no mention in it is followed", async () => {
+  it("mentions in piped data are not followed", async () => {
     const place = workspace({ "a.txt": "content of a" });
-    const server = await modelServer(() => ({ text: "ok" }));
-    try {
-      const run = await place.run([...stream, "-e", `${server.url}/v1`, "--model", "m", "review", "-"], {
-        stdin: "see @a.txt",
-      });
-      expect(run.exit, run.stderr).toBe(0);
-      expect(server.requests[0]!.body.toString()).toContain("see @a.txt");
-      expect(server.requests[0]!.body.toString()).not.toContain("content of a");
-    } finally {
-      await server.stop();
-    }
+    await using server = await modelServer(() => ({ text: "ok" }));
+    const run = await place.run([...stream, "-e", `${server.url}/v1`, "--model", "m", "review", "-"], {
+      stdin: "see @a.txt",
+    });
+    expect(run.exit, run.stderr).toBe(0);
+    expect(server.requests[0]!.body.toString()).toContain("see @a.txt");
+    expect(server.requests[0]!.body.toString()).not.toContain("content of a");
   });
 
-  it("nobody permitted are rejected with their arguments and a reason; the run succeeds", async () => {
+  it("calls without permission are rejected with arguments and reason, and the run succeeds", async () => {
     const place = workspace();
     const file = place.file("script.json", JSON.stringify([shell("touch pwned"), { text: "I could not." }]));
     const flags = ["-p", "--trust", "--sandbox", "disabled", "--output-format", "stream-json"];

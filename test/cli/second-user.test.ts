@@ -21,7 +21,7 @@ function openBelow(folder: string): string[] {
   });
 }
 
-it("finds nothing of a run that it may read, in the configuration and among temporary files", () => {
+it("another local user can read nothing of a run, in the configuration or temporary files", () => {
   const temporary = join(workspace.home, "tmp");
   mkdirSync(temporary);
   const replies = [

@@ -69,14 +69,14 @@ describe("export", () => {
     live = first.stdout + second.stdout;
   });
 
-  it("stream-json gives the lines that were shown", async () => {
+  it("export as stream-json gives the lines that were shown", async () => {
     const { stdout } = await workspace.run(["sessions", "export", id, "--format", "stream-json"]);
     // When a thought came is not kept, only when it was over.
     const untimed = (text: string) => text.replace(/("subtype":"delta".*"timestamp_ms":)\d+/g, "$10");
     expect(untimed(stdout)).toBe(untimed(live));
   });
 
-  it("markdown is the default, json has unified messages, html is a page", async () => {
+  it("export writes Markdown by default, unified messages as json, and a page as html", async () => {
     const markdown = await workspace.run(["export", id.slice(0, 6)]);
     expect(markdown.stdout).toContain("> fix &lt;b>it&lt;/b>\n");
     expect(markdown.stdout).toContain("<summary>Thinking</summary>\n\n> A typo.\n");
@@ -100,7 +100,7 @@ describe("export", () => {
     expect(html).toContain("<ins>Hello</ins>");
   });
 
-  it("export writes a file atomically, readable only by its owner", async () => {
+  it("export replaces a file in one step, readable only by its owner", async () => {
     const file = join(workspace.path, "chat.html");
     const run = await workspace.run(["sessions", "export", id, "--format", "html", "--output", file]);
     expect([run.exit, run.stdout, run.stderr]).toEqual([0, "", ""]);
@@ -149,7 +149,7 @@ describe("export", () => {
     expect([format.exit, format.stderr]).toEqual([2, expect.stringContaining("Did you mean html?")]);
   });
 
-  it("exports what is left of a damaged chat, and says what is not", async () => {
+  it("a damaged chat is exported as far as possible, and the rest is reported", async () => {
     const damaged = scratch();
     await damaged.play([{ text: "one" }], ["--trust", "--session-id", id, "--", "first"]);
     await damaged.play([{ text: "two" }], ["--resume", id, "--", "second"]);
@@ -176,7 +176,7 @@ describe("import", () => {
   const vendor = { ANTHROPIC_API_KEY: "test" };
 
   it.each(Object.entries(recorded))(
-    "%s: the model is told all of it on a resume, and it can be exported",
+    "%s: the model gets the whole import on resume, and it can be exported",
     async (name, file) => {
       const workspace = scratch();
       // "/compact" is a turn as well, which nothing answered.
@@ -240,7 +240,7 @@ describe("import", () => {
     );
   });
 
-  it("twice is once; what the session gains is added; a chat that went on is left alone", async () => {
+  it("importing twice adds only what is new, and skips a chat that went on", async () => {
     const workspace = scratch();
     const file = join(workspace.path, basename(recorded.claude));
     copyFileSync(recorded.claude, file);
@@ -306,7 +306,7 @@ describe("import", () => {
     expect(here).toMatchObject([{ title: "Fix the greeting in hello.txt", workspace: project }]);
   });
 
-  it("a sub-agent's own file does not take the place of the session that it worked for", async () => {
+  it("a subagent's own file does not replace its parent's session", async () => {
     const workspace = scratch();
     const session = basename(recorded.claudeCompacted, ".jsonl");
     const agent = join(recordings, "claude", session, "subagents/agent-acbccd79764a23185.jsonl");
@@ -325,10 +325,10 @@ describe("import", () => {
     chat.close();
   });
 
-  it("--all lists and changes nothing; with --yes it imports them", async () => {
+  it("sessions import --all only lists; with --yes it imports", async () => {
     const workspace = scratch();
     const empty = await workspace.run(["sessions", "import", "--all"]);
-    expect(empty.stdout).toBe("No sessions of claude, codex or gemini were found on this machine.\n");
+    expect(empty.stdout).toBe("No sessions of other agents were found on this machine.\n");
     expect((await workspace.run(["sessions", "import", "--all", "--yes"])).stdout).toBe(empty.stdout);
     const places = [
       [recorded.claude, ".claude/projects/-home-user-project"],
@@ -360,9 +360,9 @@ describe("import", () => {
     const workspace = scratch({ "notes.txt": "hello\n" });
     const cases: [args: string[], exit: number, message: RegExp][] = [
       [[], 2, /'sessions import' needs a session/],
-      [["notes.txt"], 1, /its first lines do not look like a session of claude, codex, gemini, pi/],
+      [["notes.txt"], 1, /its first lines do not look like a session of claude, codex, gemini, opencode, pi/],
       [["absent.jsonl"], 1, /Session not found: absent.jsonl is neither a file nor a directory/],
-      [[workspace.path], 1, /Session not found: no session of claude, codex, gemini, pi in/],
+      [[workspace.path], 1, /Session not found: no session of claude, codex, gemini, opencode, pi in/],
       [["x", "--from", "cursor"], 2, /option '--from' cannot be 'cursor'/],
     ];
     for (const [args, exit, message] of cases) {

@@ -88,7 +88,7 @@ describe("sessions prune", () => {
     expect(left(folders)).toContain("old");
   }, 20_000);
 
-  it("happens by itself where a setting says so, once a day", async () => {
+  it("sessions prune runs by itself once a day if a setting says so", async () => {
     const folders = addAll();
     const run = () => workspace.run(["-p", "--force", "what is 7+7?"]);
     await run();
@@ -102,7 +102,7 @@ describe("sessions prune", () => {
   });
 });
 
-describe("the room that chats take", () => {
+describe("disk use of chats", () => {
   it("ls --size and doctor show how much room chats take", async () => {
     addAll();
     expect((await workspace.run(["ls", "--size"])).stdout).toMatch(/^ID +AGE +SIZE +TITLE.*\n(.* \d+ kB .*\n){3}$/);
@@ -114,7 +114,7 @@ describe("the room that chats take", () => {
   it("the terminal mentions once that chats take more than a gigabyte", async () => {
     const folders = addAll();
     const told: string[] = [];
-    const daily = () => pruneDaily(workspace.config, { days: undefined, tell: (message) => told.push(message) });
+    const daily = () => pruneDaily(workspace.config, { days: undefined, notice: (message) => told.push(message) });
     const note = join(workspace.config, "courser", "chats-measured");
     await daily();
     expect(told).toEqual([]);
@@ -132,7 +132,7 @@ describe("the room that chats take", () => {
   });
 });
 
-it("a run leaves no empty folder for outputs that it did not have", async () => {
+it("a run without saved outputs leaves no empty folder", async () => {
   const temporary = join(workspace.home, "temporary");
   mkdirSync(temporary);
   const script = [{ calls: [{ name: "Shell", args: { command: "echo hi" } }] }, { text: "done" }];

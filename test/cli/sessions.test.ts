@@ -59,7 +59,7 @@ describe("create-chat", () => {
     expect(statSync(join(folder, "store.db")).mode & 0o777).toBe(0o600);
   });
 
-  it("heeds --workspace and --force, and makes another one each time", async () => {
+  it("create-chat follows --workspace and --force, and creates a new chat each time", async () => {
     const workspace = make();
     const other = join(workspace.home, "other");
     mkdirSync(other);
@@ -116,7 +116,7 @@ describe("create-chat", () => {
 const hasBubblewrap = spawnSync("bwrap", ["--dev-bind", "/", "/", "true"]).status === 0;
 
 describe.skipIf(!hasBubblewrap)(`a read-only disk${hasBubblewrap ? "" : " (skipped: bwrap does not run here)"}`, () => {
-  it("is named as such, and chats on it are read", async () => {
+  it("a read-only disk is named as such, and its chats can be read", async () => {
     const workspace = make();
     addChat(workspace, first, ["what is 7+7?"]);
     const run = (...args: string[]) =>
@@ -193,7 +193,7 @@ describe("ls", () => {
     expect(JSON.parse((await workspace.run(["ls", "--all", "--output-format", "json"])).stdout)).toHaveLength(3);
   });
 
-  it("searches every chat, with the place where the words stand", async () => {
+  it("ls --search searches every chat and shows where the words are", async () => {
     const { exit, stdout, stderr } = await workspace.run(["ls", "--search", "cupb"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout.split("\n").slice(1)).toEqual([
@@ -387,7 +387,7 @@ describe("sessions", () => {
     expect(none.stderr).toContain("courser sessions rename <id> <title…>");
   });
 
-  it("delete wants to be sure, deletes all or nothing, and leaves no trace", async () => {
+  it("sessions delete asks for confirmation, deletes all or nothing, and leaves no trace", async () => {
     const workspace = make();
     const folders = [addChat(workspace, first, ["find the walrus"]), addChat(workspace, second, ["two"])];
     await workspace.run(["ls", "--search", "walrus"]);
@@ -407,7 +407,7 @@ describe("sessions", () => {
     expect((await workspace.run(["sessions", "delete"])).stderr).toContain("needs <id...>");
   });
 
-  it("delete takes the snapshots of a chat with it", async () => {
+  it("sessions delete removes the snapshots of a chat", async () => {
     const workspace = make();
     workspace.file("a.txt", "the walrus was here\n");
     const script = [{ calls: [{ name: "Shell", args: { command: "echo gone > a.txt" } }] }, { text: "done" }];
@@ -456,11 +456,11 @@ describe("sessions", () => {
   });
 });
 
-describe("help", () => {
+describe("help for exports", () => {
   const workspace = createWorkspace();
   afterAll(() => workspace.remove());
 
-  it("leads to the export command from everywhere", async () => {
+  it("every help page leads to the export command", async () => {
     const topic = await workspace.run(["help", "export"]);
     expect(topic.exit).toBe(0);
     expect(topic.stdout).toMatch(/^Usage: courser export \[options\] <id>\n/);
@@ -485,7 +485,7 @@ describe("help", () => {
   );
 });
 
-describe("a chat that is not there", () => {
+describe("a chat that does not exist", () => {
   const missing = "0bae1f09-3bb0-49b8-9b9d-96a70ede533f";
 
   it.each([
@@ -496,7 +496,7 @@ describe("a chat that is not there", () => {
     ],
     ["../../../etc/passwd", 'Session not found: "../../../etc/passwd" is not a chat id. To resume'],
     ["", "Session not found: the id is empty. Leave --resume out for a new chat; the latest one: courser --continue"],
-  ])("is told of %s, and nothing is made", async (id, message) => {
+  ])("a missing chat is reported for %s, and nothing is created", async (id, message) => {
     const workspace = make();
     const run = await workspace.run(["-p", "--force", "--output-format", "json", "--resume", id, "hi"]);
     expect(run.exit).toBe(1);
@@ -523,7 +523,7 @@ describe("a chat that is not there", () => {
     expect(wrong).toMatchObject({ exit: 2, stderr: expect.stringContaining("create-chat") });
   });
 
-  it("names the program as it was called", async () => {
+  it("errors about a missing chat use the program's name", async () => {
     const workspace = make();
     const link = join(workspace.home, "cursor-agent");
     symlinkSync(cli, link);
@@ -535,7 +535,7 @@ describe("a chat that is not there", () => {
 
 const hasScript = existsSync("/usr/bin/script");
 
-describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
+describe.skipIf(!hasScript)(`sessions on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`, () => {
   let workspace: Workspace;
   beforeAll(() => {
     workspace = make();
@@ -547,7 +547,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
   const asked = /Which chat\?/;
   const folderOf = (id: string) => join(workspace.config, "chats", projectId(workspace.path), id);
 
-  it("ls lets arrow keys choose, and goes on with that chat", async () => {
+  it("ls lets arrow keys choose a chat and continues it", async () => {
     const { screen, exit } = await type("ls --trust", [
       [asked, "\x1b[B\x1b[B"],
       [/› .*Sums/, "\r"],
@@ -577,7 +577,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     expect(screen).not.toContain("cupboard");
   });
 
-  it("leaves with Esc, Ctrl+D and Ctrl+C, and prints a table where that is asked for", async () => {
+  it("ls exits on Esc, Ctrl+D and Ctrl+C, and prints a table if asked to", async () => {
     expect((await type("ls", [[asked, "\x1b"]])).exit).toBe(0);
     expect((await type("ls", [[asked, "\x04"]])).exit).toBe(0);
     expect((await type("ls", [[asked, "\x03"]])).exit).toBe(130);
@@ -586,7 +586,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     expect(screen).toContain("AGE");
   });
 
-  it("asks for a number where keys cannot be read", async () => {
+  it("ls asks for a number if keys cannot be read", async () => {
     const dumb = { TERM: "dumb" };
     const { screen, exit } = await type(
       "ls --trust",
@@ -602,12 +602,12 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     expect((await type("ls", [[/Number, or Enter/, "\r"]], dumb)).exit).toBe(0);
   });
 
-  it("resume goes on with the latest chat", async () => {
+  it("resume in a terminal continues the latest chat", async () => {
     const { screen, exit } = await type("resume --trust", [[/You said: /, "/quit\r"]]);
     expect(exit, screen).toBe(0);
   });
 
-  it("delete asks, and takes no for an answer", async () => {
+  it("sessions delete in a terminal asks, and does nothing on no", async () => {
     const id = "dddd4444-0000-4000-8000-000000000004";
     const folder = addChat(workspace, id, ["throw this away"]);
     const no = await type("sessions delete dddd", [[/Delete this chat\?/, "n\r"]]);

@@ -18,7 +18,7 @@ function courser(...words: string[]) {
 const has = (shell: string) => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 
 describe("completion", () => {
-  it("completes commands, their commands, flags and values in bash", () => {
+  it("completion offers commands, subcommands, flags and values in bash", () => {
     const script = join(home, "completion.bash");
     writeFileSync(script, courser("completion", "bash").stdout);
     const complete = (...words: string[]) => {
@@ -83,7 +83,7 @@ describe("shell integration", () => {
   it.each([
     ["zsh", ".zshrc"],
     ["fish", ".config/fish/config.fish"],
-  ])("knows the file of %s", (shell, file) => {
+  ])("shell integration knows the file of %s", (shell, file) => {
     expect(courser("install-shell-integration", shell).status).toBe(0);
     expect(readFileSync(join(home, file), "utf8")).toContain(`courser completion ${shell}`);
     courser("uninstall-shell-integration", shell);

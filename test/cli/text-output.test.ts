@@ -12,7 +12,7 @@ test.each([
   ["one that ends its paragraph", [said("All done.\n\n"), said("Really.")], "All done.\n\nReally.\n"],
   ["what was said before a call is not the answer", [said("I look."), call, said("Found.")], "Found.\n"],
   ["a new prompt", [said("First."), { type: "user", text: "and?" } as AgentEvent, said("Second.")], "Second.\n"],
-])("%s", (_name, events, printed) => {
+])("text output prints paragraphs: %s", (_name, events, printed) => {
   const output = outputs.text();
   expect([...events, done].map((event) => output.encode(event) ?? "").join("")).toBe(printed);
 });

@@ -5,7 +5,7 @@ import { createWorkspace } from "../support/run-cli.ts";
 const place = createWorkspace();
 afterAll(() => place.remove());
 
-it("lists no resources where there is no server, and spells an unknown tool as it spells the known ones", async () => {
+it("resources are empty without servers, and an unknown tool is spelled like known ones", async () => {
   const calls = [
     { name: "ListMcpResources", args: {} },
     { name: "Search_docs", args: { q: "x" } },

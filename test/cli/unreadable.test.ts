@@ -43,7 +43,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
   });
   afterAll(() => workspace?.remove());
 
-  it("folders and searches tell what they could not look at", async () => {
+  it("LS and searches report what they could not read", async () => {
     expect(await ask("list the files")).toContain("[Permission denied, not searched: shut]");
     expect(await ask("search for alpha")).toMatch(
       /a\.txt\n1:alpha\n\[Permission denied, not searched: secret\.txt, shut\]/,
@@ -57,7 +57,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     expect(await ask("find files named *.zzz")).toBe("No file matches *.zzz. Permission denied, not searched: shut.");
   });
 
-  it("a search by meaning names the files that it may not read", async () => {
+  it("semantic search names the files it may not read", async () => {
     const script = join(workspace.home, "search.json");
     const calls = [{ name: "SemanticSearch", args: { query: "where is alpha?" } }];
     writeFileSync(script, JSON.stringify([{ calls }, { text: "Looked." }]));
@@ -76,7 +76,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     expect(shown.stdout).toContain("[Permission denied, not searched: secret.txt, shut]");
   });
 
-  it("what was named itself fails, with one message", async () => {
+  it("reading an unreadable file fails with one message", async () => {
     for (const prompt of ["list the files in shut", "search for alpha in shut", "search for alpha in secret.txt"]) {
       const { stdout, stderr } = await run("-p", "--trust", prompt);
       expect(stdout).toMatch(/^I could not .*: Permission denied: this user may not read .*\.\n$/);
@@ -87,7 +87,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     expect(stderr).not.toMatch(/Warning|left out/);
   });
 
-  it("one unreadable folder of chats is one warning, and the others are listed", async () => {
+  it("an unreadable folder of chats is one warning, and the others are listed", async () => {
     const chats = join(workspace.config, "chats");
     const other = join(chats, "0".repeat(32));
     mkdirSync(other);
@@ -115,7 +115,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     open(chats);
   });
 
-  it("a chat that may not be read is not called missing", async () => {
+  it("an unreadable chat is not reported as missing", async () => {
     const id: string = JSON.parse((await run("ls", "--format", "json")).stdout)[0].id;
     const project = join(workspace.config, "chats", createHash("md5").update(workspace.path).digest("hex"));
     const folder = join(project, id);
@@ -145,7 +145,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     expect((await asked("--resume", id)).exit).toBe(0);
   });
 
-  it("files of the configuration are named, with the reason in words", async () => {
+  it("unreadable configuration files are named, with the reason", async () => {
     for (const [file, ...args] of [
       ["mcp.json", "mcp", "list"],
       ["cli-config.json", "permissions", "list"],

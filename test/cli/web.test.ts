@@ -52,7 +52,7 @@ function results(run: CliRun, key: string): any[] {
 const queries = (run: CliRun) => run.lines().filter((line) => line["type"] === "interaction_query");
 
 describe("the web, through the CLI", () => {
-  it("fetches what a rule of the user allows, in the shapes of the wire", async () => {
+  it("WebFetch reads what the user's rule allows, in the documented format", async () => {
     const here = space();
     const run = await here.run(
       [
@@ -96,7 +96,7 @@ describe("the web, through the CLI", () => {
     });
   });
 
-  it("rejects what nobody permitted, and asks nobody in print mode", async () => {
+  it("print mode rejects web access without permission, and asks nobody", async () => {
     const here = space({ allow: [] });
     const script = here.file(
       "../s.json",
@@ -118,7 +118,7 @@ describe("the web, through the CLI", () => {
     expect(run.exit).toBe(0);
   });
 
-  it("searches with the engine of the settings or of the environment, and says what to configure", async () => {
+  it("WebSearch uses the engine of the settings or environment, and says what to configure", async () => {
     const env = { SEARXNG_URL: `http://127.0.0.1:${web.port}` };
     const found = { success: { references: [{ title: "T", url: "https://t.test/", chunk: "c" }] } };
     const run = await space({ allow: [] }).play(searching, [], { env });

@@ -1,17 +1,16 @@
 // Prints version, system and model, for bug reports.
 import { UserError } from "../../protocol/error-codes.ts";
-import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
-import { answer, answerJson } from "./answer.ts";
+import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel } from "./chosen-model.ts";
 
 export async function about(invocation: Invocation): Promise<number> {
-  const { version, env, line } = invocation;
+  const { version, env } = invocation;
   const { model, named, configDir } = chosenModel(invocation);
   const modelName = model instanceof UserError ? (named ?? null) : model.displayName;
   const shell = env["SHELL"]?.replace(/^.*\//, "") || null;
   const terminal = env["TERM_PROGRAM"] || null;
-  if (flagText(line.flags, "format") === "json") {
+  if (wantsJson(invocation)) {
     return answerJson({
       cliVersion: version,
       latestStatus: null,

@@ -4,7 +4,7 @@ import type { Invocation } from "../main.ts";
 import { openStdout } from "../stdout.ts";
 
 /** Writes the whole answer and returns the exit code. */
-export async function answer(text: string): Promise<number> {
+export async function answer(text: string | Uint8Array): Promise<number> {
   let exitCode = 0;
   const stdout = openStdout(() => {
     exitCode = 141; // as if SIGPIPE had ended it, which is what readers like `head` expect

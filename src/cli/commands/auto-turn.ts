@@ -4,7 +4,7 @@ import type { Provider, ToolSpec } from "../../model/provider.ts";
 import { ModelError } from "../../model/provider.ts";
 import type { Usage } from "../../protocol/event.ts";
 import type { Message, Part, ToolCallPart } from "../../protocol/message.ts";
-import { callFault, type Turn, type TurnEvent, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
+import { callFault, type Turn, type TurnEvent, toolTable } from "../../protocol/turn-contract.ts";
 import { conversationOf } from "../../protocol/turn-input.ts";
 import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { openProvider } from "../../run/models.ts";
@@ -21,12 +21,12 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
     // Each turn is a process of its own, so a script continues where the conversation is.
     repliesGiven: turn.messages.filter(({ role }) => role === "assistant").length,
   });
-  const tools = turn.tools.map(specOf);
+  const tools = turn.tools.map(({ name, schema, description = "" }) => ({ name, description, parameters: schema }));
   const table = toolTable(turn.tools);
   const usage = { promptTokens: 0, completionTokens: 0 };
-  let told = messages;
+  let history = messages;
   for (let repairs = 0; ; repairs++) {
-    const reply = yield* streamReply(provider, { setup, system, messages: told, tools, signal });
+    const reply = yield* streamReply(provider, { setup, system, messages: history, tools, signal });
     usage.promptTokens += reply.usage.inputTokens + reply.usage.cacheReadTokens + reply.usage.cacheWriteTokens;
     usage.completionTokens += reply.usage.outputTokens;
     const { calls } = reply;
@@ -46,7 +46,7 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
         faults[index]?.message ?? "Not run, because another call in the same reply was invalid. Call it again.";
       return { type: "tool_result", id, text, isError: true };
     });
-    told = [...told, { role: "assistant", parts: reply.parts }, { role: "user", parts: results }];
+    history = [...history, { role: "assistant", parts: reply.parts }, { role: "user", parts: results }];
   }
 }
 
@@ -66,7 +66,7 @@ async function* streamReply(
 ): AsyncGenerator<TurnEvent, ModelReply> {
   let usage = noUsage;
   let parts: Part[] = [];
-  let said = "";
+  let answerText = "";
   let retelling: RepeatedText | undefined;
   const request = {
     model: model.modelId,
@@ -80,7 +80,7 @@ async function* streamReply(
     switch (chunk.type) {
       case "text": {
         const content = retelling ? retelling.next(chunk.text) : chunk.text;
-        said += content;
+        answerText += content;
         if (content !== "") yield { type: "assistant_delta", data: { content } };
         break;
       }
@@ -93,7 +93,7 @@ async function* streamReply(
       case "retry":
         // The reply starts over from its beginning.
         parts = [];
-        retelling = new RepeatedText(said);
+        retelling = new RepeatedText(answerText);
         break;
       case "thinking":
       case "model":
@@ -101,8 +101,4 @@ async function* streamReply(
     }
   }
   return { parts, calls: parts.filter((part) => part.type === "tool_call"), usage };
-}
-
-function specOf({ name, schema, description = "" }: TurnTool): ToolSpec {
-  return { name, description, parameters: schema };
 }

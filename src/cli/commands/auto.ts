@@ -65,7 +65,7 @@ class ContractLines {
 
   fail(error: unknown): void {
     if (this.#hasEnded || this.exitCode !== 0) return;
-    const { code, message } = explained(error);
+    const { code, message } = explainAnyFailure(error);
     this.exitCode = exitCodeOf(code);
     this.write({ type: "error", data: { code, message } });
     writeStderr(errorLine(message, code));
@@ -81,7 +81,7 @@ class ContractLines {
 }
 
 /** Model errors keep their own code. */
-function explained(error: unknown): ReturnType<typeof explainFailure> {
+function explainAnyFailure(error: unknown): ReturnType<typeof explainFailure> {
   const { name, code, message } = error as UserError;
   return name === "ModelError" ? { code, message: withoutSecrets(message) } : explainFailure(error);
 }

@@ -43,19 +43,23 @@ export function tryModel(choice: ModelChoice): ResolvedModel | UserError {
   }
 }
 
-/** Where the key comes from: a variable's name, `--api-key` or `login`. Undefined without a key. */
+/** Where the key comes from: a variable's name, `--api-key`, `login` or a token command. Undefined without a key. */
 export function keySource(model: ResolvedModel, { env, endpoints }: ModelChoice): string | undefined {
+  if (model.tokenCommand !== undefined) return "the token command";
   if (model.key === undefined) return undefined;
   if (model.apiKeySource === "flag") return "--api-key";
   if (model.apiKeySource === "login") return "login";
-  const own = endpoints?.[model.vendor];
+  const endpoint = endpoints?.[model.vendor];
   const variables = [
-    own?.keyEnv,
-    ...(own?.keys ?? []),
+    endpoint?.keyEnv,
+    ...(endpoint?.keys ?? []),
     ...(findVendor(model.vendor)?.keyVariables ?? []),
     "CURSOR_API_KEY",
   ];
-  return variables.find((variable) => variable !== undefined && env[variable]?.trim() === model.key) ?? "environment";
+  return (
+    variables.find((variable) => variable !== undefined && env[variable]?.trim() === model.key) ??
+    (model.kind === "bedrock" ? "~/.aws" : "environment")
+  );
 }
 
 function currentFolder(): string {

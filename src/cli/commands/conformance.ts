@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import {
   type ConformanceReport,
+  checkConformance,
   chosenRules,
-  examine,
   reportJunit,
   reportText,
 } from "../../testing/conformance/index.ts";
@@ -31,7 +31,7 @@ export async function conformance({ line: { flags, words }, env, name }: Invocat
   const watch = handleShutdown(abort, { env });
   let report: ConformanceReport;
   try {
-    report = await examine({
+    report = await checkConformance({
       command: fromAnywhere(words),
       env,
       timeoutMs: Number(seconds) * 1000,

@@ -60,12 +60,12 @@ async function carryOut(team: FleetClient, invocation: Invocation, work: RemoteW
     if (event.type === "notice" && event.kind === "repository") left = `${event.message} ${elsewhere}`;
   const result = await run.result;
   try {
-    await apply(await run.patch(), work.workspace, invocation.env);
+    if (result.outcome !== "cancelled") await apply(await run.patch(), work.workspace, invocation.env);
     return { result, ...(left !== undefined && { left }) };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const { outcome: _outcome, ...facts } = result;
-    return { result: { ...facts, outcome: "error", error: new RunError("error", error.code, error.message) } };
+    const { outcome: _outcome, ...details } = result;
+    return { result: { ...details, outcome: "error", error: new RunError("error", error.code, error.message) } };
   }
 }
 

@@ -9,17 +9,21 @@ import { type EvaluationWishes, planAttempts } from "../../eval/plan.ts";
 import { exitCodeOf, predictions, reportJunit, reportText, resultsJson } from "../../eval/report.ts";
 import { sandboxProblem } from "../../eval/scripts.ts";
 import { findTasks } from "../../eval/task.ts";
+import { settlesWithin } from "../../process/clock.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { toolOf } from "../../serve/live-options.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { visible } from "../../text/visible.ts";
 import { cut } from "../../text/width.ts";
+import { cliFlag } from "../background.ts";
 import { type FlagValues, flagText } from "../flags.ts";
+import { windUpMs } from "../fleet-watch.ts";
 import type { Invocation } from "../main.ts";
 import { handleShutdown } from "../shutdown.ts";
 import { withoutSecrets, writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel } from "./chosen-model.ts";
-import { fleetUrl } from "./runs/context.ts";
+import { fleetUrl, withFleet } from "./runs/context.ts";
 
 /** High, because little happens on this machine: workers decide how many attempts run at once. */
 const fleetConcurrency = 16;
@@ -39,16 +43,19 @@ export async function evalTasks(invocation: Invocation): Promise<number> {
   const tasks = findTasks(words);
   if (wishes.confined) await requireSandbox(invocation);
   const abort = new AbortController();
-  const watch = handleShutdown(abort, { env: invocation.env });
+  const watch = handleShutdown(abort, { env: invocation.env, ...(remote && { graceMs: windUpMs }) });
+  // The runs are cancelled first, which a fleet that cannot be reached does not hear.
+  abort.signal.addEventListener("abort", () => setTimeout(() => void remote?.close(), windUpMs / 2));
   const key = flagText(flags, "api-key");
   const options: EvaluateOptions = {
     env: { ...invocation.env, ...(key !== undefined && { CURSOR_API_KEY: key }) },
     redact: withoutSecrets,
     signal: abort.signal,
-    concurrency: countOf(flags, "concurrency") ?? (remote ? fleetConcurrency : Math.min(4, availableParallelism())),
+    concurrency:
+      positiveIntegerFlag(flags, "concurrency") ?? (remote ? fleetConcurrency : Math.min(4, availableParallelism())),
     progress: wantsJson(invocation) ? silent : showProgress(),
   };
-  try {
+  const work = async () => {
     if (flags.has("check")) {
       const checks = await checkTasks(tasks, wishes, options);
       const code = wantsJson(invocation) ? await answerJson(checks) : await answer(checkText(checks));
@@ -62,20 +69,29 @@ export async function evalTasks(invocation: Invocation): Promise<number> {
     const code = (await answer(text)) || exitCodeOf(evaluation.summary);
     abort.signal.throwIfAborted();
     return code;
+  };
+  const workWithFleet = (_fleet: unknown, gone: AbortSignal) => {
+    gone.addEventListener("abort", () => abort.abort(gone.reason));
+    return work();
+  };
+  try {
+    return await (remote ? withFleet(invocation, workWithFleet) : work());
   } finally {
     watch.stop();
-    await remote?.close();
+    if (remote) await settlesWithin(remote.close(), windUpMs);
   }
 }
 
 function wishesOf(invocation: Invocation): EvaluationWishes {
   const { flags } = invocation.line;
-  const given = (flagText(flags, "agent") ?? "cli") as EvaluationWishes["agent"];
-  const agent = flags.has("oracle") ? "oracle" : given;
-  if (flags.has("oracle") && flags.has("agent") && given !== "oracle")
+  const agentName = (flagText(flags, "agent") ?? "cli") as EvaluationWishes["agent"];
+  const agent = flags.has("oracle") ? "oracle" : agentName;
+  if (flags.has("oracle") && flags.has("agent") && agentName !== "oracle")
     throw new UserError("USAGE", "--oracle and --agent say two things. Give one of them.");
+  const other = otherCli(invocation);
+  if (other) return { ...other, agent, attempts: positiveIntegerFlag(flags, "attempts") ?? 1, ...placesOf(flags) };
   const model = agent === "cli" && !flags.has("check") ? modelOf(invocation) : "none";
-  const attempts = countOf(flags, "attempts");
+  const attempts = positiveIntegerFlag(flags, "attempts");
   if (model === "replay" && agent === "cli" && attempts !== undefined)
     throw new UserError("USAGE", "With --model replay each recording of a task is one attempt: leave --attempts out.");
   if (flags.has("save-recordings") && (agent !== "cli" || model === "replay"))
@@ -84,7 +100,6 @@ function wishesOf(invocation: Invocation): EvaluationWishes {
     const value = flagText(flags, name);
     return value === undefined ? [] : [`--${name}`, value];
   });
-  const output = flagText(flags, "output");
   return {
     agent,
     model,
@@ -92,19 +107,52 @@ function wishesOf(invocation: Invocation): EvaluationWishes {
     args: passedOn,
     onMismatch: flagText(flags, "replay-on-mismatch") === "stop" ? "stop" : "continue",
     attempts: attempts ?? 1,
-    confined: flagText(flags, "sandbox") !== "disabled",
-    ...(output !== undefined && { output: resolve(output) }),
     record: flags.has("save-recordings"),
-    keep: flags.has("keep"),
+    ...placesOf(flags),
   };
 }
 
-/** Passes the configured model on by name, because the runs have a configuration of their own. Throws if there is no key. */
+function placesOf(flags: FlagValues): Pick<EvaluationWishes, "confined" | "output" | "keep"> {
+  const output = flagText(flags, "output");
+  const confined = flagText(flags, "sandbox") !== "disabled";
+  return { confined, ...(output !== undefined && { output: resolve(output) }), keep: flags.has("keep") };
+}
+
+type OtherCli = Pick<EvaluationWishes, "tool" | "model" | "executable" | "args" | "onMismatch" | "record">;
+
+/** Returns the agent CLI named by `--cli`, which accepts `--model` and none of the other flags of our own agent. */
+function otherCli({ line: { flags } }: Invocation): OtherCli | undefined {
+  const cli = cliFlag(flags.get("cli"));
+  if (cli === "courser") return undefined;
+  const courserFlags = [
+    "agent",
+    "oracle",
+    "save-recordings",
+    "fleet",
+    "effort",
+    "api-key",
+    "endpoint",
+    "endpoint-type",
+  ];
+  const refusedFlag = [...courserFlags, "max-turns", "max-cost", "price", "replay-on-mismatch"].find((name) =>
+    flags.has(name),
+  );
+  if (refusedFlag !== undefined)
+    throw new UserError("USAGE", `--${refusedFlag} cannot be used with --cli ${cli}: it is for our own CLI.`);
+  const model = flagText(flags, "model") ?? "default";
+  if (/^(script|replay)(:|$)/.test(model))
+    throw new UserError("USAGE", `--model ${model} answers our own CLI, not ${cli}. Name a model that ${cli} knows.`);
+  return { tool: toolOf(cli), model, executable: [], args: [], onMismatch: "stop", record: false };
+}
+
+/** Passes the configured model on by name, because each run has its own configuration. Throws if there is no key. */
 function modelOf(invocation: Invocation): string {
-  const given = flagText(invocation.line.flags, "model");
-  if (given === "replay" || given === "script") return given;
+  const modelName = flagText(invocation.line.flags, "model");
+  if (modelName === "replay" || modelName === "script") return modelName;
   const { named, model } = chosenModel(invocation);
-  if (model instanceof UserError) throw model;
+  // Workers use keys of their own.
+  const isTheirs = fleetUrl(invocation) !== undefined && named !== undefined;
+  if (model instanceof UserError && !(isTheirs && model.code === "NOT_AUTHENTICATED")) throw model;
   return named ?? "auto";
 }
 
@@ -118,12 +166,12 @@ async function requireSandbox({ env }: Invocation): Promise<void> {
   );
 }
 
-function countOf(flags: FlagValues, name: string): number | undefined {
-  const given = flagText(flags, name);
-  if (given === undefined) return undefined;
-  if (!/^[1-9]\d{0,4}$/.test(given))
-    throw new UserError("USAGE", `--${name} '${given}' must be a positive integer. Example: --${name} 3`);
-  return Number(given);
+function positiveIntegerFlag(flags: FlagValues, name: string): number | undefined {
+  const flagValue = flagText(flags, name);
+  if (flagValue === undefined) return undefined;
+  if (!/^[1-9]\d{0,4}$/.test(flagValue))
+    throw new UserError("USAGE", `--${name} '${flagValue}' must be a positive integer. Example: --${name} 3`);
+  return Number(flagValue);
 }
 
 function writeFiles(flags: FlagValues, evaluation: Evaluation, settings: { model: string }): void {

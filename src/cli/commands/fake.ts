@@ -19,30 +19,29 @@ export async function fake(invocation: Invocation): Promise<number> {
   if (resumed === unknownSession) throw new UserError("SESSION_NOT_FOUND", "Session not found");
   const from = flagText(flags, "from");
   const partial = flags.has("stream-partial-output");
-  const told = await fakeEvents({
+  const fakeStream = await fakeEvents({
     version,
     file: from === undefined ? undefined : resolve(from),
     prompt,
     cwd: process.cwd(),
     sessionId: resumed,
   });
-  const events = partial ? withDeltas(told) : told;
+  const events = partial ? withDeltas(fakeStream) : fakeStream;
   const init = events.find((event) => event.type === "init");
   const output = outputs[format]({ sessionId: init?.sessionId ?? "", partial, compat: versions[version] });
   const ending = events.at(-1);
   const exit = ending?.type === "fail" ? exitCodeOf("INTERNAL") : 0;
   const lines = events.flatMap((event) => {
-    const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
-    return output.encode(shown) ?? [];
+    const redactedEvent = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
+    return output.encode(redactedEvent) ?? [];
   });
   if (ending?.type === "fail") writeStderr(`${resultText(ending.message)}\n`);
-  return play(lines, exit, fault);
+  return playLines(lines, exit, fault);
 }
 
-/** An id that no chat has. */
 const unknownSession = "00000000-0000-4000-8000-000000000000";
 
-async function play(lines: readonly string[], exit: number, fault: FaultName | undefined): Promise<number> {
+async function playLines(lines: readonly string[], exit: number, fault: FaultName | undefined): Promise<number> {
   const { chunks, end } = planOf(lines, exit, fault);
   const stdout = openStdout();
   // Like the original, exit at once on a signal, with the signal's exit code.

@@ -14,7 +14,7 @@ export async function generateRule(invocation: Invocation): Promise<number> {
   const { line, name: program } = invocation;
   const workspace = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
   const { isatty } = await import("node:tty");
-  const rule = isatty(0) ? await askFor(given(invocation)) : complete(given(invocation), program);
+  const rule = isatty(0) ? await askFor(ruleFromFlags(invocation)) : complete(ruleFromFlags(invocation), program);
   checkName(rule.name);
   const folder = join(workspace, ".cursor", "rules");
   const file = join(folder, `${rule.name}.mdc`);
@@ -22,10 +22,10 @@ export async function generateRule(invocation: Invocation): Promise<number> {
     throw new UserError("USAGE", `${file} already exists. Choose another --name, or replace it with --force.`);
   makeFolder(folder, 0o755);
   replaceFile(file, ruleFileText(rule));
-  return answer(`✓ ${file}\n${applies(rule)}\n`);
+  return answer(`✓ ${file}\n${describeScope(rule)}\n`);
 }
 
-function given({ line: { flags, words } }: Invocation): Partial<NewRule> & { always: boolean } {
+function ruleFromFlags({ line: { flags, words } }: Invocation): Partial<NewRule> & { always: boolean } {
   const text = words.join(" ").trim();
   const name = flagText(flags, "name");
   const description = flagText(flags, "description");
@@ -69,7 +69,7 @@ function ruleFileText({ text, description, globs, always }: NewRule): string {
   return `---\n${head.join("\n")}\n---\n\n${text}\n`;
 }
 
-function applies({ globs, description, always }: NewRule): string {
+function describeScope({ globs, description, always }: NewRule): string {
   if (always) return "It applies to every conversation.";
   if (globs !== undefined) return `It applies to files that match ${globs}.`;
   return description === undefined

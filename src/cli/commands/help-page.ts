@@ -17,8 +17,8 @@ export function pageNames(): string[] {
 }
 
 /** `given` may also be a page's path: docs/models.md. */
-export function helpPage(given: string): string | undefined {
-  const name = given.replace(/^docs\//, "").replace(/\.md$/, "");
+export function helpPage(pageName: string): string | undefined {
+  const name = pageName.replace(/^docs\//, "").replace(/\.md$/, "");
   if (!pageNames().includes(name)) return undefined;
   const files = [join(folder, `${name}.md`), join(folder, name, "index.md")];
   return plainText(readFileSync(files.find((file) => existsSync(file))!, "utf8"));

@@ -95,15 +95,15 @@ function programHelp(name: string): string {
   return sections([
     `${name}: a coding agent for terminals and scripts, with any model or none.`,
     `Usage: ${name} [options] [prompt...]      interactive chat\n       ${name} -p [options] <prompt>     answer once and exit\n       ${name} <command> [options]`,
-    titled(
+    titledRows(
       "Commands",
       subjects.map(([names, meaning]) => row(names, meaning)),
     ),
-    titled(
+    titledRows(
       "Options",
       often.map((wanted) => flagRow(flags.find((flag) => flag.name === wanted)!, short[wanted])),
     ),
-    titled("Examples", [
+    titledRows("Examples", [
       `  ${name} -p --trust "list all files"`,
       `  ${name} -p --force "create hello.txt with text 'Hello'"`,
       `  echo "what is 2+2?" | ${name} -p --trust --output-format json -`,
@@ -127,22 +127,22 @@ const short: Record<string, string> = {
 function fullHelp(name: string, commands: readonly Command[]): string {
   return sections([
     `Usage: ${name} [options] [command] [prompt...]`,
-    titled("Commands", commands.filter(isThere).map(commandRow)),
-    titled("Arguments", [row("prompt", "What to do; '-' stands for stdin, and everything after -- is the prompt")]),
-    titled("In a prompt", [
+    titledRows("Commands", commands.filter(isThere).map(commandRow)),
+    titledRows("Arguments", [row("prompt", "What to do; '-' stands for stdin, and everything after -- is the prompt")]),
+    titledRows("In a prompt", [
       row("@path", "Attaches a file, a directory or an image"),
       row("/name [words]", "Calls a command, a skill or a subagent, such as /explore"),
     ]),
     ...flagGroups(flags),
-    titled(
+    titledRows(
       "Environment",
       environment.map(([variable, meaning]) => row(variable, meaning)),
     ),
-    titled(
+    titledRows(
       "Exit codes",
       exitCodes.map(([code, meaning]) => row(code, meaning)),
     ),
-    titled("What --force does not override", [
+    titledRows("What --force does not override", [
       row("deny rules", "permissions.deny in cli-config.json and .cursor/cli.json always win"),
       row(
         "protected paths",
@@ -169,14 +169,21 @@ function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unk
     `Usage: ${usage}`,
     command.summary,
     ...(command.aliases ? [`Also called: ${command.aliases.join(", ")}`] : []),
-    ...(command.commands ? [titled("Commands", command.commands.map(innerRow))] : []),
-    titled(
+    ...(command.commands
+      ? [
+          titledRows(
+            "Commands",
+            command.commands.map((inner) => commandRow(inner)),
+          ),
+        ]
+      : []),
+    titledRows(
       "Options",
       options.map((flag) => flagRow(flag)),
     ),
     ...(command.examples
       ? [
-          titled(
+          titledRows(
             "Examples",
             command.examples.map((example) => `  ${exampleLine(name, example)}`),
           ),
@@ -193,11 +200,11 @@ function exampleLine(name: string, example: string): string {
 }
 
 function flagGroups(table: readonly Flag[]): string[] {
-  const shown = table.filter((flag) => !flag.hidden);
-  return [...new Set(shown.map((flag) => flag.group))].map((group) =>
-    titled(
+  const visibleFlags = table.filter((flag) => !flag.hidden);
+  return [...new Set(visibleFlags.map((flag) => flag.group))].map((group) =>
+    titledRows(
       group,
-      shown.filter((flag) => flag.group === group).map((flag) => flagRow(flag)),
+      visibleFlags.filter((flag) => flag.group === group).map((flag) => flagRow(flag)),
     ),
   );
 }
@@ -209,13 +216,9 @@ function flagRow(flag: Flag, help = flag.help): string {
   return row(`${short}--${flag.name}${flag.value ? ` ${flag.value}` : ""}`, `${help}${choices}`);
 }
 
-function commandRow(command: Command): string {
-  const names = [command.name, ...(command.aliases ?? [])].join(" | ");
+function commandRow(command: Command | InnerCommand): string {
+  const names = [command.name, ...("aliases" in command ? (command.aliases ?? []) : [])].join(" | ");
   return row(`${names}${command.operands ? ` ${command.operands}` : ""}`, command.summary);
-}
-
-function innerRow({ name, operands, summary }: InnerCommand): string {
-  return row(operands ? `${name} ${operands}` : name, summary);
 }
 
 function row(term: string, meaning: string): string {
@@ -235,7 +238,7 @@ function wrap(text: string, room: number): string[] {
   return lines;
 }
 
-function titled(title: string, rows: readonly string[]): string {
+function titledRows(title: string, rows: readonly string[]): string {
   return `${title}:\n${rows.join("\n")}`;
 }
 

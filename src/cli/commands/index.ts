@@ -23,7 +23,6 @@ export type Command = Omit<InnerCommand, "load"> & {
   verbatimAfter?: string;
   /** The original CLI has no such command: after -p it is a word of the prompt. */
   ours?: true;
-  /** Subcommands, named by the first word after it. */
   commands?: readonly InnerCommand[];
   /** The subcommand that runs if none is named. */
   inner?: string;
@@ -123,7 +122,7 @@ export const commands: readonly Command[] = [
     summary: "Resume the latest chat session",
     load: async () => (await import("./resume.ts")).resume,
   },
-  outer({
+  withInnerFlags({
     name: "sessions",
     ours: true,
     summary: "Show, export, import, fork, rename, rewind and delete chats",
@@ -141,7 +140,7 @@ export const commands: readonly Command[] = [
     },
   },
   ...testCommands,
-  outer({
+  withInnerFlags({
     name: "permissions",
     ours: true,
     summary: "Check, explain, list, lint and change what the agent may do",
@@ -149,7 +148,7 @@ export const commands: readonly Command[] = [
     commands: permissionCommands,
     inner: "list",
   }),
-  outer({
+  withInnerFlags({
     name: "config",
     ours: true,
     summary: "List, read and change your settings",
@@ -157,7 +156,7 @@ export const commands: readonly Command[] = [
     commands: configCommands,
     inner: "list",
   }),
-  outer({
+  withInnerFlags({
     name: "trust",
     ours: true,
     summary: "List, add and remove trusted directories",
@@ -165,7 +164,7 @@ export const commands: readonly Command[] = [
     commands: trustCommands,
     inner: "list",
   }),
-  outer({
+  withInnerFlags({
     name: "hooks",
     ours: true,
     summary: "Write, install, check and test hooks for Cursor, Claude Code and Codex",
@@ -182,7 +181,7 @@ export const commands: readonly Command[] = [
     examples: [`echo '{"type":"turn","messages":[{"role":"user","content":"hi"}]}' | courser auto --stream-json`],
     load: async () => (await import("./auto.ts")).auto,
   },
-  outer({
+  withInnerFlags({
     name: "adapter",
     ours: true,
     summary: "Check that a CLI can be used behind the turn contract",
@@ -198,7 +197,7 @@ export const commands: readonly Command[] = [
     examples: ["acp", "--model sonnet acp"],
     load: async () => (await import("./acp.ts")).acp,
   },
-  outer({
+  withInnerFlags({
     name: "mcp",
     summary: "List, approve, add and log in to MCP servers, or run as one",
     examples: ["mcp list", "mcp enable docs", "mcp add docs -- npx -y docs-server"],
@@ -206,7 +205,7 @@ export const commands: readonly Command[] = [
     inner: "list",
   }),
   {
-    ...outer({
+    ...withInnerFlags({
       name: "plugin",
       summary: "List, install, update and remove plugins",
       examples: ["plugin list", "plugin add ./my-plugin", "plugin update", "plugin remove my-plugin"],
@@ -215,7 +214,7 @@ export const commands: readonly Command[] = [
     }),
     aliases: ["plugins"],
   },
-  outer({
+  withInnerFlags({
     name: "sandbox",
     summary: "Configure the sandbox, or run a command in it",
     verbatimAfter: "run",
@@ -223,7 +222,7 @@ export const commands: readonly Command[] = [
     commands: sandboxCommands,
   }),
   {
-    ...outer({
+    ...withInnerFlags({
       name: "worktrees",
       ours: true,
       summary: "List the worktrees of runs; show, merge or remove one",
@@ -233,7 +232,7 @@ export const commands: readonly Command[] = [
     }),
     aliases: ["worktree"],
   },
-  outer({
+  withInnerFlags({
     name: "runs",
     ours: true,
     summary: "List, watch, answer and stop background runs",
@@ -272,7 +271,7 @@ export const commands: readonly Command[] = [
     load: async () => (await import("./batch/index.ts")).batch,
   },
   {
-    ...outer({
+    ...withInnerFlags({
       name: "persist",
       summary: "Sessions that outlive the terminal: start, attach, list, stop",
       examples: ['persist "make the tests pass"', "persist attach 0bae", "persist --resume 0bae"],
@@ -299,7 +298,7 @@ export const commands: readonly Command[] = [
     examples: ["studio", "studio --no-open"],
     load: async () => (await import("./studio.ts")).studio,
   },
-  outer({
+  withInnerFlags({
     name: "fleet",
     ours: true,
     summary: "Look after a fleet: its queue, workers, streams and limits",
@@ -307,7 +306,7 @@ export const commands: readonly Command[] = [
     commands: fleetCommands,
     inner: "status",
   }),
-  outer({
+  withInnerFlags({
     name: "worker",
     summary: "Execute the runs of a fleet on this machine",
     examples: ["worker start --fleet nats://127.0.0.1:4222 --concurrency 4", "worker debug"],
@@ -379,7 +378,7 @@ export const commands: readonly Command[] = [
 ];
 
 /** Gives a command the flags of all its subcommands, each name once, because the parser does not yet know which one is meant. */
-function outer(command: Command & { commands: readonly InnerCommand[] }): Command {
+function withInnerFlags(command: Command & { commands: readonly InnerCommand[] }): Command {
   const all = [command, ...command.commands].flatMap(({ flags = [] }) => flags);
   const flags = all.filter((flag, index) => all.findIndex((other) => other.name === flag.name) === index);
   return { ...command, operands: "[command]", flags };

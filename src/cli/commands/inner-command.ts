@@ -52,9 +52,9 @@ function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: 
   const all = new Set(outer.commands.flatMap((each) => each.flags ?? []).map((flag) => flag.name));
   for (const flag of all) {
     if (!line.flags.has(flag)) continue;
-    const own = command.flags?.find((each) => each.name === flag);
-    if (!own && command.uses?.includes(flag)) continue;
-    if (!own) {
+    const ownFlag = command.flags?.find((each) => each.name === flag);
+    if (!ownFlag && command.uses?.includes(flag)) continue;
+    if (!ownFlag) {
       const near = nearestName(flag, [...(command.flags?.map((each) => each.name) ?? []), ...(command.uses ?? [])]);
       const meant = near === undefined ? "" : ` Did you mean --${near}?`;
       throw new UserError(
@@ -63,7 +63,7 @@ function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: 
       );
     }
     const value = flagText(line.flags, flag);
-    if (value !== undefined) checkChoice(own, value);
+    if (value !== undefined) checkChoice(ownFlag, value);
   }
 }
 

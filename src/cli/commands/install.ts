@@ -13,8 +13,8 @@ type Link = { path: string; target: string };
 
 /** The launcher of hook scripts is next to the running file. */
 function linksTo(file: string, folder: string): Link[] {
-  const own = ["courser", "cursor-agent", "agent"].map((name) => ({ path: join(folder, name), target: file }));
-  return [...own, { path: join(folder, "courser-hook"), target: join(dirname(file), "courser-hook.cjs") }];
+  const links = ["courser", "cursor-agent", "agent"].map((name) => ({ path: join(folder, name), target: file }));
+  return [...links, { path: join(folder, "courser-hook"), target: join(dirname(file), "courser-hook.cjs") }];
 }
 
 export async function install({ name, env, line }: Invocation): Promise<number> {

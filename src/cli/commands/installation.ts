@@ -118,15 +118,20 @@ const globals: readonly { pattern: RegExp; name: keyof typeof latest; update(pat
 
 function projectManager(directory: string): Manager {
   const has = (file: string) => existsSync(join(directory, file));
-  if (has("pnpm-lock.yaml")) return using("pnpm", latest.pnpm, ["update", "--latest", packageName]);
+  if (has("pnpm-lock.yaml")) return packageManager("pnpm", latest.pnpm, ["update", "--latest", packageName]);
   if (has("yarn.lock") && has(".yarnrc.yml")) {
-    return using("yarn", ["yarn", "npm", "info", packageName, "--fields", "version", "--json"], ["up", packageName]);
+    return packageManager(
+      "yarn",
+      ["yarn", "npm", "info", packageName, "--fields", "version", "--json"],
+      ["up", packageName],
+    );
   }
-  if (has("yarn.lock")) return using("yarn", latest.yarn, ["upgrade", "--latest", packageName]);
-  if (has("bun.lock") || has("bun.lockb")) return using("bun", latest.bun, ["update", "--latest", packageName]);
-  return using("npm", latest.npm, ["install", target]);
+  if (has("yarn.lock")) return packageManager("yarn", latest.yarn, ["upgrade", "--latest", packageName]);
+  if (has("bun.lock") || has("bun.lockb"))
+    return packageManager("bun", latest.bun, ["update", "--latest", packageName]);
+  return packageManager("npm", latest.npm, ["install", target]);
 
-  function using(name: string, ask: readonly string[], update: readonly string[]): Manager {
+  function packageManager(name: string, ask: readonly string[], update: readonly string[]): Manager {
     return { name, directory, latest: ask, update: [name, ...update], add: [name, name === "npm" ? "install" : "add"] };
   }
 }

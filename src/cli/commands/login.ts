@@ -15,19 +15,20 @@ import { type ChosenModel, chosenModel } from "./chosen-model.ts";
 export async function login(invocation: Invocation): Promise<number> {
   const { env, line } = invocation;
   const chosen = chosenModel(invocation);
-  const given = flagText(line.flags, "api-key");
-  const onTerminal = await isOnTerminal();
+  const keyFlag = flagText(line.flags, "api-key");
+  const { isatty } = await import("node:tty");
+  const onTerminal = isatty(0);
   let vendor =
     vendorWord(invocation, Object.keys(chosen.choice.endpoints ?? {})) ??
     vendorOfModel(chosen) ??
-    vendorOfKey(given ?? "");
+    vendorOfKey(keyFlag ?? "");
   if (vendor === undefined && onTerminal) vendor = await askVendor();
-  const key = checkedKey(given ?? (onTerminal ? await askKey(vendor!) : await readStdin()));
+  const key = checkKey(keyFlag ?? (onTerminal ? await askKey(vendor!) : await readStdin()));
   vendor ??= vendorOfKey(key);
   if (vendor === undefined) {
     throw new UserError(
       "USAGE",
-      `login needs a vendor. Type: ${invocation.name} login <vendor>, with one of ${hosted().join(", ")}.`,
+      `login needs a vendor. Type: ${invocation.name} login <vendor>, with one of ${vendorsWithKeys().join(", ")}.`,
     );
   }
 
@@ -36,6 +37,8 @@ export async function login(invocation: Invocation): Promise<number> {
   if (note !== undefined) writeStderr(`Note: ${note}\n`);
   const exitCode = await answer(`✓ Key saved for ${vendor} (${authFile(chosen.configDir)})\n`);
   noteVariables([vendor], env, (variable) => `${variable} is set and takes precedence over the saved key.`);
+  if (vendorRow(chosen.choice, vendor)?.tokenCommand)
+    writeStderr(`Note: courser.json has a tokenCommand for ${vendor}, which is used in place of any key.\n`);
   return exitCode;
 }
 
@@ -74,8 +77,7 @@ async function verify(vendor: string, key: string, { choice }: ChosenModel): Pro
     : undefined;
 }
 
-/** The vendors that need a key. */
-function hosted(): string[] {
+function vendorsWithKeys(): string[] {
   return vendors.filter((row) => !row.local).map((row) => row.name);
 }
 
@@ -91,9 +93,9 @@ function vendorWord({ line, name }: Invocation, others: readonly string[]): stri
   if (others.includes(word)) return word;
   const row = findVendor(word);
   if (row) return row.name;
-  const known = [...vendors.map((each) => each.name), ...others];
-  const hint = didYouMean(word, known);
-  throw new UserError("USAGE", `unknown vendor '${word}'.${hint} The vendors are ${known.join(", ")}.`);
+  const vendorNames = [...vendors.map((each) => each.name), ...others];
+  const hint = didYouMean(word, vendorNames);
+  throw new UserError("USAGE", `unknown vendor '${word}'.${hint} The vendors are ${vendorNames.join(", ")}.`);
 }
 
 /** Takes the vendor only from a model that was named: without one, a key that already exists would decide. */
@@ -114,14 +116,9 @@ function vendorOfKey(key: string): string | undefined {
   return vendors.find(({ keyPrefix }) => keyPrefix !== undefined && key.startsWith(keyPrefix))?.name;
 }
 
-async function isOnTerminal(): Promise<boolean> {
-  const { isatty } = await import("node:tty");
-  return isatty(0);
-}
-
 async function askVendor(): Promise<string> {
   const { promptShown } = await import("../prompt-hidden.ts");
-  const names = hosted();
+  const names = vendorsWithKeys();
   const list = names.map((name, index) => `  ${String(index + 1).padStart(2)}  ${name}\n`).join("");
   writeStderr(`Which vendor is the key for?\n${list}`);
   while (true) {
@@ -163,7 +160,7 @@ async function readStdin(): Promise<string> {
 }
 
 /** Checks that the key is one plain word, fit for a request header. Error messages must not contain the key. */
-function checkedKey(text: string): string {
+function checkKey(text: string): string {
   const key = text.trim();
   if (key === "")
     throw new UserError(

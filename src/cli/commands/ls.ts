@@ -81,12 +81,12 @@ async function listedChats(invocation: Invocation, { configDir, workspace }: Ses
 
 /** Shows one line that is overwritten and finally erased. Shows nothing if stderr is not a terminal. */
 function indexingProgress(): (done: number, total: number) => void {
-  let shown = 0;
+  let shownCount = 0;
   let isSeen: boolean | undefined;
   return (done, total) => {
     isSeen ??= process.getBuiltinModule("node:tty").isatty(2);
-    if (!isSeen || (done < total && Date.now() - shown < 100)) return;
-    shown = Date.now();
+    if (!isSeen || (done < total && Date.now() - shownCount < 100)) return;
+    shownCount = Date.now();
     writeProgress(done < total ? `\rReading chats for the search: ${done} of ${total}` : "\r\x1b[K");
   };
 }

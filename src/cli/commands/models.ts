@@ -8,13 +8,15 @@ import {
   models as rows,
   type WireKind,
 } from "../../model/catalog.ts";
-import { factsOf, pricesAsOf } from "../../model/facts.ts";
+import { modelLimits, pricesAsOf } from "../../model/limits.ts";
 import type { Price } from "../../model/prices.ts";
 import { endpointModels, type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { tokenRunner } from "../../run/models.ts";
 import { programName } from "../../text/program-name.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
+import { tableLines } from "../table.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel, tryModel } from "./chosen-model.ts";
 
@@ -31,26 +33,27 @@ export async function models(invocation: Invocation): Promise<number> {
   const extra = endpointModels(choice.endpoints);
   const current = listedId(model, named, extra);
   // The model that would be used if none were named.
-  const byDefault = tryModel({ ...bare(choice), configModel: undefined });
+  const byDefault = tryModel({ ...withoutModel(choice), configModel: undefined });
   const chosen = { current, default: listedId(byDefault, undefined, extra) };
-  if (current !== undefined && !isListed(current, extra)) extra.push({ id: current, name: nameOf(model, current) });
+  if (current !== undefined && !isListed(current, extra))
+    extra.push({ id: current, name: model instanceof UserError ? current : model.displayName });
 
   const asJson = flagText(flags, "format") === "json" || flagText(flags, "output-format") === "json";
   if (asJson) return answerJson(details(choice, extra, chosen));
   // Programs parse the plain list; a terminal gets the table.
   const { isatty } = await import("node:tty");
   const asOf = `Prices are in dollars for a million tokens, input / output, as of ${pricesAsOf(choice)}`;
-  if (isatty(1)) return answer(table(details(choice, extra, chosen), asOf));
+  if (isatty(1)) return answer(formatTable(details(choice, extra, chosen), asOf));
   const list = `${listModels({ ...chosen, extra }).join("\n")}\n`;
   return answer(flags.has("list-models") ? list : `${list}\n${priceList(details(choice, extra, chosen), asOf)}`);
 }
 
-/** Lists the models that the server of --endpoint reports. */
 async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Promise<number> {
   const url = choice.endpointFlag!;
-  const { kind, baseUrl = url, key } = resolveModel({ ...choice, flag: choice.flag ?? "any" });
+  const { kind, baseUrl = url, key, tokenCommand } = resolveModel({ ...choice, flag: choice.flag ?? "any" });
   const { modelsAt } = await import("../../model/list-server.ts");
-  const ids = await modelsAt({ kind: kind as WireKind, baseUrl, key, env: choice.env });
+  const runCommand = tokenRunner(invocation.env);
+  const ids = await modelsAt({ kind: kind as WireKind, baseUrl, key, tokenCommand, runCommand, env: choice.env });
   if (wantsJson(invocation)) return answerJson(ids.map((id) => ({ id, endpoint: baseUrl })));
   const tip = `Tip: ${invocation.name} --endpoint ${url} --model ${ids[0] ?? "<id>"}`;
   return answer(["Available models", "", ...ids.map((id) => `${id} - ${id}`), "", tip, ""].join("\n"));
@@ -58,9 +61,9 @@ async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Prom
 
 /** Goes below the list that programs parse, in lines that cannot be mistaken for its entries. */
 function priceList(rows: readonly ModelDetails[], asOf: string): string {
-  const known = rows.filter(({ price, contextTokens }) => price !== null && contextTokens !== null);
-  const width = Math.max(...known.map(({ id }) => id.length));
-  const lines = known.map(
+  const completeRows = rows.filter(({ price, contextTokens }) => price !== null && contextTokens !== null);
+  const width = Math.max(...completeRows.map(({ id }) => id.length));
+  const lines = completeRows.map(
     ({ id, contextTokens, price }) =>
       `  ${id.padEnd(width)}  ${contextCell(contextTokens).padStart(5)}  ${priceCell(price)}`,
   );
@@ -68,7 +71,7 @@ function priceList(rows: readonly ModelDetails[], asOf: string): string {
 }
 
 function contextCell(contextTokens: number | null): string {
-  return contextTokens === null ? "" : tokens(contextTokens);
+  return contextTokens === null ? "" : formatTokens(contextTokens);
 }
 
 function priceCell(price: Price | null): string {
@@ -76,7 +79,7 @@ function priceCell(price: Price | null): string {
 }
 
 /** One line per model: name, vendor, context window, price, and whether there is a key. */
-function table(rows: readonly ModelDetails[], asOf: string): string {
+function formatTable(rows: readonly ModelDetails[], asOf: string): string {
   const cells = rows.map((row) => [
     `${row.current ? "›" : " "} ${row.id}`,
     row.aliases
@@ -88,23 +91,15 @@ function table(rows: readonly ModelDetails[], asOf: string): string {
     priceCell(row.price),
     row.available ? "✓" : "",
   ]);
-  const head = ["  MODEL", "ALSO", "VENDOR", "CONTEXT", "PER MILLION", "KEY"];
-  const widths = head.map((title, index) => Math.max(title.length, ...cells.map((line) => line[index]!.length)));
-  const lines = [head, ...cells].map((line) =>
-    line
-      .map((cell, index) => cell.padEnd(widths[index]!))
-      .join("  ")
-      .trimEnd(),
-  );
+  const lines = tableLines([["  MODEL", "ALSO", "VENDOR", "CONTEXT", "PER MILLION", "KEY"], ...cells]);
   return `${lines.join("\n")}\n\n${asOf}. Your own: --price.\nChoose one with --model <id>, or any other as --model <vendor>/<model>. Keys: ${programName()} status\n`;
 }
 
-function tokens(count: number): string {
+function formatTokens(count: number): string {
   return count >= 1_000_000 ? `${Math.round(count / 100_000) / 10}M` : `${Math.round(count / 1000)}k`;
 }
 
-/** The same choice without a named model or server. */
-function bare(choice: ModelChoice): ModelChoice {
+function withoutModel(choice: ModelChoice): ModelChoice {
   return {
     ...choice,
     flag: undefined,
@@ -124,17 +119,13 @@ function listedId(
     const id = named && (findModel(named.replace(/\[.*\]$/, ""))?.row.id ?? named);
     return model.code === "NOT_AUTHENTICATED" || (id && isListed(id, extra)) ? id : undefined;
   }
-  const known = rows.find((row) => row.vendor === model.vendor && row.model === model.modelId);
-  if (known) return known.id;
+  const existing = rows.find((row) => row.vendor === model.vendor && row.model === model.modelId);
+  if (existing) return existing.id;
   return model.kind === "offline" ? offlineModel.id : model.id;
 }
 
 function isListed(id: string, extra: readonly ModelLine[]): boolean {
   return [autoModel, ...rows, ...extra, offlineModel].some((line) => line.id === id);
-}
-
-function nameOf(model: ResolvedModel | UserError, id: string): string {
-  return model instanceof UserError ? id : model.displayName;
 }
 
 type ModelDetails = {
@@ -158,17 +149,17 @@ function details(
 ): ModelDetails[] {
   return [autoModel, ...rows, ...extra, offlineModel].map(({ id, name }) => {
     const row = rows.find((each) => each.id === id);
-    const asked = id === chosen.current ? choice : { ...bare(choice), flag: id };
+    const asked = id === chosen.current ? choice : { ...withoutModel(choice), flag: id };
     const model = tryModel(asked);
     const resolved = model instanceof UserError ? undefined : model;
-    const facts = row && factsOf(choice, { server: { name: row.vendor }, model: row.model, row, local: false });
+    const limits = row && modelLimits(choice, { server: { name: row.vendor }, model: row.model, row, local: false });
     return {
       id,
       name,
       vendor: id === autoModel.id ? null : (row?.vendor ?? resolved?.vendor ?? vendorIn(id)),
       aliases: row?.aliases ?? [],
-      contextTokens: id === autoModel.id ? null : (resolved?.contextTokens ?? facts?.contextTokens ?? null),
-      price: resolved?.price ?? facts?.price ?? null,
+      contextTokens: id === autoModel.id ? null : (resolved?.contextTokens ?? limits?.contextTokens ?? null),
+      price: resolved?.price ?? limits?.price ?? null,
       available: resolved !== undefined,
       current: id === chosen.current,
       default: id === chosen.default,

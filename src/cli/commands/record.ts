@@ -22,11 +22,11 @@ export async function replayCommand(
   { file, words, speed }: { file: string; words: readonly string[]; speed: number | undefined },
 ): Promise<number> {
   const { flags } = invocation.line;
-  const given = commandOf(invocation, words);
+  const recordedCommand = commandOf(invocation, words);
   const exchanges = readExchanges(file);
   const onMismatch = flagText(flags, "replay-on-mismatch") === "continue" ? "continue" : "stop";
   if (!exchanges) {
-    const { tool, words: program, args } = await programOf(given);
+    const { tool, words: program, args } = await programOf(recordedCommand);
     if (tool !== "cursor")
       throw new UserError(
         "RECORDING_INVALID",
@@ -34,10 +34,10 @@ export async function replayCommand(
       );
     const how = ["--model", `replay:${file}`, "--replay-on-mismatch", onMismatch];
     const tools = flagText(flags, "replay-tools") ?? "recorded";
-    return startAndWait([...program, ...how, "--replay-tools", tools, ...withoutModel(args)], given);
+    return startAndWait([...program, ...how, "--replay-tools", tools, ...withoutModel(args)], recordedCommand);
   }
   const { exitCode, differences } = await replayCli(exchanges, {
-    ...given,
+    ...recordedCommand,
     onMismatch,
     ...(speed !== undefined && { speed }),
   });

@@ -41,14 +41,14 @@ export async function replay(invocation: Invocation): Promise<number> {
     ...(until !== undefined && { until }),
     ...(speed !== undefined && { speed }),
   });
-  const shown = { flags: line.flags, workspace: recording.header.places.workspace, isWhole: until === undefined };
-  const cutOff = await show(run, shown);
+  const showOptions = { flags: line.flags, workspace: recording.header.places.workspace, isWhole: until === undefined };
+  const cutOff = await showRun(run, showOptions);
   if (cutOff !== undefined) throw cutOff;
   return abort.signal.aborted ? exitCodeOf("INTERRUPTED") : 0;
 }
 
 /** A recorded failure is not a failure of the replay; a recording without its end is. */
-async function show(
+async function showRun(
   run: ReplayedRun,
   { flags, workspace, isWhole }: { flags: FlagValues; workspace: string; isWhole: boolean },
 ): Promise<UserError | undefined> {
@@ -67,8 +67,8 @@ async function show(
         continue; // shown when it ends
       }
       if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
-      const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
-      stdout.write(encode(shown) ?? "");
+      const redactedEvent = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
+      stdout.write(encode(redactedEvent) ?? "");
       await stdout.ready();
     }
   };
@@ -117,9 +117,9 @@ function peopleLines(workspace: string): (event: AgentEvent) => string | undefin
 }
 
 function numberOf(flags: FlagValues, name: string, shape: RegExp): number | undefined {
-  const given = flagText(flags, name);
-  if (given === undefined) return undefined;
-  if (!shape.test(given) || Number(given) <= 0)
-    throw new UserError("USAGE", `--${name} '${given}' is not a positive number. Example: --${name} 2`);
-  return Number(given);
+  const flagValue = flagText(flags, name);
+  if (flagValue === undefined) return undefined;
+  if (!shape.test(flagValue) || Number(flagValue) <= 0)
+    throw new UserError("USAGE", `--${name} '${flagValue}' is not a positive number. Example: --${name} 2`);
+  return Number(flagValue);
 }

@@ -1,5 +1,6 @@
 // `serve`: runs the service on this machine. Prints its address; the token is in serve.json.
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Fleet } from "../../serve/fleet.ts";
 import { runService } from "../../serve/service.ts";
@@ -29,18 +30,19 @@ export function serve(invocation: Invocation): Promise<number> {
   });
 }
 
-/** `told` returns the text that is printed once the service listens. */
+/** `startedMessage` returns the text that is printed once the service listens. */
 export async function serveUntilStopped(
   invocation: Invocation,
-  told: (at: { host: string; port: number; token: string }) => string,
+  startedMessage: (at: { host: string; port: number; token: string }) => string,
 ): Promise<number> {
+  keepSmall();
   const { flags } = invocation.line;
   const port = portOf(flagText(flags, "port"));
   const host = flagText(flags, "host") ?? "127.0.0.1";
   const password = passwordFor(host, invocation);
   const token = givenToken(invocation);
   const abort = new AbortController();
-  const watch = handleShutdown(abort, { env: invocation.env, graceMs: windUpMs });
+  const watch = handleShutdown(abort, { env: invocation.env, graceMs: windUpMs, onWatched: keepSmall });
   const launch = launchOf(invocation);
   const stdout = openStdout();
   const serveRuns = (fleet: Fleet, end: AbortSignal) =>
@@ -53,11 +55,17 @@ export async function serveUntilStopped(
         ...(token !== undefined && { token }),
         untilIdle: flags.has("until-idle"),
         signal: AbortSignal.any([abort.signal, end]),
-        onListening: (at) => stdout.write(told(at)),
+        onListening: (at) => stdout.write(startedMessage(at)),
       },
     ).then(() => end.throwIfAborted());
   await withFleet(invocation, serveRuns, { isServer: true }).finally(() => watch.stop());
   return 0;
+}
+
+/** A service mostly waits, so it collects garbage early and keeps a small young generation rather than a large heap. */
+function keepSmall(): void {
+  setFlagsFromString("--heap-growing-percent=25");
+  setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 /** Services of one fleet may share a token, so that a client can use any of them. */

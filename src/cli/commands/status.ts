@@ -12,7 +12,7 @@ type LoginStatus =
   | { loggedIn: true; who: string; source: string | null; hasKey: boolean; model: string }
   | { loggedIn: false; model: string; message: string };
 
-/** Always exits 0: programs read the line, or `isAuthenticated`. */
+/** Prints whether the user is logged in, and which keys are set. Exits with 0 either way: scripts read the first line, or `isAuthenticated`. */
 export async function status(invocation: Invocation): Promise<number> {
   const login = loginOf(invocation);
   const keys = keysOf(invocation);
@@ -35,14 +35,14 @@ function howOf({ source, model }: Extract<LoginStatus, { loggedIn: true }>): str
 function keysOf(invocation: Invocation): { vendor: string; source: string }[] {
   const { env } = invocation;
   const saved = Object.keys(readKeys(configDir(env)));
-  const known = vendors.flatMap(({ name, keyVariables }) => {
+  const vendorKeys = vendors.flatMap(({ name, keyVariables }) => {
     const variable = keyVariables.find((one) => env[one]?.trim());
     const source = variable ?? (saved.includes(name) ? "login" : undefined);
     return source === undefined ? [] : [{ vendor: name, source }];
   });
-  const own = saved.filter((name) => !vendors.some((row) => row.name === name));
-  const given = env["CURSOR_API_KEY"]?.trim() ? [{ vendor: "any", source: "CURSOR_API_KEY" }] : [];
-  return [...given, ...known, ...own.map((vendor) => ({ vendor, source: "login" }))];
+  const endpointNames = saved.filter((name) => !vendors.some((row) => row.name === name));
+  const envKeys = env["CURSOR_API_KEY"]?.trim() ? [{ vendor: "any", source: "CURSOR_API_KEY" }] : [];
+  return [...envKeys, ...vendorKeys, ...endpointNames.map((vendor) => ({ vendor, source: "login" }))];
 }
 
 function loginOf(invocation: Invocation): LoginStatus {

@@ -17,16 +17,22 @@ export async function studio(invocation: Invocation): Promise<number> {
     ? undefined
     : await runningService(serviceFile(configDir(invocation.env), fleetUrl(invocation)));
   if (!running)
-    return serveUntilStopped(invocation, (at) => shown(at, invocation, "Ctrl+C stops the service; runs continue."));
+    return serveUntilStopped(invocation, (at) =>
+      pageAddress(at, invocation, "Ctrl+C stops the service; runs continue."),
+    );
   if (running.version !== invocation.version)
     writeStderr(
       `The service that runs is version ${running.version}. To use this one (${invocation.version}), stop it first: kill ${running.pid}\n`,
     );
-  return answer(shown(running, invocation, `The service that runs already is used (process ${running.pid}).`));
+  return answer(pageAddress(running, invocation, `The service that runs already is used (process ${running.pid}).`));
 }
 
 /** Puts the token after `#`, which browsers do not send to the server; the page reads it once. */
-function shown({ port, token }: { port: number; token: string }, { line, env }: Invocation, rest: string): string {
+function pageAddress(
+  { port, token }: { port: number; token: string },
+  { line, env }: Invocation,
+  rest: string,
+): string {
   const page = `http://127.0.0.1:${port}/`;
   const isOpen = !line.flags.has("no-open") && openBrowser(`${page}#token=${token}`, env);
   const where = isOpen

@@ -91,6 +91,7 @@ export const testCommands: readonly Command[] = [
     name: "eval",
     ours: true,
     uses: [
+      "cli",
       "model",
       "effort",
       "api-key",
@@ -135,6 +136,7 @@ export const testCommands: readonly Command[] = [
     ],
     examples: [
       "eval tasks --model sonnet --attempts 3 --output results",
+      "eval tasks --cli claude --sandbox disabled",
       "eval tasks --check",
       "eval tasks --model replay --junit eval.xml",
     ],

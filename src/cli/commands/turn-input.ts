@@ -31,7 +31,7 @@ export class TurnInput {
     if (values.length === 0) throw wrong("no turn on stdin: expected one line of JSON");
     const read = readTurn(values[0]);
     if ("problem" in read) throw wrong(`the turn on stdin is wrong: ${read.problem}`);
-    this.#hear(values.slice(1));
+    this.#handleValues(values.slice(1));
     return read.turn;
   }
 
@@ -45,7 +45,7 @@ export class TurnInput {
     });
     const { signal } = this.#abort;
     const end = () => this.#give(valuesIn(this.#text + this.#decoder.end()));
-    process.stdin.on("data", (chunk: Buffer) => this.#take(chunk));
+    process.stdin.on("data", (chunk: Buffer) => this.#receive(chunk));
     process.stdin.on("end", end);
     process.stdin.on("error", end);
     signal.addEventListener("abort", () => this.#give([]), { once: true });
@@ -54,7 +54,7 @@ export class TurnInput {
     return values;
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#text += this.#decoder.write(chunk);
     if (this.#text.length > maxCharacters) this.#abort.abort(new UserError("USAGE", "stdin is too long."));
     if (!chunk.includes(0x0a)) return;
@@ -62,7 +62,7 @@ export class TurnInput {
     const values = valuesIn(this.#text.slice(0, end));
     if (this.#hasTurn) {
       this.#text = this.#text.slice(end);
-      if (typeof values !== "string") this.#hear(values);
+      if (typeof values !== "string") this.#handleValues(values);
       return;
     }
     // A turn that spans several lines is still incomplete.
@@ -72,7 +72,7 @@ export class TurnInput {
     this.#give(values);
   }
 
-  #hear(values: readonly unknown[]): void {
+  #handleValues(values: readonly unknown[]): void {
     if (values.some((value) => isObject(value) && value.type === "cancel"))
       this.#abort.abort(new UserError("INTERRUPTED", "The turn was cancelled."));
   }

@@ -36,7 +36,9 @@ export async function update({ name, version, env }: Invocation): Promise<number
   const installed = packageVersion(packageRoot) ?? version;
   const where = scope === "global" ? `globally by ${manager.name}` : `by ${manager.name} in ${manager.directory}`;
   if (source !== undefined)
-    return answer(`${packageName} ${installed}, installed ${where}, is from ${source}. ${again(manager, source)}\n`);
+    return answer(
+      `${packageName} ${installed}, installed ${where}, is from ${source}. ${updateAdvice(manager, source)}\n`,
+    );
   const newest = await newestVersion(manager, env, name);
   if (newest === installed) return answer(`${packageName} ${installed}, installed ${where}, is the newest version.\n`);
   // Refuse a downgrade: a compromised registry could bring back a version with known holes.
@@ -45,11 +47,13 @@ export async function update({ name, version, env }: Invocation): Promise<number
       `${packageName} ${installed}, installed ${where}, is newer than ${newest}, the newest that ${manager.name} finds, and was left as it is.\n`,
     );
 
-  const said = await answer(
-    `${packageName} ${installed}, installed ${where}: updating to ${newest}\n$ ${manager.update.join(" ")}\n`,
+  // Install the version that was compared, whatever the registry calls the newest a moment later.
+  const command = manager.update.map((word) => word.replace(/@latest$/, `@${newest}`));
+  const updateCode = await answer(
+    `${packageName} ${installed}, installed ${where}: updating to ${newest}\n$ ${command.join(" ")}\n`,
   );
-  await install(manager, env);
-  return said;
+  await install(manager, command, env);
+  return updateCode;
 }
 
 /** Compares the three numbers only and ignores any suffix. */
@@ -61,7 +65,7 @@ function isOlder(one: string, other: string): boolean {
 }
 
 /** Explains how to update: a repository can be fetched again; a file or folder must be replaced by a newer one. */
-function again({ directory, add }: Manager, source: string): string {
+function updateAdvice({ directory, add }: Manager, source: string): string {
   const isRepository = /^(git|github:|gitlab:|bitbucket:)|\.git(#|$)|^[\w.-]+\/[\w.-]+(#|$)/.test(source);
   const from = isRepository ? source.replace(/#[0-9a-f]{40}$/, "") : source;
   const before = isRepository ? "To update" : "When a newer one is there";
@@ -98,10 +102,10 @@ async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv, name: str
 }
 
 /** Runs the update on this terminal: the package manager shows its progress and may ask for a password. */
-async function install(manager: Manager, env: NodeJS.ProcessEnv): Promise<void> {
-  const request = { ...inOurSession(manager, env), command: shellWords(manager.update), inheritStreams: true };
+async function install(manager: Manager, command: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const request = { ...inOurSession(manager, env), command: shellWords(command), inheritStreams: true };
   const end = await new Supervisor(request).ended;
-  if (end.exitCode !== 0) throw updateFailed(manager, causeOf(end), `To try again: ${manager.update.join(" ")}`);
+  if (end.exitCode !== 0) throw updateFailed(manager, causeOf(end), `To try again: ${command.join(" ")}`);
 }
 
 /** Keeps the package manager in this session, so that it receives a Ctrl-C too. */

@@ -6,9 +6,9 @@ import { runScript } from "./modules.ts";
 declare const __VERSION__: string;
 
 const [file, ...rest] = process.argv.slice(2);
-if (file === "--version" || file === "-v") say(`${__VERSION__}\n`, 1);
+if (file === "--version" || file === "-v") writeTo(`${__VERSION__}\n`, 1);
 else if (file === undefined || file === "--help" || file === "-h") {
-  say(
+  writeTo(
     "Usage: courser-hook SCRIPT [--host cursor|claude|codex]\n\nRuns a hook script that 'courser hooks init' made.\n",
     2,
   );
@@ -20,7 +20,7 @@ else if (file === undefined || file === "--help" || file === "-h") {
   runScript(path, __VERSION__).catch((error: unknown) => fail(path, error));
 }
 
-function say(text: string, stream: 1 | 2): void {
+function writeTo(text: string, stream: 1 | 2): void {
   process.getBuiltinModule("node:fs").writeSync(stream, text);
 }
 
@@ -30,9 +30,9 @@ function say(text: string, stream: 1 | 2): void {
  */
 function fail(path: string, error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  say(`[courser-hook] ${path}: ${stack}\n`, 2);
+  writeTo(`[courser-hook] ${path}: ${stack}\n`, 2);
   const gate = asksForPermission();
-  if (gate) say("Refused, because the hook could not be asked.\n", 2);
+  if (gate) writeTo("Refused, because the hook could not be asked.\n", 2);
   process.exit(gate ? 2 : 1);
 }
 

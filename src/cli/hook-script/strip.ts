@@ -1,7 +1,7 @@
 // Turns TypeScript into CommonJS: removes types and keeps line numbers.
 import { transform } from "sucrase";
 
-export function strip(source: string, file: string): string {
+export function stripTypes(source: string, file: string): string {
   return transform(source.replace(/^#!/, "//"), {
     transforms: ["typescript", "imports"],
     disableESTransforms: true,

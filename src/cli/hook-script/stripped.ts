@@ -27,14 +27,14 @@ export function createStripper(env: NodeJS.ProcessEnv, version: string): (file: 
   const folder = join(configDir(env), "courser", "hook-cache");
   return (file, source) => {
     const head = `// courser-hook ${version} ${source.length}\n`;
-    const kept = join(folder, `${hashOf(head + source)}.js`);
-    const found = readKept(kept);
+    const cacheFile = join(folder, `${hashOf(head + source)}.js`);
+    const found = readKept(cacheFile);
     // The file begins with the whole source, which is compared, so the hash need not be strong.
     if (found?.startsWith(head) && found.startsWith(source, head.length))
       return found.slice(head.length + source.length);
-    const { strip } = require("./hook/strip.cjs") as typeof import("./strip.ts");
+    const { stripTypes: strip } = require("./hook/strip.cjs") as typeof import("./strip.ts");
     const code = strip(source, file);
-    if (source.length <= longestSource) keep(folder, kept, head + source + code);
+    if (source.length <= longestSource) cacheText(folder, cacheFile, head + source + code);
     return code;
   };
 }
@@ -57,7 +57,7 @@ function readKept(file: string): string | undefined {
 }
 
 /** Writes to the cache and ignores failures, since a script runs without it too. */
-function keep(folder: string, file: string, text: string): void {
+function cacheText(folder: string, file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

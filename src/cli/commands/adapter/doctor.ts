@@ -1,5 +1,5 @@
 // `adapter doctor -- <command…>`: prints the report as text or JSON.
-import { type DoctorReport, examine } from "../../../adapter/doctor.ts";
+import { type DoctorReport, diagnoseCli } from "../../../adapter/doctor.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -14,7 +14,7 @@ export async function doctor({ line: { flags }, env }: Invocation, words: readon
   const watch = handleShutdown(abort, { env });
   let report: DoctorReport;
   try {
-    report = await examine({
+    report = await diagnoseCli({
       command: words,
       style: flagText(flags, "style") as DoctorReport["style"] | undefined,
       ...(flags.has("no-headless-flags") && { headlessFlags: [] }),

@@ -8,10 +8,11 @@ import { restrict } from "../../../protocol/run-request.ts";
 import { shellLine } from "../../../sdk/shell-line.ts";
 import type { NewRun } from "../../../serve/fleet.ts";
 import { newSpec } from "../../../serve/new-run.ts";
-import { FileSender, type SourceChoice } from "../../../serve/send-files.ts";
+import { type FileSender, fileSender, type SourceChoice } from "../../../serve/send-files.ts";
+import { firstLines } from "../../../text/first-of.ts";
 import { systemErrorText } from "../../../text/system-error.ts";
 import { counted, dollars, duration } from "../../../view/numbers.ts";
-import { cliFlag, trustedRequest } from "../../background.ts";
+import { cliFlag, isOnThisMachine, trustedRequest } from "../../background.ts";
 import { flagText } from "../../flags.ts";
 import { endSoon } from "../../fleet-watch.ts";
 import type { Invocation } from "../../main.ts";
@@ -52,11 +53,8 @@ export async function batch(invocation: Invocation): Promise<number> {
     const isElsewhere = plan.launch.fleetUrl !== undefined;
     const { stop, leave, release } = watchSignals(() => work, { gone, isElsewhere });
     const { isatty } = await import("node:tty");
-    const sender = new FileSender(fleet, {
-      env: invocation.env,
-      signal: leave.signal,
-      onSent: (text) => work.say(text),
-    });
+    const onSent = (text: string) => work.say(text);
+    const sender = fileSender(fleet, { env: invocation.env, signal: leave.signal, onSent });
     const work = new Batch(
       {
         fleet,
@@ -82,7 +80,7 @@ export async function batch(invocation: Invocation): Promise<number> {
       release();
       await stdout?.flush();
     }
-    const exitCode = await tell(end, invocation, { output, isStopped: stop.signal.aborted });
+    const exitCode = await showProgress(end, invocation, { output, isStopped: stop.signal.aborted });
     gone.throwIfAborted();
     return exitCode;
   });
@@ -114,7 +112,7 @@ function planOf(invocation: Invocation, file: string): Plan {
     const request = restrict(usual, run.request, "more");
     newSpec({ cli: run.cli, request, prompt: run.prompt });
     const key = `${choice.type} ${request.workspace} ${request.force} ${request.trust}`;
-    if (!isChecked.has(key) && isLocal(choice, launch)) refuseMissing(request.workspace);
+    if (!isChecked.has(key) && isOnThisMachine(choice, launch)) refuseMissing(request.workspace);
     isChecked.add(key);
     return { request: trustedRequest(request, choice, launch, run.cli), choice };
   };
@@ -131,21 +129,16 @@ function planOf(invocation: Invocation, file: string): Plan {
     async prepare(run, names, sender) {
       const { request: wanted, choice } = requestOf(run);
       const request = await inOwnWorktree(wanted, invocation);
-      const found = await sender.sourceFor(names.id, request, choice);
       const placement = { ...placed.placement, ...run.placement };
-      return {
-        ...names,
-        ...(run.name !== undefined && { name: run.name }),
-        spec: newSpec({
-          cli: run.cli,
-          request,
-          prompt: launch.fleetUrl === undefined ? run.prompt : withImages(run.prompt),
-          ...placed,
-          ...(Object.keys(placement).length > 0 && { placement }),
-          ...(run.onWorkerLoss && { onWorkerLoss: run.onWorkerLoss }),
-          ...(found && { source: found }),
-        }),
-      };
+      const spec = newSpec({
+        cli: run.cli,
+        request,
+        prompt: launch.fleetUrl === undefined ? run.prompt : withImages(run.prompt),
+        ...placed,
+        ...(Object.keys(placement).length > 0 && { placement }),
+        ...(run.onWorkerLoss && { onWorkerLoss: run.onWorkerLoss }),
+      });
+      return sender({ ...names, ...(run.name !== undefined && { name: run.name }), spec }, choice);
     },
   };
 }
@@ -154,10 +147,6 @@ async function inOwnWorktree(request: RunRequest, invocation: Invocation): Promi
   if (!request.worktree) return request;
   const { inWorktree } = await import("../../../run/worktree.ts");
   return (await inWorktree(request, runHost(invocation))).request;
-}
-
-function isLocal({ type }: SourceChoice, { fleetUrl }: { fleetUrl?: string }): boolean {
-  return type === "upload" || type === "repository" || (type === "none" && fleetUrl === undefined);
 }
 
 function refuseMissing(workspace: string): void {
@@ -224,7 +213,7 @@ function watchSignals(work: () => Batch, { gone, isElsewhere }: SignalOptions) {
 }
 
 /** Prints the summary and returns the exit code: 0 only if every run passed. */
-async function tell(
+async function showProgress(
   end: BatchEnd,
   invocation: Invocation,
   { output, isStopped }: { output: string | undefined; isStopped: boolean },
@@ -256,13 +245,13 @@ function summary(end: BatchEnd, { name }: Invocation, output: string | undefined
   const again = `${name} ${shellLine(process.argv.slice(2).filter((word) => word !== "--retry-failed"))}`;
   const lines = [
     `${counted(total, "run")}: ${parts.join(", ")}. ${cost}${duration(durationMs)}.`,
-    ...failures
-      .slice(0, shownFailures)
-      .map(
+    ...firstLines(
+      failures.map(
         ({ id, line, outcome, code, text }) =>
-          `  ✗ ${id} (line ${line}) ${outcome}: ${firstLine(text)}${code === undefined ? "" : ` [${code}]`}`,
+          `✗ ${id} (line ${line}) ${outcome}: ${firstLine(text)}${code === undefined ? "" : ` [${code}]`}`,
       ),
-    ...(failures.length > shownFailures ? [`  and ${failures.length - shownFailures} more`] : []),
+      shownFailures,
+    ),
     ...(end.isOverBudget ? ["--max-cost was reached: no more runs were begun."] : []),
     ...(left.length > 0
       ? [

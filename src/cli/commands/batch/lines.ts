@@ -8,8 +8,9 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../../protocol/run.ts";
 import { readRunRequest } from "../../../protocol/run-request.ts";
 import type { RunSpec } from "../../../serve/fleet.ts";
-import { image, modeFields, runFields } from "../../../serve/run-fields.ts";
+import { image, modeFields, placementOf, runFields } from "../../../serve/run-fields.ts";
 import { readSource, type SourceChoice } from "../../../serve/send-files.ts";
+import { firstLines } from "../../../text/first-of.ts";
 
 /** `id` is given in the line or derived from its text. `number` is the line number, from 1. */
 export type BatchItem = { id: string; number: number; start: number; end: number };
@@ -38,14 +39,13 @@ export type BatchContext = {
   cli: RunSpec["cli"];
 };
 
-/** Parses one line. Throws a UserError if it is invalid. */
 export function readLine(line: string, { folder, workspace, cli: usualCli }: BatchContext): BatchRun {
   const value = parse(line);
-  const own = Object.fromEntries(Object.entries(value).filter(([name]) => name in ownFields));
-  const fault = checkOwn(own);
+  const lineFields = Object.fromEntries(Object.entries(value).filter(([name]) => name in ownFields));
+  const fault = checkOwn(lineFields);
   if (fault !== undefined) throw new UserError("USAGE", `${fault.startsWith('"') ? "" : "It "}${fault}.`);
   // biome-ignore lint/suspicious/noExplicitAny: checkOwn has checked every field
-  const { id: _id, prompt, images, cli, name, source, pool, labels, priority, onWorkerLoss, mode } = own as any;
+  const { id: _id, prompt, images, cli, name, source, pool, labels, priority, onWorkerLoss, mode } = lineFields as any;
   const rest = Object.fromEntries(Object.entries(value).filter(([field]) => !(field in ownFields)));
   const place = typeof value["workspace"] === "string" ? resolve(folder, value["workspace"]) : workspace;
   const request = { ...rest, ...modeFields(mode), ...(value["workspace"] !== undefined && { workspace: place }) };
@@ -54,14 +54,13 @@ export function readLine(line: string, { folder, workspace, cli: usualCli }: Bat
   const pictures = [...(asked.images ?? []), ...(images ?? [])].map(
     (each: string | { mime: string; base64: string }) => (typeof each === "string" ? resolve(folder, each) : each),
   );
-  const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
   return {
     cli: cli ?? usualCli,
     prompt: { ...asked, ...(pictures.length > 0 && { images: pictures }) },
     request,
     ...(name !== undefined && { name }),
     ...(source !== undefined && { source: typeof source === "string" ? readSource(source, '"source"') : source }),
-    ...(Object.keys(placement).length > 0 && { placement }),
+    ...placementOf({ pool, labels, priority }),
     ...(onWorkerLoss && { onWorkerLoss }),
   };
 }
@@ -88,10 +87,10 @@ export function readItems(bytes: Buffer, context: BatchContext, check: (run: Bat
     const line = bytes.toString("utf8", start, end);
     try {
       check(readLine(line, context));
-      const given = (JSON.parse(line) as { id?: string | number }).id;
-      const same = given === undefined ? undefined : numbers.get(String(given));
-      if (same !== undefined) throw new UserError("USAGE", `Its id ${JSON.stringify(given)} is that of line ${same}.`);
-      const id = given === undefined ? madeId(line, numbers) : String(given);
+      const lineId = (JSON.parse(line) as { id?: string | number }).id;
+      const same = lineId === undefined ? undefined : numbers.get(String(lineId));
+      if (same !== undefined) throw new UserError("USAGE", `Its id ${JSON.stringify(lineId)} is that of line ${same}.`);
+      const id = lineId === undefined ? madeId(line, numbers) : String(lineId);
       numbers.set(id, number);
       items.push({ id, number, start, end });
     } catch (error) {
@@ -99,16 +98,15 @@ export function readItems(bytes: Buffer, context: BatchContext, check: (run: Bat
       faults.push(`line ${number}: ${error.message}`);
     }
   }
-  if (faults.length > 0) throw faulty(faults);
+  if (faults.length > 0) throw faultyLinesError(faults);
   if (items.length === 0) throw new UserError("USAGE", 'There are no runs in it. A line is a run: {"prompt": "…"}');
   return items;
 }
 
-function faulty(faults: readonly string[]): UserError {
-  const shown = faults.slice(0, maxFaults).map((fault) => `\n  ${fault}`);
-  const more = faults.length > maxFaults ? `\n  and ${faults.length - maxFaults} more` : "";
+function faultyLinesError(faults: readonly string[]): UserError {
+  const lines = firstLines(faults, maxFaults).join("\n");
   const count = faults.length === 1 ? "A line is wrong" : `${faults.length} lines are wrong`;
-  return new UserError("USAGE", `${count}, and no run was begun:${shown.join("")}${more}`);
+  return new UserError("USAGE", `${count}, and no run was begun:\n${lines}`);
 }
 
 /** Derives an id from the line's text. Identical lines are separate runs and get different ids. */

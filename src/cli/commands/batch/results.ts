@@ -89,14 +89,14 @@ export function streamResults(write: (line: string) => void): BatchResults {
 }
 
 function claim(file: string, state: string): string {
-  const known = readJson(state) as Partial<State> | undefined;
-  const { pid } = known ?? {};
-  if (pid !== undefined && pid !== process.pid && known?.host === hostname() && isAlive(pid))
+  const savedState = readJson(state) as Partial<State> | undefined;
+  const { pid } = savedState ?? {};
+  if (pid !== undefined && pid !== process.pid && savedState?.host === hostname() && isAlive(pid))
     throw new UserError(
       "STORE_LOCKED",
       `Another batch is writing ${file} (process ${pid}). Wait for it, or choose another file; if that process is something else, delete ${state}`,
     );
-  const batch = typeof known?.batch === "string" ? known.batch : randomUuid();
+  const batch = typeof savedState?.batch === "string" ? savedState.batch : randomUuid();
   try {
     replaceFile(state, `${JSON.stringify({ batch, pid: process.pid, host: hostname() } satisfies State)}\n`);
   } catch (error) {

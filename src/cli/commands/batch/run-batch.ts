@@ -7,7 +7,7 @@ import { ManyRuns } from "../../../serve/many-runs.ts";
 import { patchOf } from "../../../serve/patch.ts";
 import type { BatchItem } from "./lines.ts";
 import type { BatchCounts, BatchProgress } from "./progress.ts";
-import type { BatchResult, BatchResults, EarlierResult } from "./results.ts";
+import type { BatchResult, BatchResults } from "./results.ts";
 
 export type BatchPlan = {
   fleet: Fleet;
@@ -77,7 +77,6 @@ export class Batch {
     return this.#plan.maxCost !== undefined && this.counts.costUsd >= this.#plan.maxCost;
   }
 
-  /** Runs that were started or queued and have not finished. */
   get inFlight(): number {
     return this.#many?.unfinished.length ?? 0;
   }
@@ -125,7 +124,7 @@ export class Batch {
     const { results, stop, retryFailed } = this.#plan;
     for (const item of items) {
       const earlier = results.earlier.get(item.id);
-      if (isDone(earlier, retryFailed)) continue;
+      if (earlier && (earlier.outcome === "success" || !retryFailed)) continue;
       if (stop.aborted || this.isOverBudget) return;
       yield { item, attempt: (earlier?.attempt ?? 0) + 1 };
     }
@@ -135,8 +134,10 @@ export class Batch {
     const { results, prepare, fleet, leave } = this.#plan;
     const names = namesOf(results.batch, item.id, attempt);
     // A run that already exists was started earlier: its files need not be sent again.
-    const known = await fleet.run(names.id);
-    const run = known ? { id: known.id, agent: known.agent, spec: known.spec } : await prepare(item, names);
+    const existingRun = await fleet.run(names.id);
+    const run = existingRun
+      ? { id: existingRun.id, agent: existingRun.agent, spec: existingRun.spec }
+      : await prepare(item, names);
     const record = await this.#many!.run(run);
     if (leave.aborted) return;
     const result = await resultOf(fleet, record, item, attempt);
@@ -172,10 +173,6 @@ export class Batch {
       failures: this.#failures,
     };
   }
-}
-
-function isDone(earlier: EarlierResult | undefined, retryFailed: boolean): boolean {
-  return earlier !== undefined && (earlier.outcome === "success" || !retryFailed);
 }
 
 /** Derives the same names at every start, so that a run still going is found again. */

@@ -19,6 +19,7 @@ import { visible } from "../../../text/visible.ts";
 import { cut } from "../../../text/width.ts";
 import type { Invocation } from "../../main.ts";
 import { withoutSecrets, writeStderr } from "../../stdout.ts";
+import { tableLines } from "../../table.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 
@@ -30,17 +31,16 @@ export async function listSettings(invocation: Invocation): Promise<number> {
   if (wantsJson(invocation)) return answerJson(all.map(asJson));
   const cells = all.map(({ setting, value, source }) => [
     setting.name,
-    cut(shown(setting, value), 28),
+    cut(formatValue(setting, value), 28),
     source,
     setting.meaning,
   ]);
-  const head = ["NAME", "VALUE", "SOURCE", "MEANING"];
-  const widths = head.map((title, at) => Math.max(title.length, ...cells.map((row) => row[at]!.length)));
-  const lines = [head, ...cells].map((row) => row.map((cell, at) => cell.padEnd(widths[at]!)).join("  "));
+  const lines = tableLines([["NAME", "VALUE", "SOURCE", "MEANING"], ...cells]);
   const home = homeDir(invocation.env);
   const place = folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
   return answer(
-    `${lines.map((line) => `${line.trimEnd()}\n`).join("")}
+    `${lines.join("\n")}
+
 The files are in ${place}. To change one: ${invocation.name} config set <name> <value>. Each in full: ${invocation.name} help configuration
 `,
   );
@@ -61,7 +61,7 @@ function asJson({ setting, value, source }: SettingValue): object {
   };
 }
 
-function shown(setting: Setting, value: unknown): string {
+function formatValue(setting: Setting, value: unknown): string {
   return visible(withoutSecrets(shownSetting(setting, value)));
 }
 
@@ -87,7 +87,7 @@ export async function setSetting(invocation: Invocation, words: readonly string[
   const value = parseSetting(setting, rest.join(" "));
   const folder = configDir(invocation.env);
   saveSetting(folder, setting, value);
-  const exitCode = await answer(`✓ ${name} = ${shown(setting, value)} (${join(folder, setting.file)})\n`);
+  const exitCode = await answer(`✓ ${name} = ${formatValue(setting, value)} (${join(folder, setting.file)})\n`);
   if (setting.variable && invocation.env[setting.variable])
     writeStderr(`Note: ${setting.variable} is set and takes precedence.\n`);
   return exitCode;
@@ -98,7 +98,7 @@ export async function unsetSetting(invocation: Invocation, words: readonly strin
   refuseOthers(setting, invocation);
   const changed = saveSetting(configDir(invocation.env), setting, undefined);
   const { value } = settingValue(setting, configDir(invocation.env), invocation.env);
-  const now = value === undefined ? "" : ` It is ${shown(setting, value)} now.`;
+  const now = value === undefined ? "" : ` It is ${formatValue(setting, value)} now.`;
   return answer(
     changed ? `✓ ${setting.name} was removed.${now}\n` : `${setting.name} is not set, so nothing was changed.${now}\n`,
   );

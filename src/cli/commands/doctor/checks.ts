@@ -12,7 +12,7 @@ import { chatsDir } from "../../../store/chats/layout.ts";
 import { loadHooks } from "../../../store/hook-files.ts";
 import { loadPlugins } from "../../../store/plugins/installed.ts";
 import { openDatabase } from "../../../store/sqlite.ts";
-import { byteSize } from "../../../view/numbers.ts";
+import { byteSize, counted } from "../../../view/numbers.ts";
 import { contextOf } from "../mcp/context.ts";
 import { type ListedServer, readyWords, tryServers } from "../mcp/list.ts";
 import type { DoctorContext } from "./context.ts";
@@ -61,7 +61,7 @@ export const checks: Readonly<Record<string, Check>> = {
   hooks({ configDir, workspace, home, trusted, invocation }) {
     const { hooks, waiting, warnings } = loadHooks({ configDir, workspace, home }, { trusted });
     return [
-      ok(count(hooks.length, "hook", "hooks")),
+      ok(hooks.length === 0 ? "no hooks" : counted(hooks.length, "hook")),
       ...waiting.map(({ file }) =>
         warning(`${file} is new or has changed: its hooks do not run.`, `review it, then: ${invocation.name} --trust`),
       ),
@@ -142,8 +142,8 @@ async function checkTools({ invocation: { env }, workspace }: DoctorContext): Pr
 }
 
 async function checkSandbox(context: DoctorContext): Promise<Finding[]> {
-  const { mode, warnings: told, fault } = await sandboxState(context);
-  const warnings = told.map((message) => warning(message));
+  const { mode, warnings: sandboxWarnings, fault } = await sandboxState(context);
+  const warnings = sandboxWarnings.map((message) => warning(message));
   if (mode === "disabled") return [ok("disabled by the configuration"), ...warnings];
   if (!fault) return [ok("commands run confined"), ...warnings];
   const next = process.platform === "linux" ? "apt install bubblewrap" : `${context.invocation.name} help sandbox`;
@@ -178,8 +178,4 @@ async function findAgents({ invocation: { env } }: DoctorContext): Promise<Findi
     each && !each.isOurs ? [`${each.tool} ${each.version ?? "?"} (${each.path})`] : [],
   );
   return [ok(others.length === 0 ? "no others found" : others.join(", "))];
-}
-
-function count(number: number, one: string, many: string): string {
-  return number === 0 ? `no ${many}` : `${number} ${number === 1 ? one : many}`;
 }

@@ -12,14 +12,14 @@ export type Finding = { level: "ok" | "warning" | "problem"; message: string; ne
 const signs = { ok: "✓", warning: "!", problem: "✗" };
 
 export function doctor(invocation: Invocation): Promise<number> {
-  return tellFindings(invocation, checks, { isJson: wantsJson(invocation) });
+  return printFindings(invocation, checks, { isJson: wantsJson(invocation) });
 }
 
-/** `facts` are further fields of the JSON output. */
-export async function tellFindings(
+/** `details` are further fields of the JSON output. */
+export async function printFindings(
   invocation: Invocation,
   checks: Readonly<Record<string, Check>>,
-  { isJson, facts = {} }: { isJson: boolean; facts?: object },
+  { isJson, details = {} }: { isJson: boolean; details?: object },
 ): Promise<number> {
   const context = contextOf(invocation);
   const found: (Finding & { area: string })[] = [];
@@ -32,7 +32,7 @@ export async function tellFindings(
   }
   const usable = !found.some(({ level }) => level === "problem");
   const exitCode = isJson
-    ? await answerJson(JSON.parse(withoutSecrets(JSON.stringify({ usable, ...facts, findings: found }))) as object)
+    ? await answerJson(JSON.parse(withoutSecrets(JSON.stringify({ usable, ...details, findings: found }))) as object)
     : await answer(withoutSecrets(visible(report(found, usable))));
   return exitCode || (usable ? 0 : 1);
 }

@@ -2,8 +2,10 @@
 
 import { ModelError } from "../../../model/provider.ts";
 import { createProvider, type ResolvedModel } from "../../../model/resolve.ts";
+import { readToken } from "../../../model/token.ts";
 import { probe } from "../../../net/probe.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
+import { tokenRunner } from "../../../run/models.ts";
 import { chosenModel, keySource } from "../chosen-model.ts";
 import type { DoctorContext } from "./context.ts";
 import type { Finding } from "./index.ts";
@@ -23,7 +25,9 @@ export async function checkModel({ invocation, online }: DoctorContext): Promise
     ];
   if (model.baseUrl === undefined) return found;
   const source = keySource(model, choice);
-  found.push({ level: "ok", message: source === undefined ? "no key, and none is needed" : `a key from ${source}` });
+  if (model.tokenCommand !== undefined) found.push(await tokenFinding(model));
+  else
+    found.push({ level: "ok", message: source === undefined ? "no key, and none is needed" : `a key from ${source}` });
   const insecure = invocation.line.flags.has("insecure");
   const hops = await probe(model.baseUrl, { env: invocation.env, insecure });
   const failed = hops.find(({ ok }) => !ok);
@@ -33,6 +37,17 @@ export async function checkModel({ invocation, online }: DoctorContext): Promise
   }
   if (online && !failed) found.push(await askOnce(model, insecure));
   return found;
+}
+
+/** Runs the command as a run would. */
+async function tokenFinding({ tokenCommand, env }: ResolvedModel): Promise<Finding> {
+  try {
+    readToken(await tokenRunner(env)(tokenCommand!, undefined));
+    return { level: "ok", message: "a token from the token command" };
+  } catch (error) {
+    const next = "correct tokenCommand in courser.json, or --token-command";
+    return { level: "problem", message: `the token command gives no token: ${(error as Error).message}`, next };
+  }
 }
 
 const advice = {
@@ -47,7 +62,11 @@ const advice = {
 async function askOnce(model: ResolvedModel, insecure: boolean): Promise<Finding> {
   const signal = AbortSignal.timeout(60_000);
   try {
-    const provider = await createProvider(model, { retries: 0, ...(insecure && { insecure }) });
+    const provider = await createProvider(model, {
+      retries: 0,
+      runCommand: tokenRunner(model.env),
+      ...(insecure && { insecure }),
+    });
     const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: "Answer with the word ok." }] }];
     for await (const chunk of provider.stream({ model: model.modelId, system: "", messages, tools: [], signal })) {
       if (chunk.type === "text" || chunk.type === "thinking")

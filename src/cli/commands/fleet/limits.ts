@@ -1,7 +1,7 @@
 // `fleet init` and `fleet limits`: set how long and how much a fleet keeps, and the limits of each sender. Opening a fleet
 // creates what is missing.
 import { UserError } from "../../../protocol/error-codes.ts";
-import type { Overview, StreamFacts } from "../../../serve/fleet.ts";
+import type { Overview, StreamState } from "../../../serve/fleet.ts";
 import { byteSize, counted, dollars } from "../../../view/numbers.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -41,7 +41,7 @@ function quotaLine({ runs, costPerDay }: Overview["quota"]): string {
   return `each sender: ${atOnce}, ${cost}`;
 }
 
-function lineOf({ name, replicas, maxAgeDays, maxBytes }: StreamFacts): string {
+function lineOf({ name, replicas, maxAgeDays, maxBytes }: StreamState): string {
   const age = maxAgeDays === undefined ? "kept until removed" : `kept for ${maxAgeDays} days`;
   const size = maxBytes === undefined ? "" : `, at most ${byteSize(maxBytes)}`;
   return `${name}: ${replicas === 1 ? "1 copy" : `${replicas} copies`}, ${age}${size}`;

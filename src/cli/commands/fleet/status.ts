@@ -1,10 +1,11 @@
 // `fleet status`: prints the queue, the workers and the streams as text, JSON or Prometheus metrics.
-import type { Queue } from "../../../serve/fleet.ts";
-import { type FleetStatus, fleetMetrics, fleetStatus, labelText } from "../../../serve/fleet-status.ts";
+import { hasLabels, type Queue } from "../../../serve/fleet.ts";
+import { type FleetStatus, fleetMetrics, fleetStatus, labelText, silentSeconds } from "../../../serve/fleet-status.ts";
+import { programName } from "../../../text/program-name.ts";
 import { visible } from "../../../text/visible.ts";
-import { padded, widthOf } from "../../../text/width.ts";
 import { byteSize, duration } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
+import { tableLines } from "../../table.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { withAdmin } from "./context.ts";
 
@@ -25,7 +26,7 @@ function statusLines({ servers, streams, queues, workers, ended, takeovers, aski
     `${sum(({ waiting }) => waiting)} waiting, ${sum(({ running }) => running)} running, ${asking} waiting for a person. Last hour: ${outcomes}${lost}.`,
     ...(servers.length > 0 ? [`Servers: ${servers.join(", ")}`] : []),
     "",
-    ...table(
+    ...formatTable(
       ["POOL", "PRIORITY", "LABELS", "SENDER", "WAITING", "RUNNING", "OLDEST"],
       queues.map((queue) => [
         queue.pool,
@@ -38,19 +39,21 @@ function statusLines({ servers, streams, queues, workers, ended, takeovers, aski
       ]),
     ),
     ...queues.flatMap(({ heldBack, waiting }) => (heldBack && waiting > 0 ? [visible(`Held back: ${heldBack}.`)] : [])),
+    ...queues.flatMap((queue) => unservedLine(queue, workers)),
     "",
-    ...table(
-      ["WORKER", "POOL", "VERSION", "LOAD", "SEEN"],
-      workers.map(({ name, pool, version, running, concurrency, seenSeconds }) => [
+    ...formatTable(
+      ["WORKER", "POOL", "LABELS", "VERSION", "LOAD", "SEEN"],
+      workers.map(({ name, pool, labels = {}, version, running, concurrency, seenSeconds }) => [
         name,
         pool,
+        labelText(labels),
         version,
         `${running}/${concurrency}`,
         `${duration(seenSeconds * 1000)} ago`,
       ]),
     ),
     "",
-    ...table(
+    ...formatTable(
       ["STREAM", "MESSAGES", "SIZE", "COPIES", "LEADER", "BEHIND"],
       streams.map(({ name, messages, bytes, replicas, leader = "", behind }) => [
         name,
@@ -64,14 +67,17 @@ function statusLines({ servers, streams, queues, workers, ended, takeovers, aski
   ];
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+function unservedLine({ waiting, pool, labels }: Queue, workers: FleetStatus["workers"]): string[] {
+  const living = workers.filter((worker) => worker.seenSeconds < silentSeconds && worker.pool === pool);
+  if (waiting === 0 || living.some((worker) => hasLabels(worker.labels ?? labels, labels))) return [];
+  const start = [
+    `${programName()} worker start --pool ${pool}`,
+    ...Object.entries(labels).map((pair) => pair.join("=")),
+  ];
+  return [visible(`No worker serves what waits in pool ${pool}. To start one: ${start.join(" --label ")}`)];
+}
+
+function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return [`No ${head[0]!.toLowerCase()}s.`];
-  const all = [head, ...rows.map((row) => row.map(visible))];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => widthOf(row[column]!))));
-  return all.map((row) =>
-    row
-      .map((cell, column) => padded(cell, widths[column]!))
-      .join("  ")
-      .trimEnd(),
-  );
+  return tableLines([head, ...rows.map((row) => row.map(visible))]);
 }

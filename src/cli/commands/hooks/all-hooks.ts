@@ -1,4 +1,5 @@
-// Finds all hooks here, those that Courser fires and those that only Codex reads, and what keeps them from running.
+// Finds all hooks here, those that Courser fires and those that only Codex or Gemini reads, and what keeps them from running.
+import type { HostName } from "../../../bridge/event.ts";
 import { installHosts } from "../../../bridge/install/hosts.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { type Hook, readHookFile } from "../../../store/hook-files.ts";
@@ -6,13 +7,13 @@ import { type HookFile, hookFiles } from "../../../store/hook-paths.ts";
 import { isApproved } from "../../../store/hook-trust.ts";
 import { configFileOf, type HooksContext } from "./context.ts";
 
-/** `runs` means that the hook is fired; the others say why not. `codex only` means that Courser does not read it. */
-export type HookState = "runs" | "not approved" | "untrusted" | "codex only";
+/** `runs` means that the hook is fired; the others say why not. `codex only` and `gemini only` mean that Courser does not read it. */
+export type HookState = "runs" | "not approved" | "untrusted" | "codex only" | "gemini only";
 
 export type FoundFile = {
   level: string;
   file: string;
-  host: "cursor" | "claude" | "codex";
+  host: HostName;
   state: HookState;
   text: string;
   hooks: Hook[];
@@ -23,17 +24,18 @@ export type FoundFile = {
 
 /** Returns only existing files, the highest level first. */
 export function findHooks(context: HooksContext): FoundFile[] {
-  const own = hookFiles(context).flatMap((file) => lookAt(file, context));
-  const codex = installHosts.find((host) => host.name === "codex")!;
-  const ofCodex = (["project", "user"] as const).flatMap((scope) => {
-    const file = configFileOf(codex, context, scope);
-    // Codex's files have Claude's shape.
-    const level = { level: "claude project" as const, format: "claude" as const, file, cwd: context.workspace };
-    return lookAt({ ...level, ofProject: false }, context).map((found): FoundFile => {
-      return { ...found, level: `codex ${scope}`, host: "codex", state: "codex only" };
-    });
-  });
-  return [...own, ...ofCodex];
+  const fileStates = hookFiles(context).flatMap((file) => lookAt(file, context));
+  const ofOthers = (["codex", "gemini"] as const).flatMap((host) =>
+    (["project", "user"] as const).flatMap((scope) => {
+      const file = configFileOf(installHosts.find(({ name }) => name === host)!, context, scope);
+      const format = host === "gemini" ? ("gemini" as const) : ("claude" as const); // Codex's files have Claude's shape.
+      const level = { level: "claude project" as const, format, file, cwd: context.workspace };
+      return lookAt({ ...level, ofProject: false }, context).map((found): FoundFile => {
+        return { ...found, level: `${host} ${scope}`, host, state: `${host} only` };
+      });
+    }),
+  );
+  return [...fileStates, ...ofOthers];
 }
 
 function lookAt(file: HookFile, context: HooksContext): FoundFile[] {

@@ -1,5 +1,6 @@
 // Checks the hosts in use here: the version of each, and which parts of a hook's answer it honours.
 import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
+import type { HostName } from "../../../bridge/event.ts";
 import { askTreatment } from "../../../bridge/hosts/cursor-ask.ts";
 import { installHosts } from "../../../bridge/install/hosts.ts";
 import { findProgram } from "../../../process/find-program.ts";
@@ -16,7 +17,7 @@ export async function hostFindings(files: readonly FoundFile[], context: HooksCo
       const hooks = files.filter((file) => file.host === host.name).flatMap((file) => file.hooks);
       const program = host.programs.map((name) => findProgram(name, context.env)).find(Boolean);
       if (hooks.length === 0 || program === undefined) continue;
-      found.push(...(await rows[host.name]((...args) => said(processes, [program, ...args], context))));
+      found.push(...(await rows[host.name]((...args) => outputOf(processes, [program, ...args], context))));
     }
   } finally {
     await processes.endAll();
@@ -25,7 +26,7 @@ export async function hostFindings(files: readonly FoundFile[], context: HooksCo
 }
 
 /** Returns a program's output, or an empty string if it cannot be run. */
-async function said(processes: ProcessRunner, command: readonly string[], context: HooksContext): Promise<string> {
+async function outputOf(processes: ProcessRunner, command: readonly string[], context: HooksContext): Promise<string> {
   try {
     return (await processes.run({ command, cwd: context.workspace, timeoutMs: 10_000, keepBytes: 64 * 1024 })).stdout;
   } catch {
@@ -35,7 +36,7 @@ async function said(processes: ProcessRunner, command: readonly string[], contex
 
 type Ask = (...args: string[]) => Promise<string>;
 
-const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<HookFinding[]>> = {
+const rows: Record<HostName, (ask: Ask) => Promise<HookFinding[]>> = {
   async cursor(ask) {
     const version = /\d+(?:\.\d+)+\S*/.exec(await ask("--version"))?.[0];
     const treated = askTreatment(version);
@@ -46,6 +47,7 @@ const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<HookFind
     return [{ kind: "note", message, advice }];
   },
   claude: async () => [],
+  gemini: async () => [],
   async codex(ask) {
     const isOn = /^(?:codex_)?hooks\s.*\b(true|false)\s*$/m.exec(await ask("features", "list"))?.[1];
     if (isOn !== "true") {

@@ -27,7 +27,9 @@ export function configFileOf(host: InstallHost, context: HooksContext, scope: "p
 }
 
 function userFolderOf(host: InstallHost, { home, configDir, env }: HooksContext): string {
-  const moved = { cursor: configDir, claude: env["CLAUDE_CONFIG_DIR"], codex: env["CODEX_HOME"] }[host.name];
+  const moved = { cursor: configDir, claude: env["CLAUDE_CONFIG_DIR"], codex: env["CODEX_HOME"], gemini: undefined }[
+    host.name
+  ];
   return moved ? resolve(moved) : join(home, host.folder);
 }
 
@@ -36,12 +38,15 @@ export function hostsWanted(invocation: Invocation, context: HooksContext): Inst
   const named = flagText(invocation.line.flags, "hosts");
   if (named === undefined) return installHosts.filter((host) => isUsed(host, context));
   const names = splitList(named).map((word) => word.toLowerCase());
-  const known = installHosts.map((host) => host.name);
-  const unknown = names.find((name) => !known.some((each) => each === name));
+  const hostNames = installHosts.map((host) => host.name);
+  const unknown = names.find((name) => !hostNames.some((each) => each === name));
   if (unknown !== undefined || names.length === 0) {
-    const given = unknown ?? "";
-    const hint = didYouMean(given, known);
-    throw new UserError("USAGE", `option '--hosts' must list some of ${known.join(", ")}, not '${given}'.${hint}`);
+    const unknownName = unknown ?? "";
+    const hint = didYouMean(unknownName, hostNames);
+    throw new UserError(
+      "USAGE",
+      `option '--hosts' must list some of ${hostNames.join(", ")}, not '${unknownName}'.${hint}`,
+    );
   }
   return installHosts.filter((host) => names.includes(host.name));
 }
@@ -87,7 +92,6 @@ function splitList(list: string): string[] {
   return list.split(/[\s,]+/).filter((word) => word !== "");
 }
 
-/** Shortens a path for display. */
 export function shownFile(file: string, { workspace, home }: HooksContext): string {
   if (file.startsWith(workspace + sep)) return relative(workspace, file);
   return file.startsWith(home + sep) ? `~${sep}${relative(home, file)}` : file;

@@ -1,5 +1,6 @@
 // `hooks doctor`: reports what is wrong with the hooks here, each finding with its place and advice.
 import { visible } from "../../../text/visible.ts";
+import { counted } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks } from "./all-hooks.ts";
@@ -21,7 +22,7 @@ export type HookFinding = {
 export async function checkHooks(invocation: Invocation): Promise<number> {
   const context = hooksContext(invocation);
   const files = findHooks(context);
-  const findings = once([
+  const findings = withoutRepeats([
     ...files.flatMap((file) => [...stateFindings(file, invocation.name), ...entryFindings(file, context)]),
     ...files.flatMap(duplicates),
     ...twiceInCursor(files),
@@ -35,15 +36,15 @@ export async function checkHooks(invocation: Invocation): Promise<number> {
   return code === 0 && problems > 0 ? 1 : code;
 }
 
-function once(findings: readonly HookFinding[]): HookFinding[] {
-  const kept = new Map<string, HookFinding>();
+function withoutRepeats(findings: readonly HookFinding[]): HookFinding[] {
+  const findingsByText = new Map<string, HookFinding>();
   for (const { entry, ...finding } of findings) {
     const key = JSON.stringify(finding);
-    const first = kept.get(key);
-    if (!first) kept.set(key, { ...finding, ...(entry !== undefined && { entry }) });
+    const first = findingsByText.get(key);
+    if (!first) findingsByText.set(key, { ...finding, ...(entry !== undefined && { entry }) });
     else if (entry !== undefined && first.entry !== entry) first.also = [...(first.also ?? []), entry];
   }
-  return [...kept.values()];
+  return [...findingsByText.values()];
 }
 
 function stateFindings({ file, state, problem, warnings }: FoundFile, name: string): HookFinding[] {
@@ -100,7 +101,7 @@ function duplicates({ file, hooks }: FoundFile): HookFinding[] {
 function twiceInCursor(files: readonly FoundFile[]): HookFinding[] {
   const scripts = new Map<string, Set<string>>();
   for (const { host, state, hooks } of files) {
-    if (state === "codex only") continue;
+    if (state === "codex only" || state === "gemini only") continue;
     for (const { command } of hooks) {
       const script = /([^/"' ]+)["']? --host (?:cursor|claude)$/.exec(command ?? "")?.[1];
       if (script !== undefined) scripts.set(script, (scripts.get(script) ?? new Set()).add(host));
@@ -116,7 +117,7 @@ function twiceInCursor(files: readonly FoundFile[]): HookFinding[] {
 }
 
 function findingsText(findings: readonly HookFinding[], hooks: number, context: HooksContext): string {
-  const checked = hooks === 1 ? "1 hook" : `${hooks} hooks`;
+  const checked = counted(hooks, "hook");
   const problems = findings.filter(({ kind }) => kind === "problem").length;
   const rows = findings.map(({ kind, file, entry, also, message, advice }) => {
     const entries = also ? `${entry} and ${also.length} more` : (entry ?? "");

@@ -2,7 +2,11 @@
 import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 
-const hosts = flag("Run", "--hosts <names>", "cursor, claude, codex, comma-separated (default: those in use here)");
+const hosts = flag(
+  "Run",
+  "--hosts <names>",
+  "cursor, claude, codex, gemini, comma-separated (default: those in use here)",
+);
 const events = flag("Run", "--events <names>", "Events, comma-separated (default: the five that every host has)");
 const matcher = flag("Run", "--matcher <pattern>", "Only for tools whose name matches, such as 'Bash|Edit'");
 const global = flag("Run", "--global", "In your home directory instead of the project");
@@ -25,7 +29,7 @@ export const hookCommands: readonly InnerCommand[] = [
   },
   {
     name: "install",
-    summary: "Register a script with Cursor, Courser, Claude Code and Codex",
+    summary: "Register a script with Cursor, Courser, Claude Code, Codex and Gemini CLI",
     operands: "[script]",
     flags: [hosts, events, matcher, global, dryRun, textOrJson],
     uses: ["workspace"],

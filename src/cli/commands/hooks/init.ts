@@ -33,12 +33,12 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   } catch (error) {
     throw new UserError("STORE_FAILED", `${file} could not be written: ${(error as Error).message}.`);
   }
-  const shown = shownFile(file, context);
-  const next = `${invocation.name} hooks install ${shown}`;
+  const displayPath = shownFile(file, context);
+  const next = `${invocation.name} hooks install ${displayPath}`;
   const found = findLauncher(file, context) !== undefined;
   if (wantsJson(invocation)) return answerJson({ file, next, launcherFound: found });
   const advice = found ? "" : `Note: courser-hook, which runs it, was not found. Type: ${invocation.name} install\n`;
-  return answer(`✓ ${shown}\nRead it, edit it, then install it: ${next}\n${advice}`);
+  return answer(`✓ ${displayPath}\nRead it, edit it, then install it: ${next}\n${advice}`);
 }
 
 /** Folders to search besides PATH, in shell syntax: editors start hooks with a short PATH. */
@@ -57,7 +57,7 @@ export function findLauncher(script: string, { env, home }: Pick<HooksContext, "
 const scriptText = String.raw`#!/bin/sh
 //usr/bin/env true; PATH="$PATH:${furtherFolders.join(":")}"; command -v courser-hook >/dev/null && exec courser-hook "$0" "$@"; echo "$0: courser-hook is not in PATH. Type: courser install" >&2; exit 2
 
-// One script for Cursor, Courser, Claude Code and Codex. The lines above start it; below is yours.
+// One script for Cursor, Courser, Claude Code, Codex and Gemini CLI. The lines above start it; below is yours.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

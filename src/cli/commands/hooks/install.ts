@@ -30,7 +30,6 @@ import {
 } from "./context.ts";
 import { isOurs, scriptOf, scriptPaths, scriptWanted } from "./script.ts";
 
-/** The change made to one host's file. */
 type InstalledHost = {
   host: InstallHost;
   file: string;
@@ -57,7 +56,7 @@ export async function installHook(invocation: Invocation, words: readonly string
     return { host, hooks, change: { file: configFileOf(host, context, scope), scope, plan } satisfies HookFileChange };
   });
   // Validate all files before the first one is written.
-  for (const { change } of plans) careful(previewHookFile, change);
+  for (const { change } of plans) explainEditErrors(previewHookFile, change);
   const done = plans.map(({ host, hooks, change }): InstalledHost => {
     const wanted = hooks.map(({ event }) => event);
     let added: string[] = [];
@@ -66,7 +65,7 @@ export async function installHook(invocation: Invocation, words: readonly string
       added = edits.flatMap((edit) => (edit.type === "append" ? String(edit.path[1]) : []));
       return edits;
     };
-    const texts = careful(flags.has("dry-run") ? previewHookFile : saveHookFile, { ...change, plan });
+    const texts = explainEditErrors(flags.has("dry-run") ? previewHookFile : saveHookFile, { ...change, plan });
     return {
       host,
       file: change.file,
@@ -103,7 +102,7 @@ export async function uninstallHook(invocation: Invocation, words: readonly stri
       removed = planned.removed.map(({ event }) => event);
       return planned.edits;
     };
-    const texts = careful(flags.has("dry-run") ? previewHookFile : saveHookFile, { file, scope, plan });
+    const texts = explainEditErrors(flags.has("dry-run") ? previewHookFile : saveHookFile, { file, scope, plan });
     if (removed.length > 0) done.push({ host, file, texts, added: [], kept: [], removed });
   }
   if (!flags.has("dry-run") && scope === "project") approve(done, context);
@@ -111,7 +110,7 @@ export async function uninstallHook(invocation: Invocation, words: readonly stri
   return report(invocation, context, done, notes, {});
 }
 
-function careful(work: (change: HookFileChange) => HookFileTexts, change: HookFileChange): HookFileTexts {
+function explainEditErrors(work: (change: HookFileChange) => HookFileTexts, change: HookFileChange): HookFileTexts {
   try {
     return work(change);
   } catch (error) {
@@ -141,32 +140,36 @@ function wantedOn(host: InstallHost, events: readonly WantedEvent[], matcher: st
 }
 
 /** Approves what the command wrote, since the user typed it; a file that was unapproved before stays so. */
-function approve(done: readonly InstalledHost[], context: HooksContext): void {
-  const ofCourser = done.filter(
-    ({ host, texts }) => host.name !== "codex" && texts.after !== undefined && !isUnchanged(texts),
+function approve(installedHosts: readonly InstalledHost[], context: HooksContext): void {
+  const ofCourser = installedHosts.filter(
+    ({ host, texts }) => isReadHere(host) && texts.after !== undefined && !isUnchanged(texts),
   );
   const approved = ofCourser.filter(
-    ({ file, texts }) => texts.before === undefined || isApproved(context, file, bare(texts.before)),
+    ({ file, texts }) => texts.before === undefined || isApproved(context, file, withoutByteOrderMark(texts.before)),
   );
   approveHooks(
     context,
-    approved.map(({ file, texts }) => ({ file, text: bare(texts.after!) })),
+    approved.map(({ file, texts }) => ({ file, text: withoutByteOrderMark(texts.after!) })),
   );
+}
+
+function isReadHere({ name }: InstallHost): boolean {
+  return name === "cursor" || name === "claude";
 }
 
 /** Whether the file waits for approval, so that Courser runs nothing in it. */
 function isWaiting({ host, file, texts }: InstalledHost, context: HooksContext): boolean {
-  if (host.name === "codex" || !file.startsWith(context.workspace)) return false;
-  return texts.after !== undefined && !isApproved(context, file, bare(texts.after));
+  if (!isReadHere(host) || !file.startsWith(context.workspace)) return false;
+  return texts.after !== undefined && !isApproved(context, file, withoutByteOrderMark(texts.after));
 }
 
-function bare(text: string): string {
+function withoutByteOrderMark(text: string): string {
   return text.replace(/^\ufeff/, "");
 }
 
-function notesOnEvents(done: readonly InstalledHost[], events: readonly WantedEvent[]): string[] {
+function notesOnEvents(installedHosts: readonly InstalledHost[], events: readonly WantedEvent[]): string[] {
   const notes: string[] = [];
-  for (const { host } of done) {
+  for (const { host } of installedHosts) {
     const missing = events.filter((event) =>
       typeof event === "object" ? !host.further.includes(event.only) : host.events[event] === undefined,
     );
@@ -176,29 +179,30 @@ function notesOnEvents(done: readonly InstalledHost[], events: readonly WantedEv
       );
   }
   const further = events.filter((event) => typeof event === "string" && furtherEvents.includes(event));
-  if (further.length > 0 && done.some(({ host }) => host.name === "cursor"))
+  if (further.length > 0 && installedHosts.some(({ host }) => host.name === "cursor"))
     notes.push(`For ${further.join(", ")} on Cursor the script must call run(hooks, { events: "all" }).`);
   return notes;
 }
 
-function nextSteps(done: readonly InstalledHost[], { name }: Invocation, context: HooksContext): string[] {
+function nextSteps(installedHosts: readonly InstalledHost[], { name }: Invocation, context: HooksContext): string[] {
   const notes: string[] = [];
-  const has = (host: string) => done.some((each) => each.host.name === host && each.added.length > 0);
+  const has = (host: string) => installedHosts.some((each) => each.host.name === host && each.added.length > 0);
   if (has("cursor") && !context.trusted)
     notes.push(`Courser runs hooks of a project only where you trust it: ${name} --trust`);
-  const waiting = done.filter((each) => each.added.length > 0 && isWaiting(each, context));
+  const waiting = installedHosts.filter((each) => each.added.length > 0 && isWaiting(each, context));
   if (context.trusted && waiting.length > 0) {
     const files = waiting.map(({ file }) => shownFile(file, context)).join(" and ");
     notes.push(`${files} contains hooks that you have not approved: review it, then type: ${name} --trust`);
   }
   if (has("codex")) notes.push("Codex silently skips new hooks until you trust them: start codex and type /hooks.");
+  if (has("gemini")) notes.push("Gemini CLI runs hooks of a project only in folders that you trust there.");
   if (has("claude") && has("cursor"))
     notes.push(
       "Cursor reads Claude's settings too and calls the script twice; the strictest answer wins. Courser calls it once.",
     );
-  if (done.some((each) => each.added.length > 0))
+  if (installedHosts.some((each) => each.added.length > 0))
     notes.push(
-      `Try it: ${name} hooks test preToolUse${done.every(({ host }) => host.name === "codex") ? " --host codex" : ""}`,
+      `Try it: ${name} hooks test preToolUse${installedHosts.every(({ host }) => host.name === "codex") ? " --host codex" : ""}`,
     );
   return notes;
 }

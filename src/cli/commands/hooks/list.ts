@@ -5,7 +5,7 @@ import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
 import { type HooksContext, hooksContext, shownFile } from "./context.ts";
-import { brief } from "./trace.ts";
+import { shortenForTrace } from "./trace.ts";
 
 export async function listHooks(invocation: Invocation): Promise<number> {
   const context = hooksContext(invocation);
@@ -41,6 +41,7 @@ const states: Record<HookState, (name: string) => string> = {
   "not approved": (name) => `: does not run, it is new or has changed. Look at it, then type: ${name} --trust`,
   untrusted: (name) => `: does not run, this workspace is not trusted. Look at it, then type: ${name} --trust`,
   "codex only": () => ": read by Codex only, which runs what you trusted there with /hooks",
+  "gemini only": () => ": read by Gemini CLI only",
 };
 
 type ListContext = { context: HooksContext; name: string; running: readonly Hook[] };
@@ -56,7 +57,7 @@ function hookFileText(found: FoundFile, { context, name, running }: ListContext)
       failClosed ? "fails closed" : "",
       instead ? `runs once, from ${shownFile(instead.file, context)}` : "",
     ].filter(Boolean);
-    const what = command === undefined ? `asks a model: ${brief(prompt!)}` : brief(command);
+    const what = command === undefined ? `asks a model: ${shortenForTrace(prompt!)}` : shortenForTrace(command);
     return `  ${event.padEnd(width)}  ${what}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
   });
   const lines = [

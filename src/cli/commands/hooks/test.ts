@@ -1,6 +1,6 @@
 // `hooks test`: runs the hooks of an event on a payload for real, and shows each answer and its effect on a run.
 import { readFileSync } from "node:fs";
-import { strictest } from "../../../agent/hooks/answer.ts";
+import { strictestVerdict } from "../../../agent/hooks/answer.ts";
 import { createHooks, type HookAnswer, toolNames } from "../../../agent/hooks/index.ts";
 import { createProcessRunner, type ProcessEnd, type ProcessRunner } from "../../../agent/process.ts";
 import { isObject, type JsonObject, tryParse } from "../../../json/object.ts";
@@ -17,7 +17,7 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type FoundFile, findHooks, type HookState } from "./all-hooks.ts";
 import { type HooksContext, hooksContext, onlyWord, shownFile } from "./context.ts";
 import { sampleOf } from "./samples.ts";
-import { brief } from "./trace.ts";
+import { shortenForTrace } from "./trace.ts";
 
 /** The result of one hook. Without `line` it was not run, and `why` gives the reason. */
 type TriedHook = {
@@ -34,15 +34,17 @@ export async function testHooks(invocation: Invocation, words: readonly string[]
   const context = hooksContext(invocation);
   const { flags } = invocation.line;
   const host = flagText(flags, "host") ?? "courser";
-  const given = flagText(flags, "payload");
-  const fields = given === undefined ? sampleOf(event, context.workspace) : payloadIn(given);
-  const files = findHooks(context).filter((file) => isFor(file, host));
+  const payloadText = flagText(flags, "payload");
+  const fields = payloadText === undefined ? sampleOf(event, context.workspace) : payloadIn(payloadText);
+  const files = findHooks(context).filter((file) =>
+    host === "courser" ? !file.state.endsWith(" only") : file.host === host,
+  );
   const problem = files.find((file) => file.problem !== undefined)?.problem;
   if (problem !== undefined) throw new UserError("CONFIG_INVALID", problem);
   const tried = await tryAll(files, { event, fields, invocation, context });
-  const outcome = outcomeOf(event, merged(tried.map((each) => each.answer)));
+  const outcome = outcomeOf(event, mergeAnswers(tried.map((each) => each.answer)));
   const failed = tried.some(({ line }) => line?.answer === "failed");
-  const sample = given === undefined;
+  const sample = payloadText === undefined;
   const code = wantsJson(invocation)
     ? await answerJson({ event, host, sample, payload: fields, hooks: tried.map(jsonOf), outcome })
     : await answer(testText({ event, sample, fields, tried, outcome, context }));
@@ -82,6 +84,7 @@ const silent: HookAnswer = { reasons: [], messages: [], context: [] };
 const whyNot: Record<HookState, string | undefined> = {
   runs: undefined,
   "codex only": undefined,
+  "gemini only": undefined,
   "not approved": "it is new or has changed since it was approved (--trust runs it)",
   untrusted: "this workspace is not trusted (--trust runs it)",
 };
@@ -111,7 +114,6 @@ async function tryOne(
       workspace,
       roots: [...roots],
       transcriptPath: null,
-      userEmail: null,
       mode: "default",
     },
     processes: listening,
@@ -129,12 +131,8 @@ async function tryOne(
 function toolOf(fields: JsonObject): { tool?: string; names?: string[] } {
   const name = fields["tool_name"];
   if (typeof name !== "string") return {};
-  const own = name === "Bash" ? "Shell" : name;
-  return { tool: own, names: [...new Set([name, ...toolNames({ name: own }).names])] };
-}
-
-function isFor({ host, state }: FoundFile, wanted: string): boolean {
-  return wanted === "courser" ? state !== "codex only" : host === wanted;
+  const toolName = name === "Bash" ? "Shell" : name;
+  return { tool: toolName, names: [...new Set([name, ...toolNames({ name: toolName }).names])] };
 }
 
 /** Finds an event by its own name or by Claude's. */
@@ -161,8 +159,8 @@ function payloadIn(file: string): JsonObject {
   return fields;
 }
 
-function merged(answers: readonly HookAnswer[]): HookAnswer {
-  const permission = strictest(answers.map((each) => each.permission));
+function mergeAnswers(answers: readonly HookAnswer[]): HookAnswer {
+  const permission = strictestVerdict(answers.map((each) => each.permission));
   const deciding = answers.filter((each) => each.permission === permission);
   const updatedInput = answers.find((each) => each.updatedInput)?.updatedInput;
   const followup = answers.find((each) => each.followup !== undefined)?.followup;
@@ -205,8 +203,8 @@ function outcomeOf(event: HookEventName, answer: HookAnswer): EffectText {
 const effects: Record<HookEffect, (answer: HookAnswer) => string> = {
   permit({ permission, reasons, updatedInput }) {
     const changed = updatedInput ? ` with other arguments: ${JSON.stringify(updatedInput)}` : "";
-    const told = reasons.length > 0 ? ` The model gets: ${reasons.join(" ")}` : "";
-    if (permission === "deny") return `It is refused.${told}`;
+    const forModel = reasons.length > 0 ? ` The model gets: ${reasons.join(" ")}` : "";
+    if (permission === "deny") return `It is refused.${forModel}`;
     if (permission === "ask") return "You are asked; in print mode it is denied.";
     return `It continues${changed}, if the permissions allow it.`;
   },
@@ -229,14 +227,16 @@ type TestReport = {
 };
 
 function testText({ event, sample, fields, tried, outcome, context }: TestReport): string {
-  const payload = sample ? `${event} with a sample: ${brief(JSON.stringify(fields))}` : `${event} with your payload`;
+  const payload = sample
+    ? `${event} with a sample: ${shortenForTrace(JSON.stringify(fields))}`
+    : `${event} with your payload`;
   if (tried.length === 0) return `${payload}\nNo hook is set up for ${event} here.\n`;
   const rows = tried.flatMap((each) => rowsOf(each, context));
   return `${[payload, ...rows, `→ ${outcome.happens}`].map(visible).join("\n")}\n`;
 }
 
 function rowsOf({ hook, why, line, end, warnings }: TriedHook, context: HooksContext): string[] {
-  const what = brief(hook.command ?? `asks a model: ${hook.prompt}`);
+  const what = shortenForTrace(hook.command ?? `asks a model: ${hook.prompt}`);
   const where = `    ${shownFile(hook.file, context)} ${hook.entry}`;
   if (!line) return [`- ${what}`, where, `    not asked: ${why}`];
   const exit = line.exit === null || line.exit === 0 ? "" : `, exit code ${line.exit}`;
@@ -245,8 +245,8 @@ function rowsOf({ hook, why, line, end, warnings }: TriedHook, context: HooksCon
   return [
     `${line.answer === "failed" ? "✗" : "✓"} ${what}`,
     where,
-    `    ${line.answer}, ${line.ms} ms${exit}${line.note === "" ? "" : `: ${brief(line.note)}`}`,
-    ...losses.slice(0, 10).map((text) => `    stderr: ${brief(text)}`),
-    ...warnings.filter((text) => !line.note.includes(text)).map((text) => `    ${brief(text)}`),
+    `    ${line.answer}, ${line.ms} ms${exit}${line.note === "" ? "" : `: ${shortenForTrace(line.note)}`}`,
+    ...losses.slice(0, 10).map((text) => `    stderr: ${shortenForTrace(text)}`),
+    ...warnings.filter((text) => !line.note.includes(text)).map((text) => `    ${shortenForTrace(text)}`),
   ];
 }

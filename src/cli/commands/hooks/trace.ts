@@ -4,6 +4,7 @@ import { redactedStart } from "../../../redact/shorten.ts";
 import { type HookTraceLine, readHookTrace } from "../../../store/hook-trace.ts";
 import { collapsed } from "../../../text/one-line.ts";
 import { visible } from "../../../text/visible.ts";
+import { counted } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { hooksContext } from "./context.ts";
@@ -17,19 +18,19 @@ export async function traceHooks(invocation: Invocation): Promise<number> {
   const answerWidth = widest(({ answer }) => answer);
   const rows = lines.map(({ at, event, answer, ms, exit, command, source, note }) => {
     const code = exit === null || exit === 0 ? "" : `  exit ${exit}`;
-    const row = `${timeOf(at)}  ${event.padEnd(eventWidth)}  ${answer.padEnd(answerWidth)}  ${`${ms} ms`.padStart(8)}  ${brief(command)}${code}`;
-    return [row, `    ${source}`, ...(note === "" ? [] : [`    ${brief(note)}`])].map(visible).join("\n");
+    const row = `${formatTime(at)}  ${event.padEnd(eventWidth)}  ${answer.padEnd(answerWidth)}  ${`${ms} ms`.padStart(8)}  ${shortenForTrace(command)}${code}`;
+    return [row, `    ${source}`, ...(note === "" ? [] : [`    ${shortenForTrace(note)}`])].map(visible).join("\n");
   });
   const total = lines.reduce((sum, { ms }) => sum + ms, 0);
-  const calls = lines.length === 1 ? "1 call" : `${lines.length} calls`;
+  const calls = counted(lines.length, "call");
   return answer(`${rows.join("\n")}\n${calls}, ${total} ms of hooks.\n`);
 }
 
-function timeOf(at: string): string {
+function formatTime(at: string): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? at : date.toTimeString().slice(0, 8);
 }
 
-export function brief(text: string): string {
+export function shortenForTrace(text: string): string {
   return redactedStart(collapsed(text), 160);
 }

@@ -1,7 +1,9 @@
 // What the MCP commands share: the servers configured here, and a way to start those that may be started.
 import { type McpOptions, type McpServers, startServers } from "../../../agent/mcp/servers.ts";
 import { createProcessRunner } from "../../../agent/process.ts";
-import { type McpPlan, type McpSetup, planMcp, unknownServer } from "../../../run/mcp-plan.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { quotedName, shownStart } from "../../../run/mcp.ts";
+import { type McpPlan, type McpSetup, type PlannedServer, planMcp, unknownServer } from "../../../run/mcp-plan.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import type { McpServer } from "../../../store/mcp-servers.ts";
@@ -33,6 +35,15 @@ export function serverNamed({ plan }: McpContext, words: readonly string[]) {
   const found = all.find(({ standing }) => standing === "pending") ?? all[0];
   if (found) return found;
   throw unknownServer(name, [...new Set(plan.servers.map(({ server }) => server.name))]);
+}
+
+/** Throws for a server of the project that the user has not approved. */
+export function requireApproval({ server, standing }: PlannedServer, program: string): void {
+  if (standing !== "needs-approval") return;
+  throw new UserError(
+    "UNTRUSTED",
+    `The MCP server ${server.name} is not approved. It would ${shownStart(server)} Approve it: ${program} mcp enable ${quotedName(server.name)}`,
+  );
 }
 
 /** How long to wait for servers to start, since a user is waiting. */

@@ -19,7 +19,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
   const target = targetOf(invocation, context);
   const definition = definitionOf(invocation, command);
   const [server] = serversIn({ mcpServers: { [name!]: definition } }, target, []);
-  if (server!.problem !== undefined) throw usage(invocation, `'${name}' cannot be added: ${server!.problem}.`);
+  if (server!.problem !== undefined) throw usageError(invocation, `'${name}' cannot be added: ${server!.problem}.`);
   if (!addServer(target, name!, definition)) {
     const remove = `${invocation.name} mcp remove ${quotedName(name!)}${target.scope === "project" ? " --project" : ""}`;
     throw new UserError("USAGE", `${target.file} already has a server '${name}'. Remove it first: ${remove}`);
@@ -37,17 +37,11 @@ export async function remove(invocation: Invocation, words: readonly string[]): 
   const name = words.join(" ");
   if (!removeServer(target, name)) {
     const { server } = serverNamed(context, words);
-    throw new UserError(
-      "USAGE",
-      `The MCP server '${name}' is in ${server.file}, not in ${target.file}.${hintFor(server, target)}`,
-    );
+    const hint = server.scope === "project" && target.scope === "user" ? " Add --project." : "";
+    throw new UserError("USAGE", `The MCP server '${name}' is in ${server.file}, not in ${target.file}.${hint}`);
   }
   if (wantsJson(invocation)) return answerJson({ name, removed: true, source: target.file });
   return answer(visible(`✓ Removed MCP server: ${name} (${target.file})\n`));
-}
-
-function hintFor({ scope }: McpFile, target: McpFile): string {
-  return scope === "project" && target.scope === "user" ? " Add --project." : "";
 }
 
 function targetOf(invocation: Invocation, { workspace, configDir }: McpContext): McpFile {
@@ -59,10 +53,10 @@ function targetOf(invocation: Invocation, { workspace, configDir }: McpContext):
 function definitionOf(invocation: Invocation, command: readonly string[]): McpDefinition {
   const { flags } = invocation.line;
   const url = flagText(flags, "url");
-  const headers = pairs(invocation, "header", /^([^:\s]+):\s*(.*)$/s, "'Name: Value'");
-  const env = pairs(invocation, "env", /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "NAME=VALUE");
-  if (url !== undefined && command.length > 0) throw usage(invocation, "give a command or a --url, not both.");
-  if (url === undefined && command.length === 0) throw usage(invocation, "give a command after --, or a --url.");
+  const headers = namedValues(invocation, "header", /^([^:\s]+):\s*(.*)$/s, "'Name: Value'");
+  const env = namedValues(invocation, "env", /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "NAME=VALUE");
+  if (url !== undefined && command.length > 0) throw usageError(invocation, "give a command or a --url, not both.");
+  if (url === undefined && command.length === 0) throw usageError(invocation, "give a command after --, or a --url.");
   if (url === undefined)
     return {
       command: command[0]!,
@@ -73,20 +67,25 @@ function definitionOf(invocation: Invocation, command: readonly string[]): McpDe
   return { ...(type !== undefined && { type }), url, ...(headers && { headers }) };
 }
 
-function pairs(invocation: Invocation, flag: string, form: RegExp, shown: string): Record<string, string> | undefined {
-  const given = flagList(invocation.line.flags, flag);
-  if (given.length === 0) return undefined;
+function namedValues(
+  invocation: Invocation,
+  flag: string,
+  form: RegExp,
+  shown: string,
+): Record<string, string> | undefined {
+  const flagValues = flagList(invocation.line.flags, flag);
+  if (flagValues.length === 0) return undefined;
   return Object.fromEntries(
-    given.map((text) => {
+    flagValues.map((text) => {
       const [, name, value] = form.exec(text) ?? [];
       // Do not show the value, which may be a secret.
-      if (name === undefined) throw usage(invocation, `--${flag} must be ${shown}.`);
+      if (name === undefined) throw usageError(invocation, `--${flag} must be ${shown}.`);
       return [name, value!];
     }),
   );
 }
 
-function usage({ name }: Invocation, why: string): UserError {
+function usageError({ name }: Invocation, why: string): UserError {
   const example = why.includes('"url"') ? "--url https://example.com/mcp" : "-- npx -y docs-server";
   return new UserError("USAGE", `mcp add: ${why} Example: ${name} mcp add docs ${example}`);
 }

@@ -14,7 +14,6 @@ const ofAdd = [
 
 const port = flag("Run", "--port <port>", "Local port for the browser's callback");
 
-/** The flags that most of them take. */
 const printed = { flags: [textOrJson], uses: ["workspace"] };
 
 export const mcpCommands: readonly InnerCommand[] = [

@@ -1,25 +1,22 @@
 // `mcp list-tools`: prints a server's tools and their parameters.
 import type { Connection } from "../../../agent/mcp/connection.ts";
-import { wordOf } from "../../../agent/mcp/prompts.ts";
-import { factsOf } from "../../../agent/mcp/server-tool.ts";
+import { typedName } from "../../../agent/mcp/prompts.ts";
+import { approvedParts } from "../../../agent/mcp/server-tool.ts";
 import { isObject } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
-import { quotedName, shownStart } from "../../../run/mcp.ts";
+import { asSentence, quotedName } from "../../../run/mcp.ts";
 import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { contextOf, serverNamed, withServers } from "./context.ts";
+import { contextOf, requireApproval, serverNamed, withServers } from "./context.ts";
 
 export async function listTools(invocation: Invocation, words: readonly string[]): Promise<number> {
   const context = contextOf(invocation);
-  const { server, standing } = serverNamed(context, words);
+  const named = serverNamed(context, words);
+  requireApproval(named, invocation.name);
+  const { server, standing } = named;
   const word = quotedName(server.name);
-  if (standing === "needs-approval")
-    throw new UserError(
-      "UNTRUSTED",
-      `The MCP server ${server.name} is not approved. It would ${shownStart(server)} Approve it: ${invocation.name} mcp enable ${word}`,
-    );
   if (standing === "disabled")
     throw new UserError(
       "USAGE",
@@ -35,12 +32,15 @@ export async function listTools(invocation: Invocation, words: readonly string[]
         `${server.name} requires a login. Type: ${invocation.name} mcp login ${word}`,
       );
     if (status !== "connected")
-      throw new UserError("MCP_UNREACHABLE", `The MCP server ${server.name} cannot be asked: ${problem}.`);
+      throw new UserError(
+        "MCP_UNREACHABLE",
+        `The MCP server ${server.name} cannot be asked: ${asSentence(problem ?? "it is not there")}`,
+      );
     const listed = tools.map((tool) => ({
       name: tool.name,
       ...(tool.description !== undefined && { description: tool.description }),
       parameters: tool.inputSchema,
-      ...(pins.status(factsOf(tool)) === "changed" && { changed: true }),
+      ...(pins.status(approvedParts(tool)) === "changed" && { changed: true }),
     }));
     if (wantsJson(invocation)) return answerJson({ server: server.name, tools: listed, prompts });
     return answer(`${[...listed.flatMap(toolLines), ...promptLines(server.name, prompts)].map(visible).join("\n")}\n`);
@@ -66,6 +66,6 @@ function parameterNames(schema: unknown): string {
 function promptLines(server: string, prompts: Connection["prompts"]): string[] {
   return prompts.map(({ name, arguments: args = [] }) => {
     const words = args.map((arg) => (arg.required ? `<${arg.name}>` : `[${arg.name}]`)).join(" ");
-    return `/${wordOf(server)}:${wordOf(name)} ${words}`.trimEnd();
+    return `/${typedName(server)}:${typedName(name)} ${words}`.trimEnd();
   });
 }

@@ -2,7 +2,6 @@
 import { logIn } from "../../../agent/mcp/login.ts";
 import { isSafeToOpen } from "../../../agent/mcp/oauth.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
-import { quotedName, shownStart } from "../../../run/mcp.ts";
 import { forgetLogin } from "../../../store/mcp-logins.ts";
 import { resolveServer, VariableProblem } from "../../../store/mcp-variables.ts";
 import { visible } from "../../../text/visible.ts";
@@ -13,7 +12,7 @@ import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { listenForCallback, usualPort } from "./callback.ts";
-import { contextOf, type McpContext, serverNamed } from "./context.ts";
+import { contextOf, type McpContext, requireApproval, serverNamed } from "./context.ts";
 
 export async function login(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their logins");
@@ -28,7 +27,7 @@ export async function login(invocation: Invocation, words: readonly string[]): P
       env: invocation.env,
       configDir: context.configDir,
       version: invocation.version,
-      way: { redirectUrl: callback.url, state, open: (url) => show(url, callback.url, invocation) },
+      interaction: { redirectUrl: callback.url, state, open: (url) => showLoginUrl(url, callback.url, invocation) },
       answer: () => answered,
     });
     if (wantsJson(invocation)) return await answerJson({ name: server.name, loggedIn: true, how });
@@ -53,13 +52,10 @@ export async function logout(invocation: Invocation, words: readonly string[]): 
 
 /** Refuses an unapproved server of the project: it is sent no request, not even one for its login page. */
 function remoteNamed(context: McpContext, words: readonly string[]) {
-  const { server, standing } = serverNamed(context, words);
+  const named = serverNamed(context, words);
+  requireApproval(named, context.program);
+  const { server } = named;
   const { name } = server;
-  if (standing === "needs-approval")
-    throw new UserError(
-      "UNTRUSTED",
-      `The MCP server ${name} is not approved. It would ${shownStart(server)} Approve it: ${context.program} mcp enable ${quotedName(name)}`,
-    );
   try {
     if (server.problem !== undefined) throw new VariableProblem(server.problem);
     const filled = resolveServer(server, context);
@@ -82,7 +78,7 @@ function portOf({ line: { flags } }: Invocation): number {
 }
 
 /** Prints on stderr, so that stdout holds only the answer. */
-function show(url: URL, callback: string, { env }: Invocation): void {
+function showLoginUrl(url: URL, callback: string, { env }: Invocation): void {
   writeStderr(`Log in here:\n\n  ${url.href}\n\n`);
   if (env["SSH_CONNECTION"]) {
     const port = new URL(callback).port;

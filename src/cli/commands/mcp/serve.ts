@@ -36,9 +36,10 @@ export async function serve(invocation: Invocation): Promise<number> {
   const running = new Set<Promise<unknown>>();
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: args = {}, _meta } }, { mcpReq }) => {
     const found = tools.find(({ tool }) => tool.name === name);
-    if (!found) return wrong(`Unknown tool ${name}. Available: ${tools.map(({ tool }) => tool.name).join(", ")}.`);
+    if (!found)
+      return errorResult(`Unknown tool ${name}. Available: ${tools.map(({ tool }) => tool.name).join(", ")}.`);
     const fault = found.check(args);
-    if (fault !== undefined) return wrong(`${name}: ${fault}.`);
+    if (fault !== undefined) return errorResult(`${name}: ${fault}.`);
     const token = _meta?.progressToken;
     let progress = 0;
     const onStep = (message: string) => {
@@ -61,7 +62,6 @@ export async function serve(invocation: Invocation): Promise<number> {
   return 0;
 }
 
-/** What all served runs share. */
 type ServeContext = { request: RunRequest; host: RunHost };
 
 function servedTools(served: ServeContext): ServedTool[] {
@@ -120,7 +120,7 @@ function taskOf({ prompt, workspace, mode }: JsonObject): ServedTask {
 async function run(served: ServeContext, task: ServedTask, step: CallProgress): Promise<CallToolResult> {
   const { text: said, isError, sessionId, code, durationMs, usage, denials } = await runForAgent(served, task, step);
   const refused = denials.map(({ tool, reason }) => `Rejected: ${tool}: ${reason}`);
-  const facts = {
+  const details = {
     session_id: sessionId,
     result: said,
     is_error: isError,
@@ -134,7 +134,7 @@ async function run(served: ServeContext, task: ServedTask, step: CallProgress): 
       { type: "text", text: said },
       { type: "text", text: [`session_id: ${sessionId}`, ...refused].join("\n") },
     ],
-    structuredContent: facts,
+    structuredContent: details,
     isError,
   };
 }
@@ -151,6 +151,6 @@ function sessions(
   };
 }
 
-function wrong(message: string): CallToolResult {
+function errorResult(message: string): CallToolResult {
   return { content: [{ type: "text", text: message }], isError: true };
 }

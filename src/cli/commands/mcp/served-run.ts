@@ -15,13 +15,11 @@ import { callLine } from "../../call-line.ts";
 import { explainFailure } from "../../failure.ts";
 import { withoutSecrets, writeStderr } from "../../stdout.ts";
 
-/** The task that another agent sends. */
 export type ServedTask = {
   prompt: string;
   /** A folder inside the served ones. */
   workspace?: string;
   mode?: "plan" | "ask";
-  /** The id of the chat to resume. */
   sessionId?: string;
 };
 
@@ -45,7 +43,7 @@ export async function runForAgent(
   const startedAt = Date.now();
   let sessionId = task.sessionId ?? "";
   try {
-    const request = narrowed(served, task);
+    const request = narrowRequest(served, task);
     const run = await openRun(request, { ...served.host, signal });
     sessionId = run.chatId;
     const followed = follow(run, request.workspace, onStep);
@@ -64,50 +62,50 @@ export async function runForAgent(
 /** Calls `onStep` for each step, and collects the text since the last tool call. */
 function follow(run: LiveRun, workspace: string, onStep: (message: string) => void): { said: Promise<string> } {
   const read = async () => {
-    let said: string[] = [];
+    let answerTexts: string[] = [];
     for await (const { event, agent } of run.events()) {
       if (agent !== undefined) continue;
       if (event.type === "notice") writeStderr(`Warning: ${event.message}\n`);
       if (event.type === "tool_start") {
-        said = [];
+        answerTexts = [];
         onStep(callLine(event, workspace).slice(0, 200));
       }
-      if (event.type === "text_end") said.push(event.text);
+      if (event.type === "text_end") answerTexts.push(event.text);
       if (event.type === "done" || event.type === "fail") break;
     }
-    return said.join("\n");
+    return answerTexts.join("\n");
   };
   return { said: read() };
 }
 
-function resultOf(ending: TurnEnding, sessionId: string, said: string): ServedResult {
+function resultOf(ending: TurnEnding, sessionId: string, answerText: string): ServedResult {
   const { durationMs, usage, denials = [] } = ending;
   const result = { sessionId, durationMs, denials, ...(usage && { usage }) };
-  if (ending.type === "done") return { ...result, isError: false, text: said };
+  if (ending.type === "done") return { ...result, isError: false, text: answerText };
   const code = ending.code === undefined ? {} : { code: ending.code };
   return { ...result, isError: true, text: withoutSecrets(ending.message), ...code };
 }
 
 /** Applies the task to the served request. A task can narrow what is allowed but never widen it. */
-function narrowed(
+function narrowRequest(
   { request: served, host: { env, program } }: { request: RunRequest; host: RunHost },
   { workspace, mode, sessionId }: ServedTask,
 ): RunRequest {
   const folder = workspace === undefined ? served.workspace : servedFolder(served, workspace);
-  const own = {
+  const taskRestrictions = {
     ...served,
     // --trust applies only to the served folder itself; other folders need their own trust.
     trust: served.trust === true && folder === served.workspace,
   };
   const task = { workspace: folder, ...(mode && { mode }) };
-  if (sessionId === undefined) return restrict(own, task);
+  if (sessionId === undefined) return restrict(taskRestrictions, task);
   const config = configDir(env);
   const chat = metadataAtAGlance(findChat(config, sessionId, folder, program));
   // Chats of the original CLI do not record their workspace, but are stored under its folder.
   const isOfFolder = chat.folder === chatFolder(config, folder, chat.id);
   if (!isOfFolder && (chat.workspace === undefined || !isServed(served, chat.workspace)))
     throw new UserError("SESSION_NOT_FOUND", `The session ${sessionId} is not of a folder that is served.`);
-  return restrict(own, { ...task, chat: { type: "resume", id: chat.id } });
+  return restrict(taskRestrictions, { ...task, chat: { type: "resume", id: chat.id } });
 }
 
 function servedFolder(served: RunRequest, wanted: string): string {

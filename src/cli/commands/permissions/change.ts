@@ -3,7 +3,7 @@ import { lint } from "../../../policy/lint/index.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { parseRule } from "../../../protocol/permission-rule.ts";
 import { addRule, removeRule } from "../../../store/rule-edit.ts";
-import { cliConfigFile, counts, projectConfigFile, readRuleFiles } from "../../../store/rule-files.ts";
+import { cliConfigFile, isRuleInForce, projectConfigFile, readRuleFiles } from "../../../store/rule-files.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -64,7 +64,7 @@ async function change(list: "allow" | "deny", invocation: Invocation, words: rea
   const problems = lint(withLines(entries), lintContext(invocation)).filter(
     (problem) => texts.includes(problem.rule) && problem.verdict === list,
   );
-  const waits = !counts({ verdict: list, scope, source: file }, context.trusted);
+  const waits = !isRuleInForce({ verdict: list, scope, source: file }, context.trusted);
   if (waits)
     writeStderr("Warning: This workspace is not trusted, so the project's allow rules are ignored (--trust).\n");
   for (const problem of problems) writeStderr(`Warning: ${problemText(problem)}\n`);

@@ -8,24 +8,20 @@ import { linesOf } from "../../../store/rule-files.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { needOf, quoted, situationOf } from "./context.ts";
+import { parseNeedArgument, quoteForShell, situationOf } from "./context.ts";
 
 const exitCodes: Record<Verdict, number> = { allow: 0, ask: 3, deny: 4 };
 
 export async function checkPermission(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const need = needOf(words, invocation);
+  const need = parseNeedArgument(words, invocation);
   const situation = await situationOf(invocation, need);
   const decision = await decide([need], situation);
+  const { approved: _approved, mayRead: _mayRead, ...plain } = decision; // without what only the tools need
   const remedy = await remedyFor(need, situation);
   const code = wantsJson(invocation)
-    ? await answerJson({ ...need, ...plainDecision(decision), ...(remedy.length > 0 && { remedy }) })
+    ? await answerJson({ ...need, ...plain, ...(remedy.length > 0 && { remedy }) })
     : await answer(`${verdictLine(decision)}\n${reasonLines(decision, remedy, invocation.name)}`);
   return code === 0 ? exitCodes[decision.verdict] : code;
-}
-
-/** Leaves out the fields that only the tools need. */
-function plainDecision({ approved: _approved, mayRead: _mayRead, ...decision }: Decision): object {
-  return decision;
 }
 
 function verdictLine({ verdict, confined }: Pick<Decision, "verdict" | "confined">): string {
@@ -39,12 +35,12 @@ function reasonLines(
 ): string {
   const lines = reasons.map((reason) => `  ${visible(reason)}`);
   const aim = confined ? "To run it unconfined" : "To allow it";
-  if (remedy.length > 0) lines.push(`  ${aim}: ${name} permissions allow ${remedy.map(quoted).join(" ")}`);
+  if (remedy.length > 0) lines.push(`  ${aim}: ${name} permissions allow ${remedy.map(quoteForShell).join(" ")}`);
   return `${lines.join("\n")}\n`;
 }
 
 export async function explainPermission(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const need = needOf(words, invocation);
+  const need = parseNeedArgument(words, invocation);
   const situation = await situationOf(invocation, need);
   const explanation = await explain(need, situation);
   const remedy = await remedyFor(need, situation);
@@ -78,12 +74,12 @@ function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: E
   return (node) => {
     const isLast = node === siblings.at(-1);
     const { command, verdict, where, redirects, reason, runs } = node;
-    const shown = [command, ...(redirects.length > 0 && !/^[<>]/.test(command) ? redirects : [])].join(" ");
+    const commandLine = [command, ...(redirects.length > 0 && !/^[<>]/.test(command) ? redirects : [])].join(" ");
     const context = where.length > 0 ? `  (${where.join(", ")})` : "";
     const head = `${indent}${isLast ? "└─" : "├─"} `;
     const below = `${indent}${isLast ? "   " : "│  "}`;
     return [
-      `${head}${verdict.padEnd(5)} ${withMarkedBreaks(shown)}${context}`,
+      `${head}${verdict.padEnd(5)} ${withMarkedBreaks(commandLine)}${context}`,
       `${below}${runs.length > 0 ? "│" : " "}     ${withMarkedBreaks(reason)}`,
       ...runs.flatMap(treeLines(runs, below)),
     ];
@@ -92,9 +88,9 @@ function treeLines(siblings: readonly ExplainedCommand[], indent = ""): (node: E
 
 function pathLine({ given, real, inWorkspace, floor, rule }: ExplainedPath): string {
   if (real === undefined) return `${visible(given)}: only the shell knows where it leads`;
-  const facts = [inWorkspace ? "in the workspace" : "outside the workspace", floor, rule && ruleLine(rule)];
+  const remarks = [inWorkspace ? "in the workspace" : "outside the workspace", floor, rule && ruleLine(rule)];
   const leads = real === given ? given : `${given} → ${real}`;
-  return visible(`${leads}: ${facts.filter(Boolean).join("; ")}`);
+  return visible(`${leads}: ${remarks.filter(Boolean).join("; ")}`);
 }
 
 function ruleLine(rule: Rule): string {
@@ -106,7 +102,6 @@ function withMarkedBreaks(text: string): string {
   return visible(text).replace(/\n/g, "⏎");
 }
 
-/** Adds to each rule its line number in the file. */
 function withLines(explanation: Explanation): Explanation {
   return JSON.parse(JSON.stringify(explanation), (_, value: unknown) => {
     const { source, entry } = (value ?? {}) as Partial<Rule>;

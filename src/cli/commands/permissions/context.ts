@@ -94,13 +94,12 @@ function modeOf(flags: Invocation["line"]["flags"], { approvalMode }: Settings):
   return asked === undefined || asked === "agent" ? (forced ? "force" : "default") : asked;
 }
 
-export function needOf(words: readonly string[], { name }: Invocation): Need {
+export function parseNeedArgument(words: readonly string[], { name }: Invocation): Need {
   const parsed = parseNeed(words.join(" "));
   if ("need" in parsed) return parsed.need;
   throw new UserError("USAGE", `${parsed.problem}. Example: ${name} permissions check 'Shell: git push -f'`);
 }
 
-/** Quotes a word for the shell. */
-export function quoted(text: string): string {
+export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -4,6 +4,7 @@ import { type LintContext, type LintEntry, type LintProblem, lint } from "../../
 import { findProgram } from "../../../process/find-program.ts";
 import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
 import { visible } from "../../../text/visible.ts";
+import { counted } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -37,7 +38,7 @@ export function withLines(entries: readonly RuleEntry[]): LintEntry[] {
 }
 
 function problemsText(problems: readonly LintProblem[], rules: number): string {
-  const checked = rules === 1 ? "1 rule" : `${rules} rules`;
+  const checked = counted(rules, "rule");
   if (problems.length === 0) return `✓ ${checked}, no problems found.\n`;
   return `${[...problems.map(problemText), `${checked}, ${problems.length} to look at.`].join("\n")}\n`;
 }

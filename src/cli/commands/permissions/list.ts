@@ -1,7 +1,7 @@
 // `permissions list`: prints the rules that apply here, their sources, and the limits that no flag lifts.
 
 import type { Rule } from "../../../policy/rules.ts";
-import { counts, readRuleFiles, rulesIn } from "../../../store/rule-files.ts";
+import { isRuleInForce, readRuleFiles, rulesIn } from "../../../store/rule-files.ts";
 import { builtInRules, loadSettings } from "../../../store/settings.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
@@ -18,9 +18,9 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
   const { approvalMode, autoRun, warnings } = loadSettings(context);
   const { entries } = readRuleFiles(context);
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
-  const known = new Set(rulesIn(entries, []).map(({ source, entry }) => `${source} ${entry}`));
+  const listedRules = new Set(rulesIn(entries, []).map(({ source, entry }) => `${source} ${entry}`));
   const rules = [
-    ...withLines(entries.filter((each) => known.has(`${each.source} ${each.entry}`))),
+    ...withLines(entries.filter((each) => listedRules.has(`${each.source} ${each.entry}`))),
     ...builtInRules(context.configDir),
   ]
     .map(({ verdict, text, scope, source, ...rest }): ListedRule => {
@@ -31,7 +31,7 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
         scope,
         source,
         ...(line !== undefined && { line }),
-        counts: counts({ verdict, scope, source }, context.trusted),
+        counts: isRuleInForce({ verdict, scope, source }, context.trusted),
       };
     })
     .sort((one, other) => (one.verdict === other.verdict ? 0 : one.verdict === "deny" ? -1 : 1));
@@ -42,21 +42,21 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
   }
   return answer(
     [
-      ...titled("Deny rules, which always win", ruleRows(rules, "deny")),
-      ...titled("Allow rules", ruleRows(rules, "allow")),
+      ...titledRows("Deny rules, which always win", ruleRows(rules, "deny")),
+      ...titledRows("Allow rules", ruleRows(rules, "allow")),
       ...(rules.some(({ verdict }) => verdict === "unconfined")
-        ? titled("Never confined, although the chat has changed the workspace", ruleRows(rules, "unconfined"))
+        ? titledRows("Never confined, although the chat has changed the workspace", ruleRows(rules, "unconfined"))
         : []),
-      ...(approvalMode === "allowlist" ? [] : titled("Approval mode", [approvalMode])),
-      ...titled(
+      ...(approvalMode === "allowlist" ? [] : titledRows("Approval mode", [approvalMode])),
+      ...titledRows(
         "Protected in every mode; only a rule of yours that names one file of the workspace exactly lifts it",
         protectedPathGroups.filter(({ level }) => level === "protected").map(({ what }) => what),
       ),
-      ...titled(
+      ...titledRows(
         "Never written, whatever the rules",
         protectedPathGroups.filter(({ level }) => level === "never").map(({ what }) => what),
       ),
-      ...titled("What --force does not override", beyondForce),
+      ...titledRows("What --force does not override", beyondForce),
     ]
       .join("\n")
       .concat("\n"),
@@ -72,6 +72,6 @@ function ruleRows(rules: readonly ListedRule[], verdict: Rule["verdict"]): strin
   });
 }
 
-function titled(title: string, rows: readonly string[]): string[] {
+function titledRows(title: string, rows: readonly string[]): string[] {
   return [`${title}:`, ...(rows.length > 0 ? rows : ["none"]).map((row) => `  ${row}`), ""];
 }

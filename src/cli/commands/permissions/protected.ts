@@ -21,7 +21,6 @@ export const protectedPathGroups: readonly ProtectedPathGroup[] = [
   { what: "/etc/passwd, shadow, group, gshadow, sudoers and ld.so.preload", level: "protected" },
 ];
 
-/** The limits that --force does not lift. */
 export const beyondForce: readonly string[] = [
   "deny rules, of every file",
   "files that .cursorignore hides, and devices, pipes and /proc",

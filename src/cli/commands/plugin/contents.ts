@@ -38,9 +38,9 @@ export function contentsOf(plugin: Plugin): PluginContents {
 }
 
 /** Describes the contents for the user who is asked to approve the plugin. */
-export function describe({ hooks, servers, ...texts }: PluginContents): string[] {
+export function describe({ commands, skills, agents, rules, hooks, servers }: PluginContents): string[] {
   return [
-    ...Object.entries(texts)
+    ...Object.entries({ commands, skills, agents, rules })
       .filter(([, names]) => names.length > 0)
       .map(([kind, names]) => `  ${kind}: ${names.join(", ")}`),
     ...hooks.map(({ event, command }) => `  runs on ${event}: ${command}`),

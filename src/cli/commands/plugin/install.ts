@@ -1,6 +1,16 @@
 // `plugin add`, `update`, `remove`, `enable`, `disable`. What is installed is a copy of what the user saw and approved.
 
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { configDir } from "../../../store/config-dir.ts";
@@ -22,16 +32,16 @@ import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
-import { confirmed } from "../confirm.ts";
+import { askToConfirm } from "../confirm.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { contentsOf, describe } from "./contents.ts";
 
-export async function addPlugin(invocation: Invocation, [given]: readonly string[]): Promise<number> {
+export async function addPlugin(invocation: Invocation, [folderOrUrl]: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which plugins they have");
-  const isFolder = statSync(given!, { throwIfNoEntry: false })?.isDirectory() === true;
-  const source = isFolder ? resolve(given!) : given!;
+  const isFolder = statSync(folderOrUrl!, { throwIfNoEntry: false })?.isDirectory() === true;
+  const source = isFolder ? resolve(folderOrUrl!) : folderOrUrl!;
   if (!isFolder && !/^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:/i.test(source))
-    throw new UserError("USAGE", `${given} is neither a directory nor a git URL.`);
+    throw new UserError("USAGE", `${folderOrUrl} is neither a directory nor a git URL.`);
   return install(invocation, { source, ref: flagText(invocation.line.flags, "git-ref") });
 }
 
@@ -41,9 +51,9 @@ export async function updatePlugins(invocation: Invocation, words: readonly stri
   const names = words.length > 0 ? words : Object.keys(records);
   const wanted = names.map((name) => recordOf(name, records));
   if (wanted.length === 0) return answer("No plugins are installed.\n");
-  const given = flagText(invocation.line.flags, "git-ref");
+  const gitRef = flagText(invocation.line.flags, "git-ref");
   let code = 0;
-  for (const { source, ref } of wanted) code ||= await install(invocation, { source, ref: given ?? ref });
+  for (const { source, ref } of wanted) code ||= await install(invocation, { source, ref: gitRef ?? ref });
   return code;
 }
 
@@ -83,49 +93,68 @@ async function install(invocation: Invocation, { source, ref }: Wanted): Promise
     await fetchSource({ source, ref }, folder, invocation.env);
     const plugin = readPlugin(folder, "user");
     const { name } = plugin;
-    const known = pluginRecords(config)[name];
-    if (known && known.source !== source)
+    const installedRecord = pluginRecords(config)[name];
+    if (installedRecord && installedRecord.source !== source)
       throw new UserError(
         "USAGE",
-        `A plugin ${name} is installed from ${known.source}. Remove it first: ${invocation.name} plugin remove ${name}`,
+        `A plugin ${name} is installed from ${installedRecord.source}. Remove it first: ${invocation.name} plugin remove ${name}`,
       );
     const hash = hashFolder(folder);
     const target = installedFolder(config, name);
-    const isSame = known?.hash === hash && existsSync(target) && hashFolder(target) === hash;
+    const isSame = installedRecord?.hash === hash && existsSync(target) && hashFolder(target) === hash;
     if (isSame) return answer(`✓ ${name} is up to date.\n`);
     const lines = [
       `${name}${plugin.version === undefined ? "" : ` ${plugin.version}`} from ${source}`,
       ...describe(contentsOf(plugin)),
     ];
     writeStderr(visible(`${lines.join("\n")}\n`));
-    const command = known ? `plugin update ${name} --yes` : `plugin add ${source} --yes`;
-    if (!(await confirmed(invocation, "Install it, and let it run this?", command)))
+    const command = installedRecord ? `plugin update ${name} --yes` : `plugin add ${source} --yes`;
+    if (!(await askToConfirm(invocation, "Install it, and let it run this?", command)))
       return answer("Nothing was installed.\n");
-    put(folder, target);
+    replaceFolder(folder, target);
     saveRecord(config, name, { source, ...(ref !== undefined && { ref }), hash, addedAt: new Date().toISOString() });
-    return answer(visible(`✓ ${known ? "Updated" : "Installed"} the plugin ${name}\n`));
+    return answer(visible(`✓ ${installedRecord ? "Updated" : "Installed"} the plugin ${name}\n`));
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
 }
 
 async function fetchSource({ source, ref }: Wanted, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const isTaken = withinLimits();
   if (statSync(source, { throwIfNoEntry: false })?.isDirectory() && ref === undefined) {
-    cpSync(source, folder, {
-      recursive: true,
-      verbatimSymlinks: true,
-      filter: (path) => path !== join(source, ".git"),
-    });
+    const filter = (path: string) => path !== join(source, ".git") && isTaken(path);
+    cpSync(source, folder, { recursive: true, verbatimSymlinks: true, filter });
     return;
   }
   const call = { cwd: dirname(folder), env };
   await git(["clone", "--quiet", "--no-checkout", "--", source, folder], call);
   await git(["checkout", "--quiet", "--detach", ref ?? "HEAD"], { ...call, cwd: folder });
   rmSync(join(folder, ".git"), { recursive: true, force: true });
+  for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) isTaken(join(folder, path));
+}
+
+/** A plugin is read as a whole at each start, to see that it is what was approved. */
+const maxMebibytes = 64;
+const maxEntries = 10_000;
+
+/** Returns a check for each path of a plugin. Refuses pipes and devices, which have no contents to approve. */
+function withinLimits(): (path: string) => boolean {
+  let [entries, bytes] = [0, 0];
+  return (path) => {
+    const stat = lstatSync(path);
+    if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink())
+      throw new UserError("CONFIG_INVALID", `${path} is neither a file nor a directory. Remove it from the plugin.`);
+    if (stat.isFile()) bytes += stat.size;
+    if (++entries <= maxEntries && bytes <= maxMebibytes * 2 ** 20) return true;
+    throw new UserError(
+      "CONFIG_INVALID",
+      `This plugin is too large: at most ${maxEntries} files and directories of ${maxMebibytes} MiB in all are installed. Remove what it does not need.`,
+    );
+  };
 }
 
 /** Replaces the old folder; it is missing only between two renames. */
-function put(folder: string, target: string): void {
+function replaceFolder(folder: string, target: string): void {
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   const old = `${target}.old`;
   rmSync(old, { recursive: true, force: true });

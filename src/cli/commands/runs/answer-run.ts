@@ -1,7 +1,7 @@
 // `runs answer`: answers the questions of background runs, one by one on a terminal, with --yes, --always or --no in scripts.
 import { createInterface } from "node:readline";
 import { UserError } from "../../../protocol/error-codes.ts";
-import type { Answer, Question } from "../../../protocol/run.ts";
+import type { Answer } from "../../../protocol/run.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { terminalHuman } from "../../terminal-human.ts";
@@ -18,16 +18,16 @@ export async function answerRun(invocation: Invocation, words: readonly string[]
     const open = (await fleet.questions()).filter(
       (each) => (run === undefined || each.run === run) && (wanted === undefined || each.question.id === wanted),
     );
-    const given = givenAnswer(invocation);
-    if (wantsJson(invocation) && !given) return answerJson(open);
+    const flagAnswer = givenAnswer(invocation);
+    if (wantsJson(invocation) && !flagAnswer) return answerJson(open);
     if (open.length === 0) return answer("No run asks anything.\n");
-    if (given) {
+    if (flagAnswer) {
       // A script must name the question, because the list may have grown since it looked.
       if (open.length > 1)
         throw new UserError("USAGE", `${open.length} questions are open. Name one: --question ${open[0]!.question.id}`);
       const { run: id, question } = open[0]!;
-      await fleet.answer(id, { question: question.id, hash: question.hash, answer: given });
-      return answer(`✓ Answered ${describe(question)}\n`);
+      await fleet.answer(id, { question: question.id, hash: question.hash, answer: flagAnswer });
+      return answer(`✓ Answered ${question.type === "permission" ? question.tool : question.type} (${question.id})\n`);
     }
     const { isatty } = await import("node:tty");
     if (!isatty(0))
@@ -37,8 +37,8 @@ export async function answerRun(invocation: Invocation, words: readonly string[]
       const human = terminalHuman(terminalLines(terminal), (line) => process.stdout.write(`${line}\n`));
       for (const { run: id, question } of open) {
         process.stdout.write(`\n${id}\n`);
-        const said = await human.ask(question, new AbortController().signal);
-        await fleet.answer(id, { question: question.id, hash: question.hash, answer: said });
+        const humanAnswer = await human.ask(question, new AbortController().signal);
+        await fleet.answer(id, { question: question.id, hash: question.hash, answer: humanAnswer });
       }
     } finally {
       terminal.close();
@@ -52,8 +52,4 @@ function givenAnswer({ line: { flags } }: Invocation): Answer | undefined {
   if (no !== undefined) return { type: "no", ...(typeof no === "string" && { reason: no }) };
   if (flags.has("always")) return { type: "yes", always: true };
   return flags.has("yes") ? { type: "yes" } : undefined;
-}
-
-function describe(question: Question): string {
-  return question.type === "permission" ? `${question.tool} (${question.id})` : `${question.type} (${question.id})`;
 }

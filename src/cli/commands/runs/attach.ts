@@ -1,6 +1,6 @@
 // `runs attach`: shows a background run on this terminal, answers its questions and sends it prompts. Detaching lets it continue.
 import { createInterface } from "node:readline";
-import { type AttachedRun, attachRun } from "../../../serve/attached-run.ts";
+import { AttachedRun } from "../../../serve/attached-run.ts";
 import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
 import { startHosts } from "../../../serve/launcher.ts";
 import { hasScreen } from "../../has-screen.ts";
@@ -17,7 +17,7 @@ export function attach(invocation: Invocation, words: readonly string[]): Promis
   );
 }
 
-/** `end` is aborted when the fleet cannot be reached any more. */
+/** The caller aborts `end` when the fleet can no longer be reached. */
 export async function attachTo(
   invocation: Invocation,
   fleet: Fleet,
@@ -31,7 +31,7 @@ export async function attachTo(
   const terminal = isTerminal ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
   const lines = terminal && terminalLines(terminal);
   const screen = createRunScreen(record.spec.request.workspace, (text) => process.stdout.write(text));
-  const run = attachRun(fleet, record, {
+  const run = new AttachedRun(fleet, record, {
     start: starter(invocation, fleet),
     ...(lines && { human: terminalHuman(lines, screen.line) }),
   });
@@ -66,7 +66,7 @@ async function attachScreen(invocation: Invocation, fleet: Fleet, record: RunRec
     ...terminalStart(invocation, record.spec.request),
     attachment: {
       open(human) {
-        run = attachRun(fleet, record, { start: starter(invocation, fleet), ...(human && { human }) });
+        run = new AttachedRun(fleet, record, { start: starter(invocation, fleet), ...(human && { human }) });
         if (human) run.attend();
         return run;
       },

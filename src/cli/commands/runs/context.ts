@@ -11,8 +11,8 @@ import type { Invocation } from "../../main.ts";
 
 /** Takes `--fleet`, else COURSER_FLEET. Undefined means this machine's own fleet, as does `local`. */
 export function fleetUrl({ line: { flags }, env }: Pick<Invocation, "line" | "env">): string | undefined {
-  const given = flagText(flags, "fleet") ?? env["COURSER_FLEET"];
-  return given === "" || given === "local" ? undefined : given;
+  const fleetAddress = flagText(flags, "fleet") ?? env["COURSER_FLEET"];
+  return fleetAddress === "" || fleetAddress === "local" ? undefined : fleetAddress;
 }
 
 export function launchOf(invocation: Pick<Invocation, "line" | "env">): Launch {

@@ -13,7 +13,6 @@ import { type GitCall, git } from "../../../worktrees/git.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { handleShutdown } from "../../shutdown.ts";
-import { openStdout } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { chosenRun, withFleet } from "./context.ts";
@@ -23,21 +22,11 @@ export function showPatch(invocation: Invocation, words: readonly string[]): Pro
     const run = await chosenRun(fleet, words, invocation);
     const patch = await patchOf(fleet, run);
     if (!patch) throw noPatch(run, invocation.name);
-    if (!invocation.line.flags.has("apply")) return print(patch);
+    // The bytes are unchanged, because the patch may contain files in another encoding.
+    if (!invocation.line.flags.has("apply")) return answer(patch);
     refuseAgents(invocation, "what is changed outside of their workspace");
     return apply(patch, run, invocation);
   });
-}
-
-/** Writes the bytes unchanged, because the patch may contain files in another encoding. */
-async function print(patch: Buffer): Promise<number> {
-  let exitCode = 0;
-  const stdout = openStdout(() => {
-    exitCode = 141;
-  });
-  stdout.write(patch);
-  await stdout.flush();
-  return exitCode;
 }
 
 /** In a subfolder of a repository, the patch's paths are relative to that subfolder. */
@@ -54,14 +43,13 @@ async function apply(patch: Buffer, run: RunRecord, { env, line }: Invocation): 
     const prefix = (await git(["rev-parse", "--show-prefix"], { ...call, signal: stop.signal })).trim();
     const file = join(folder, "patch");
     writeFileSync(file, patch, { mode: 0o600 });
-    const place = prefix === "" ? [] : [`--directory=${prefix}`];
-    const guarded = await protectedIn(file, { ...call, signal: stop.signal });
+    const guarded = await protectedIn(file, { ...call, signal: stop.signal }, prefix);
     if (guarded.length > 0)
       throw new UserError(
         "MERGE_REFUSED",
         `The patch changes files that can run code: ${guarded.join(", ")}. Nothing was applied. Look at it, then apply it yourself: ${programName()} runs patch ${run.id} | git apply`,
       );
-    await unlessStopped(stop.signal, () => git(["apply", "--whitespace=nowarn", ...place, file], call));
+    await unlessStopped(stop.signal, () => git(["apply", "--whitespace=nowarn", ...placedIn(prefix), file], call));
   } finally {
     watch.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -69,10 +57,20 @@ async function apply(patch: Buffer, run: RunRecord, { env, line }: Invocation): 
   return answer(`✓ Applied what ${run.id} changed.\n`);
 }
 
-/** Finds the protected paths in a patch, which a worker must not write here unseen; the same names as for agents. */
-export async function protectedIn(file: string, call: GitCall): Promise<string[]> {
-  const listed = await git(["apply", "--numstat", "-z", file], call);
-  const paths = listed.split("\0").flatMap((field) => field.replace(/^[^\t]*\t[^\t]*\t/, "") || []);
+function placedIn(prefix: string): string[] {
+  return prefix === "" ? [] : [`--directory=${prefix}`];
+}
+
+/**
+ * Finds the protected paths in a patch, which a worker must not write here unseen; the same names as for agents. `prefix` is this folder in
+ * its repository: git leaves out paths that it takes to be elsewhere.
+ */
+export async function protectedIn(file: string, call: GitCall, prefix = ""): Promise<string[]> {
+  // In reverse, a moved file is listed by its old name.
+  const ways = [["apply"], ["apply", "-R"]].map((way) => [...way, "--numstat", "-z", ...placedIn(prefix), file]);
+  const fields = (await Promise.all(ways.map((way) => git(way, call)))).flatMap((text) => text.split("\0"));
+  const names = fields.map((field) => field.replace(/^[^\t]*\t[^\t]*\t/, "").slice(prefix.length));
+  const paths = [...new Set(names.filter((name) => name !== ""))];
   const workspace = realOrSame(call.cwd);
   const place = { workspace, roots: [], home: homeDir(call.env), configDir: configDir(call.env) };
   return paths.filter((path) => {

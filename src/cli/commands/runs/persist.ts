@@ -23,8 +23,9 @@ export async function persist(invocation: Invocation): Promise<number> {
   }
   const { isatty } = await import("node:tty");
   return withFleet(invocation, async (fleet) => {
-    const run = await startInBackground(invocation, fleet);
-    if (isatty(0) && isatty(1)) return attachTo(invocation, fleet, run);
+    const attended = isatty(0) && isatty(1);
+    const run = await startInBackground(invocation, fleet, { attended });
+    if (attended) return attachTo(invocation, fleet, run);
     process.stdout.write(`${run.id}\n`);
     return 0;
   });

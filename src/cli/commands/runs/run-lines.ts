@@ -4,8 +4,9 @@ import type { RunRecord } from "../../../serve/fleet.ts";
 import { ageOf } from "../../../text/age.ts";
 import { shortPath } from "../../../text/short-path.ts";
 import { visible } from "../../../text/visible.ts";
-import { cut, padded, widthOf } from "../../../text/width.ts";
+import { cut } from "../../../text/width.ts";
 import { callLine } from "../../call-line.ts";
+import { tableLines } from "../../table.ts";
 import { printableLine } from "../sessions/chat-lines.ts";
 
 export function runLines(runs: readonly RunRecord[], { home, now }: { home: string; now: number }): string[] {
@@ -17,14 +18,7 @@ export function runLines(runs: readonly RunRecord[], { home, now }: { home: stri
     cut(printableLine(run.spec.prompt.text), 50),
     printableLine(shortPath(run.spec.request.workspace, home)),
   ]);
-  const table = [["ID", "AGE", "STATE", "AGENT", "PROMPT", "WORKSPACE"], ...cells];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...table.map((row) => widthOf(row[column]!))));
-  return table.map((row) =>
-    row
-      .map((cell, column) => padded(cell, widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  return tableLines([["ID", "AGE", "STATE", "AGENT", "PROMPT", "WORKSPACE"], ...cells]);
 }
 
 export function stateOf({ state, open }: RunRecord): string {
@@ -73,7 +67,7 @@ export function createRunScreen(workspace: string, write: (text: string) => void
   };
   const line = (text: string) => put(`${isOpen ? "\n" : ""}${text}\n`);
   /** The text streamed so far, so that it is not repeated as a whole. */
-  let said = "";
+  let answerText = "";
   const show = (event: AgentEvent) => {
     switch (event.type) {
       case "init":
@@ -83,13 +77,13 @@ export function createRunScreen(workspace: string, write: (text: string) => void
         line(`> ${visible(event.text)}`);
         break;
       case "text":
-        said += event.text;
+        answerText += event.text;
         put(visible(event.text));
         break;
       case "text_end":
-        if (said === "") put(visible(event.text));
+        if (answerText === "") put(visible(event.text));
         if (isOpen) put("\n");
-        said = "";
+        answerText = "";
         break;
       case "tool_start":
         line(callLine(event, place));

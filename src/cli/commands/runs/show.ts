@@ -7,6 +7,7 @@ import { shortPath } from "../../../text/short-path.ts";
 import { visible } from "../../../text/visible.ts";
 import { byteSize, counted, dollars, duration, tokenCount } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
+import { tableLines } from "../../table.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { chosenRun, withFleet } from "./context.ts";
 import { runJson, stateOf } from "./run-lines.ts";
@@ -23,10 +24,8 @@ export function showRun(invocation: Invocation, words: readonly string[]): Promi
       ...(reason === undefined ? [] : [["waits", visible(reason)] satisfies Row]),
       ...(patch ? [patchRow(patch, run, invocation)] : []),
     ];
-    const width = Math.max(...rows.map(([name]) => name.length));
-    const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
     const text = run.end ? `\n${visible(run.end.text).trimEnd()}\n` : "";
-    return answer(`${lines.join("\n")}\n${text}`);
+    return answer(`${tableLines(rows).join("\n")}\n${text}`);
   });
 }
 

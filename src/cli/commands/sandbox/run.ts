@@ -15,9 +15,9 @@ export async function runInSandbox(invocation: Invocation, words: readonly strin
     const command = words.length === 1 ? ["bash", "-c", words[0]!] : words;
     const request = { command, cwd: workspace, env: toolEnvironment(invocation.env), sandbox };
     if (invocation.line.flags.has("sb-debug")) {
-      const shown = sandbox.enter(request);
-      shown.leave();
-      writeStderr(`${shown.command.map((part) => JSON.stringify(part)).join(" ")}\n`);
+      const confined = sandbox.enter(request);
+      confined.leave();
+      writeStderr(`${confined.command.map((part) => JSON.stringify(part)).join(" ")}\n`);
     }
     const end = await processes.attach(request);
     for (const note of end.notes) writeStderr(`Warning: ${note}\n`);

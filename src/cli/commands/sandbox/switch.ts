@@ -1,8 +1,10 @@
 // `sandbox enable`, `disable` and `reset`: change the sandbox setting in cli-config.json. `status` shows its effect here.
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { configDir } from "../../../store/config-dir.ts";
+import { editConfig } from "../../../store/config-edit.ts";
+import { editJson } from "../../../store/json-edit.ts";
 import { userSandboxFile } from "../../../store/sandbox-files.ts";
-import { saveSandboxMode } from "../../../store/sandbox-settings.ts";
 import { stopUsingSandbox, usesSandbox } from "../../../store/trust.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -27,15 +29,30 @@ export async function reset(invocation: Invocation): Promise<number> {
   const folder = configDir(invocation.env);
   const file = userSandboxFile(folder);
   const asks = stopUsingSandbox(folder, process.cwd()) ? "Commands in this project are asked about again.\n" : "";
-  const kept = existsSync(file) ? `${file} is your own and was not changed.\n` : "";
+  const ownFileNote = existsSync(file) ? `${file} is your own and was not changed.\n` : "";
   return answer(
-    `The sandbox is back to its default: print mode (-p), and commands that only read.\n${asks}${await whetherItWorks(invocation)}\n${kept}`,
+    `The sandbox is back to its default: print mode (-p), and commands that only read.\n${asks}${await whetherItWorks(invocation)}\n${ownFileNote}`,
   );
 }
 
+/** Settings that `reset` removes together with the mode. */
+const defaultedByReset = ["networkAccess", "readBoundary"];
+
 function save(invocation: Invocation, mode: "enabled" | "disabled" | undefined): void {
   refuseAgents(invocation, "the sandbox that they run in");
-  saveSandboxMode(configDir(invocation.env), mode);
+  const file = join(configDir(invocation.env), "cli-config.json");
+  editConfig({ file, scope: "user" }, (current) => {
+    const present = Object.keys((current?.content["sandbox"] as object | undefined) ?? {});
+    const removed = present.filter((key) => key === "mode" || (mode === undefined && defaultedByReset.includes(key)));
+    const isEmptied = mode === undefined && removed.length === present.length;
+    if (isEmptied && current?.content["sandbox"] === undefined) return undefined;
+    return editJson(current?.text, [
+      ...(isEmptied ? [["sandbox"]] : removed.map((key) => ["sandbox", key])).map(
+        (path) => ({ type: "remove", path }) as const,
+      ),
+      ...(mode === undefined ? [] : [{ type: "set", path: ["sandbox", "mode"], value: mode } as const]),
+    ]);
+  });
 }
 
 async function whetherItWorks(invocation: Invocation): Promise<string> {

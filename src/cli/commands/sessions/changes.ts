@@ -4,7 +4,7 @@ import { type FileState, heldFiles, type TreeChange, treeChanges } from "../../.
 import { shownPath } from "../../../policy/paths.ts";
 import type { FileChange } from "../../../serve/file-changes.ts";
 import { type OpenedSession, openSession, sessionChanges } from "../../../serve/sessions.ts";
-import { openToLook } from "../../../store/chats/read-chat.ts";
+import { openReadOnly } from "../../../store/chats/read-chat.ts";
 import { visible } from "../../../text/visible.ts";
 import { counted } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
@@ -18,7 +18,7 @@ const maxFiles = 300;
 
 export async function showChanges(invocation: Invocation, words: readonly string[]): Promise<number> {
   const folder = chatOf(invocation, words, "changes");
-  const chat = openToLook(folder);
+  const chat = openReadOnly(folder);
   const session = await openSession(invocation.env, "cursor", chat.metadata.id);
   const files = new Map(sessionChanges(session).map((file) => [file.path, file]));
   const { workspace } = chat.metadata;
@@ -37,7 +37,7 @@ export async function showChanges(invocation: Invocation, words: readonly string
       continue;
     }
     const file = files.get(path) ?? { path, linesAdded: 0, linesRemoved: 0, steps: [] };
-    const parts = unexplained(file, change);
+    const parts = unexplainedChanges(file, change);
     if (parts.length === 0) continue;
     if (!files.has(path) && files.size >= maxFiles) {
       more++;
@@ -57,7 +57,9 @@ export async function showChanges(invocation: Invocation, words: readonly string
   });
   if (wantsJson(invocation)) return answerJson({ items, more, since: since.length });
   const rest =
-    since.length > 0 ? `${counted(since.length, "file")} differ since then; to compare with them: --now\n` : "";
+    since.length > 0
+      ? `${counted(since.length, "file")} ${since.length === 1 ? "differs" : "differ"} since then; to compare with them: --now\n`
+      : "";
   return answer(changesText(items, more, workspace) + rest);
 }
 
@@ -69,11 +71,11 @@ function endOf({ turns }: OpenedSession): number {
   return turns.flatMap(({ events }) => events.flatMap(({ at }) => at ?? [])).at(-1) ?? Number.POSITIVE_INFINITY;
 }
 
-/** `next` is the edit that followed the change. */
+/** `next` is the first edit made after this change. */
 type Unexplained = { before: FileState; after: FileState; next?: Step; isNow?: true };
 
 /** Returns the changes that edits do not account for: before the first edit and after the last. */
-function unexplained({ steps }: FileChange, { turn, before, after, now }: TreeChange): Unexplained[] {
+function unexplainedChanges({ steps }: FileChange, { turn, before, after, now }: TreeChange): Unexplained[] {
   const isNow = now === undefined ? undefined : (true as const);
   const edits = steps.filter(
     (step) => step.kind !== "command" && (step.turn === turn || (isNow === true && step.turn > turn)),
@@ -103,10 +105,10 @@ async function insert(file: FileChange, inserted: Inserted): Promise<void> {
     ...(isLater && { isLater }),
   };
   if (isText(before) && isText(after)) {
-    const told = await unifiedDiff({ path, before: before?.text, after: after?.text ?? "" });
-    step.diff = told.text;
-    file.linesAdded += told.added;
-    file.linesRemoved += told.removed;
+    const unified = await unifiedDiff({ path, before: before?.text, after: after?.text ?? "" });
+    step.diff = unified.text;
+    file.linesAdded += unified.added;
+    file.linesRemoved += unified.removed;
   }
   const index = next ? file.steps.indexOf(next) : file.steps.findLastIndex((each) => each.turn <= turn || isNow) + 1;
   file.steps.splice(index, 0, step);
@@ -146,7 +148,9 @@ function changesText(items: readonly FileChange[], more: number, workspace: stri
     const by = new Set(steps.map(({ kind }) => (kind === "command" ? "a command" : "an edit")));
     const name = visible(shownPath(path, workspace ?? "/")).replaceAll("\n", "\\n");
     const last = steps.at(-1)!;
-    const counts = last.kind === "delete" || last.isGone ? "deleted" : `+${linesAdded} -${linesRemoved}`;
+    const isCounted = steps.some(({ diff }) => diff !== null);
+    const lines = isCounted ? `+${linesAdded} -${linesRemoved}` : "written";
+    const counts = last.kind === "delete" || last.isGone ? "deleted" : lines;
     return `  ${counts.padEnd(12)} ${name}  (by ${[...by].join(" and ")})\n`;
   });
   return `${counted(items.length, "file")} changed:\n${lines.join("")}${more > 0 ? `  … and ${more} more\n` : ""}`;

@@ -6,8 +6,9 @@ import { ageOf } from "../../../text/age.ts";
 import { collapsed } from "../../../text/one-line.ts";
 import { shortPath } from "../../../text/short-path.ts";
 import { visible } from "../../../text/visible.ts";
-import { cut, padded, widthOf } from "../../../text/width.ts";
+import { cut } from "../../../text/width.ts";
 import { byteSize } from "../../../view/numbers.ts";
+import { tableLines } from "../../table.ts";
 
 export type ChatLines = { header: string; rows: string[] };
 
@@ -25,21 +26,10 @@ export function chatLines(chats: readonly ChatMetadata[], { home, now, sizes }: 
     `${isDamagedAtAGlance(chat.folder) ? "(damaged) " : ""}${cut(printableLine(shownTitle(chat)), longestTitle)}`,
     printableLine(shortPath(chat.workspace ?? "", home)),
   ]);
-  const table = [["ID", "AGE", ...(sizes ? ["SIZE"] : []), "TITLE", "WORKSPACE"], ...cells];
-  const widths = table[0]!
-    .slice(1)
-    .map((_, column) => column)
-    .map((column) => Math.max(...table.map((row) => widthOf(row[column]!))));
-  const [header, ...rows] = table.map((row) =>
-    row
-      .map((cell, column) => padded(cell, widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  const [header, ...rows] = tableLines([["ID", "AGE", ...(sizes ? ["SIZE"] : []), "TITLE", "WORKSPACE"], ...cells]);
   return { header: header!, rows };
 }
 
-/** The JSON form of a chat, for programs. */
 export function chatJson(chat: ChatMetadata): object {
   const { id, workspace, createdAt, updatedAt, model, mode, hasConversation } = chat;
   return {

@@ -1,5 +1,4 @@
 // `sessions delete`: deletes chats for good, after a question on a terminal or with --yes in scripts.
-import { UserError } from "../../../protocol/error-codes.ts";
 import { deleteChats } from "../../../run/delete-chats.ts";
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { metadataAtAGlance, shownTitle, withSubagents } from "../../../store/chats/list-chats.ts";
@@ -7,6 +6,7 @@ import { homeDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
+import { askToConfirm } from "../confirm.ts";
 import { chatLines, printableLine } from "./chat-lines.ts";
 import { chatOf, contextOf } from "./context.ts";
 
@@ -17,23 +17,16 @@ export async function deleteSessions(invocation: Invocation, words: readonly str
   const folders = new Set(ids.map((id) => chatOf(invocation, [id], "delete")));
   const named = [...folders].map((folder) => metadataAtAGlance(folder));
   const chats = withSubagents(contextOf(invocation).configDir, named);
-  const sure = flags.has("yes") || flags.has("force") || (await askFirst(invocation, chats));
+  const sure = flags.has("force") || (await askFirst(invocation, chats));
   if (!sure) return answer("Nothing was deleted.\n");
   const { configDir } = contextOf(invocation);
   await deleteChats(configDir, chats, (message) => writeStderr(`Warning: ${printableLine(message)}\n`));
   return answer(chats.map((chat) => `✓ Deleted ${chat.id} ${printableLine(shownTitle(chat))}\n`).join(""));
 }
 
-async function askFirst({ env, name }: Invocation, chats: readonly ChatMetadata[]): Promise<boolean> {
-  const { isatty } = await import("node:tty");
-  if (!isatty(0)) {
-    throw new UserError(
-      "USAGE",
-      `'sessions delete' asks for confirmation, but there is no terminal. To skip the question: ${name} sessions delete ${chats.map((chat) => chat.id).join(" ")} --yes`,
-    );
-  }
-  const { promptYes } = await import("../../prompt-hidden.ts");
-  const { rows } = chatLines(chats, { home: homeDir(env), now: Date.now() });
-  writeStderr(`${rows.join("\n")}\n`);
-  return promptYes(`Delete ${chats.length === 1 ? "this chat" : `these ${chats.length} chats`}?`);
+function askFirst(invocation: Invocation, chats: readonly ChatMetadata[]): Promise<boolean> {
+  const { rows } = chatLines(chats, { home: homeDir(invocation.env), now: Date.now() });
+  const question = `Delete ${chats.length === 1 ? "this chat" : `these ${chats.length} chats`}?`;
+  const sure = `sessions delete ${chats.map((chat) => chat.id).join(" ")} --yes`;
+  return askToConfirm(invocation, question, sure, `${rows.join("\n")}\n`);
 }

@@ -58,15 +58,15 @@ export function chatIdFor({ tool, id }: Pick<ReadSession, "tool" | "id">): strin
 export function importFile(listed: ListedSession, context: SessionsContext): ImportReport {
   const session = readSession(listed);
   const { tool } = listed;
-  const facts = { tool, sourceId: session.id, path: session.path };
+  const source = { tool, sourceId: session.id, path: session.path };
   const turns = turnsOf(session);
-  if (turns.length === 0) return { status: "empty", ...facts };
+  if (turns.length === 0) return { status: "empty", ...source };
 
   const id = chatIdFor(session);
   const losses: ReportedLoss[] = [...session.losses];
   const workspace = workspaceOf(session, context.workspace, losses);
   const report = {
-    ...facts,
+    ...source,
     id,
     title: session.title,
     workspace,
@@ -81,7 +81,7 @@ export function importFile(listed: ListedSession, context: SessionsContext): Imp
     { configDir: context.configDir, workspace },
     { ...created, ...(session.model !== undefined && { model: session.model }) },
   );
-  fill(chat, session, turns);
+  writeTurns(chat, session, turns);
   return { status: "imported", ...report };
 }
 
@@ -138,7 +138,7 @@ function withPrompt(messages: readonly UnifiedMessage[]): readonly UnifiedMessag
 }
 
 /** Writes the turns as a run would have, and always closes the chat. */
-function fill(chat: ChatWriter, session: ReadSession, turns: readonly ImportedTurn[]): void {
+function writeTurns(chat: ChatWriter, session: ReadSession, turns: readonly ImportedTurn[]): void {
   try {
     for (const { steps, startedAt } of turns) {
       chat.record({
@@ -192,7 +192,7 @@ function bringUpToDate(
   const there = new Map<number, Message[]>();
   for (const { turn, message } of readChat(folder).messages) there.set(turn, [...(there.get(turn) ?? []), message]);
   let same = 0;
-  while (same < turns.length && isSame(there.get(same + 1), turns[same]!.messages)) same++;
+  while (same < turns.length && areSameMessages(there.get(same + 1), turns[same]!.messages)) same++;
   if (same === turns.length) return { status: "already imported" };
   const last = Math.max(0, ...there.keys());
   // The last turn may have been cut off here, or continued in the source.
@@ -203,11 +203,11 @@ function bringUpToDate(
   }
   const chat = openChat(folder);
   if (isPart) chat.rewindTo(last);
-  fill(chat, session, turns.slice(same));
+  writeTurns(chat, session, turns.slice(same));
   return { status: "updated" };
 }
 
-function isSame(have: readonly Message[] | undefined, want: readonly Message[]): boolean {
+function areSameMessages(have: readonly Message[] | undefined, want: readonly Message[]): boolean {
   return have?.length === want.length && isBeginning(have, want);
 }
 

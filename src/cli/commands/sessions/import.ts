@@ -23,7 +23,7 @@ export async function importSessions(invocation: Invocation, words: readonly str
   const { flags } = invocation.line;
   const from = flagText(flags, "from");
   const tools = from === undefined ? foreignTools : [from as ForeignTool];
-  if (words.length === 0 && !flags.has("all")) throw usage(invocation.name);
+  if (words.length === 0 && !flags.has("all")) throw usageError(invocation.name);
   const sessions =
     words.length === 0
       ? listForeignSessions(invocation.env, tools)
@@ -38,9 +38,9 @@ export async function importSessions(invocation: Invocation, words: readonly str
   return reports.some((report) => report.status === "failed") ? 1 : 0;
 }
 
-const noSessions = "No sessions of claude, codex or gemini were found on this machine.\n";
+const noSessions = "No sessions of other agents were found on this machine.\n";
 
-function usage(name: string): UserError {
+function usageError(name: string): UserError {
   return new UserError(
     "USAGE",
     `'sessions import' needs a session: a file, a directory, or its CLI's own id. Example: ${name} sessions import ~/.claude/projects/…/….jsonl. To list those on this machine: ${name} sessions import --all`,
@@ -87,16 +87,17 @@ const maxBytes = 8 << 20;
 async function list(invocation: Invocation, sessions: readonly ListedSession[], isJson: boolean): Promise<number> {
   const { configDir, workspace } = contextOf(invocation);
   const shown = (isJson ? sessions : sessions.slice(0, maxShown)).map((session) => {
-    const facts = isLarge(session.path) ? undefined : tryReading(session);
+    const bytes = statSync(session.path, { throwIfNoEntry: false })?.size ?? 0;
+    const summary = bytes > maxBytes ? undefined : tryReading(session);
     return {
       tool: session.tool,
-      id: facts?.id ?? null,
-      title: facts?.title ?? null,
-      workspace: facts?.workspace ?? null,
-      messages: facts?.messages.length ?? null,
+      id: summary?.id ?? null,
+      title: summary?.title ?? null,
+      workspace: summary?.workspace ?? null,
+      messages: summary?.messages.length ?? null,
       updatedAt: session.updatedAt,
       path: session.path,
-      imported: facts ? importedId({ configDir, workspace }, facts) : null,
+      imported: summary ? importedId({ configDir, workspace }, summary) : null,
     };
   });
   if (isJson) return answerJson({ sessions: shown });
@@ -112,10 +113,6 @@ async function list(invocation: Invocation, sessions: readonly ListedSession[], 
     `${sessions.length} session${sessions.length === 1 ? "" : "s"}${more}. Nothing was imported. One: ${name} sessions import <file>. All: ${name} sessions import --all --yes\n`,
   );
   return exit;
-}
-
-function isLarge(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxBytes;
 }
 
 function tryReading(session: ListedSession) {

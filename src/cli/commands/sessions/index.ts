@@ -48,11 +48,11 @@ export const sessionCommands: readonly InnerCommand[] = [
   exportCommand,
   {
     name: "import",
-    summary: "Import sessions of Claude Code, Codex and Gemini as chats",
+    summary: "Import sessions of Claude Code, Codex, Gemini, opencode and pi as chats",
     operands: "[session...]",
     flags: [
-      flag("Sessions", "--from <agent>", "Only sessions of claude, codex or gemini", {
-        choices: ["claude", "codex", "gemini", "pi"],
+      flag("Sessions", "--from <agent>", "Only sessions of claude, codex, gemini, opencode or pi", {
+        choices: ["claude", "codex", "gemini", "opencode", "pi"],
       }),
       flag("Sessions", "-a, --all", "List all of them; with --yes, import them"),
       yes,

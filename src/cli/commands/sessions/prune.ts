@@ -5,11 +5,12 @@ import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { bytesIn } from "../../../store/chats/disk-use.ts";
 import { withSubagents } from "../../../store/chats/list-chats.ts";
 import { homeDir } from "../../../store/config-dir.ts";
-import { byteSize } from "../../../view/numbers.ts";
+import { byteSize, counted } from "../../../view/numbers.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
+import { askToConfirm } from "../confirm.ts";
 import { chatLines, printableLine } from "./chat-lines.ts";
 import { contextOf } from "./context.ts";
 
@@ -21,10 +22,12 @@ export async function pruneSessions(invocation: Invocation): Promise<number> {
   if (chats.length === 0) return answer("No chat is that old.\n");
   const all = withSubagents(configDir, chats);
   const bytes = all.reduce((sum, { folder }) => sum + bytesIn(folder), 0);
-  const what = `${chats.length === 1 ? "1 chat" : `${chats.length} chats`}, ${byteSize(bytes)}`;
+  const what = `${counted(chats.length, "chat")}, ${byteSize(bytes)}`;
   if (flags.has("dry-run")) return answer(`${tableOf(chats, invocation)}Would delete ${what}.\n`);
-  const sure = flags.has("yes") || flags.has("force") || (await askFirst(invocation, chats, what));
-  if (!sure) return answer("Nothing was deleted.\n");
+  const sure = `sessions prune --older-than ${flagText(flags, "older-than")} --yes`;
+  const isSure =
+    flags.has("force") || (await askToConfirm(invocation, `Delete ${what}?`, sure, tableOf(chats, invocation)));
+  if (!isSure) return answer("Nothing was deleted.\n");
   const deleted = await pruneChats(configDir, chats, (message) => writeStderr(`Warning: ${printableLine(message)}\n`));
   const gone = chats.filter(({ id }) => deleted.some((each) => each.id === id));
   return answer(`✓ Deleted ${gone.length === chats.length ? what : `${gone.length} of ${what}`}\n`);
@@ -33,25 +36,11 @@ export async function pruneSessions(invocation: Invocation): Promise<number> {
 const units: Record<string, number> = { h: dayMs / 24, d: dayMs, w: 7 * dayMs };
 
 function ageIn({ line, name }: Invocation): number {
-  const given = flagText(line.flags, "older-than");
-  const [, count, unit] = /^(\d{1,5})([hdw])$/.exec(given ?? "") ?? [];
+  const ageFlag = flagText(line.flags, "older-than");
+  const [, count, unit] = /^(\d{1,5})([hdw])$/.exec(ageFlag ?? "") ?? [];
   if (count !== undefined && Number(count) > 0) return Number(count) * units[unit!]!;
-  const why = given === undefined ? "needs --older-than" : `takes an age such as 30d, 12h or 8w, not '${given}'`;
+  const why = ageFlag === undefined ? "needs --older-than" : `takes an age such as 30d, 12h or 8w, not '${ageFlag}'`;
   throw new UserError("USAGE", `'sessions prune' ${why}: ${name} sessions prune --older-than 30d --dry-run`);
-}
-
-async function askFirst(invocation: Invocation, chats: readonly ChatMetadata[], what: string): Promise<boolean> {
-  const { isatty } = await import("node:tty");
-  if (!isatty(0)) {
-    const { name } = invocation;
-    throw new UserError(
-      "USAGE",
-      `'sessions prune' asks for confirmation, but there is no terminal. To skip the question: ${name} sessions prune --older-than ${flagText(invocation.line.flags, "older-than")} --yes`,
-    );
-  }
-  const { promptYes } = await import("../../prompt-hidden.ts");
-  writeStderr(tableOf(chats, invocation));
-  return promptYes(`Delete ${what}?`);
 }
 
 function tableOf(chats: readonly ChatMetadata[], { env }: Invocation): string {

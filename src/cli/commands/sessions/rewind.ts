@@ -6,7 +6,8 @@ import { shownPath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { ChatTurn, ChatWriter } from "../../../store/chats/chat.ts";
 import { openChat } from "../../../store/chats/open-chat.ts";
-import { openToLook, readChat } from "../../../store/chats/read-chat.ts";
+import { openReadOnly, readChat } from "../../../store/chats/read-chat.ts";
+import { firstLines, firstOf } from "../../../text/first-of.ts";
 import { visible } from "../../../text/visible.ts";
 import { cut } from "../../../text/width.ts";
 import { flagText } from "../../flags.ts";
@@ -24,7 +25,6 @@ type RewindOptions = {
   undo: boolean;
   sure: boolean;
   to?: number;
-  /** The only file to restore. */
   file?: string;
 };
 
@@ -56,12 +56,12 @@ export async function rewindSession(invocation: Invocation, words: readonly stri
   }
 }
 
-/** Opens a chat for a dry run without writing, since opening it for writing would already change it. */
+/** Opens a chat read-only for a dry run, since merely opening it for writing would change it. */
 function onlyLooked(folder: string): RewoundChat {
   const refuse = () => {
     throw new Error("nothing is written in a dry run");
   };
-  return { ...openToLook(folder), saveState: refuse, rewindTo: refuse, close: () => {} };
+  return { ...openReadOnly(folder), saveState: refuse, rewindTo: refuse, close: () => {} };
 }
 
 async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
@@ -72,8 +72,8 @@ async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
   const gaps = options.files ? rewind.gaps(turn.number) : [];
   for (const gap of gaps) writeStderr(`Warning: the files were not saved in turn ${gap.turn}: ${gap.why}\n`);
   const going = turns.length - turn.number + 1;
-  const conversation = options.conversation ? [`${counted(going, "turn")} of the conversation`] : [];
-  const files = planned.steps.length > 0 ? [counted(planned.steps.length, "file change")] : [];
+  const conversation = options.conversation ? [`${countText(going, "turn")} of the conversation`] : [];
+  const files = planned.steps.length > 0 ? [countText(planned.steps.length, "file change")] : [];
   const what = [...files, ...conversation].join(" and ") || "nothing";
   if (options.dryRun) return answer(`Rewinding to before ${named}: ${what} would be undone.\n${listOf(planned, task)}`);
   if (!(await isSure(task, planned, `Rewind to before ${named}, undoing ${what}?`)))
@@ -104,7 +104,7 @@ async function undoRewind(task: RewindTask): Promise<number> {
       `No rewind of the chat ${chat.metadata.id} has changed files, so there is nothing to undo. Its turns: ${invocation.name} sessions show ${chat.metadata.id}`,
     );
   }
-  const what = counted(planned.steps.length, "file change");
+  const what = countText(planned.steps.length, "file change");
   if (options.dryRun) return answer(`Undoing the last rewind: ${what} would be undone.\n${listOf(planned, task)}`);
   if (!(await isSure(task, planned, `Undo the last rewind, with ${what}?`))) return answer("Nothing was changed.\n");
   const done = (await rewind.undo())!;
@@ -143,7 +143,7 @@ function rewindOptions({ line: { flags }, name }: Invocation): RewindOptions {
   };
 }
 
-/** Refuses to change files from outside their workspace, so that the user sees which ones are meant. */
+/** Refuses to change files unless the command runs in their workspace, so that it is clear which files change. */
 function checkWorkspace({ name }: Invocation, { metadata }: RewoundChat, { workspace }: SessionsContext): void {
   if (metadata.workspace === workspace) return;
   const there = metadata.workspace;
@@ -200,30 +200,20 @@ const verbs: Record<RestoreStep["change"], string> = { write: "write", remove: "
 /** Lists what changes, and what stays although the user might expect otherwise. */
 function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: RewindTask): string {
   const workspace = chat.metadata.workspace ?? "/";
-  const shown = (path: string) => visible(shownPath(path, workspace)).replaceAll("\n", "\\n");
-  const lines = [
-    ...few(steps, ({ change, path, entry }) => {
-      const mode = change === "mode" && "mode" in entry ? ` (${entry.mode.toString(8)})` : "";
-      return `  ${verbs[change].padEnd(7)} ${shown(path)}${mode}\n`;
-    }),
-    ...few(left, ({ path, why }) => `  left    ${shown(path)}: ${why}\n`),
-  ];
-  return lines.join("");
+  const displayPath = (path: string) => visible(shownPath(path, workspace)).replaceAll("\n", "\\n");
+  const changed = steps.map(({ change, path, entry }) => {
+    const mode = change === "mode" && "mode" in entry ? ` (${entry.mode.toString(8)})` : "";
+    return `${verbs[change].padEnd(7)} ${displayPath(path)}${mode}`;
+  });
+  const stays = left.map(({ path, why }) => `left    ${displayPath(path)}: ${why}`);
+  return [...firstLines(changed, maxShown), ...firstLines(stays, maxShown)].map((line) => `${line}\n`).join("");
 }
 
-function few<Item>(items: readonly Item[], line: (item: Item) => string): string[] {
-  const more = items.length - maxShown;
-  return [...items.slice(0, maxShown).map(line), ...(more > 0 ? [`  … and ${more} more\n`] : [])];
-}
-
-function counted(count: number, what: string): string {
+function countText(count: number, what: string): string {
   return count === 1 ? `one ${what}` : `${count} ${what}s`;
 }
 
 function failures(failed: readonly LeftPath[], { chat }: RewindTask): string {
-  const shown = failed
-    .slice(0, 5)
-    .map(({ path, why }) => `${shownPath(path, chat.metadata.workspace ?? "/")} (${why})`);
-  const more = failed.length > 5 ? ` and ${failed.length - 5} more` : "";
-  return `These could not be restored: ${shown.join(", ")}${more}. Fix that and run it again.`;
+  const paths = failed.map(({ path, why }) => `${shownPath(path, chat.metadata.workspace ?? "/")} (${why})`);
+  return `These could not be restored: ${firstOf(paths, 5)}. Fix that and run it again.`;
 }

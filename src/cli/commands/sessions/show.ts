@@ -1,5 +1,5 @@
 // `sessions show`: prints a chat for reading: prompts, tool calls and answers, with long texts cut.
-import type { Message } from "../../../protocol/message.ts";
+import { type Message, messageText } from "../../../protocol/message.ts";
 import type { ChatRecord, ChatTurn } from "../../../store/chats/chat.ts";
 import { listChats, shownTitle } from "../../../store/chats/list-chats.ts";
 import { readWhatIsLeft } from "../../../store/chats/read-chat.ts";
@@ -44,14 +44,14 @@ type TurnSummary = {
 
 function turnSummary({ messages }: ChatRecord, { number }: ChatTurn): TurnSummary {
   const calls: string[] = [];
-  let said = "";
+  let answerText = "";
   for (const { turn, message } of messages) {
     if (turn !== number || message.role !== "assistant") continue;
     const found = callsIn(message);
     calls.push(...found);
-    said = found.length > 0 ? "" : said + textIn(message);
+    answerText = found.length > 0 ? "" : answerText + messageText(message);
   }
-  return { calls, answer: said };
+  return { calls, answer: answerText };
 }
 
 function callsIn(message: Message): string[] {
@@ -61,10 +61,6 @@ function callsIn(message: Message): string[] {
     const first = args.find((value) => typeof value === "string" && value !== "") ?? "";
     return [printableLine(`${part.name} ${first}`)];
   });
-}
-
-function textIn(message: Message): string {
-  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 function headingOf({ metadata, turns }: ChatRecord, { env }: Invocation): string {

@@ -9,19 +9,18 @@ export type ShellName = "bash" | "zsh" | "fish";
 
 export const shells: readonly ShellName[] = ["zsh", "bash", "fish"];
 
-/** The names that the program is installed under. */
 const programs = ["courser", "cursor-agent", "agent"];
 
 export async function completion({ line, name }: Invocation, commands: readonly Command[]): Promise<number> {
   const [shell, second] = line.words;
-  const known = shells.find((each) => each === shell);
-  if (!known || second !== undefined) {
+  const existing = shells.find((each) => each === shell);
+  if (!existing || second !== undefined) {
     throw new UserError(
       "USAGE",
       `completion takes the name of a shell: ${name} completion ${shells.join("|")}. To install it: ${name} install-shell-integration`,
     );
   }
-  return answer(scriptFor(known, commands));
+  return answer(scriptFor(existing, commands));
 }
 
 export function scriptFor(shell: ShellName, commands: readonly Command[]): string {
@@ -79,10 +78,10 @@ complete -o default -F _courser ${programs.join(" ")}
   },
   zsh(tree, general) {
     const described = (items: readonly { name: string; summary: string }[]) =>
-      items.map(({ name, summary }) => `'${name}:${escaped(summary).replaceAll(":", "\\:")}'`).join(" ");
+      items.map(({ name, summary }) => `'${name}:${escapeSingleQuotes(summary).replaceAll(":", "\\:")}'`).join(" ");
     const argument = ({ name, help, value, choices, repeat }: Flag) => {
       const takes = value === undefined ? "" : choices ? `:${name}:(${choices.join(" ")})` : `:${name}:_files`;
-      return `'${repeat ? "*" : ""}--${name}[${escaped(help).replace(/[[\]]/g, "\\$&").replaceAll(":", "\\:")}]${takes}'`;
+      return `'${repeat ? "*" : ""}--${name}[${escapeSingleQuotes(help).replace(/[[\]]/g, "\\$&").replaceAll(":", "\\:")}]${takes}'`;
     };
     const inner = tree
       .filter((each) => each.inner.length > 0)
@@ -111,17 +110,18 @@ if [ "$funcstack[1]" = "_courser" ]; then _courser "$@"; else compdef _courser $
     const lines = programs.flatMap((program) => [
       `complete -c ${program} -f -n __fish_use_subcommand -a "${tree.map(({ name }) => name).join(" ")}"`,
       ...tree.map(
-        ({ name, summary }) => `complete -c ${program} -n __fish_use_subcommand -a ${name} -d '${escaped(summary)}'`,
+        ({ name, summary }) =>
+          `complete -c ${program} -n __fish_use_subcommand -a ${name} -d '${escapeSingleQuotes(summary)}'`,
       ),
       ...tree.flatMap(({ name, inner }) =>
         inner.map(
           (each) =>
-            `complete -c ${program} -f -n '__fish_seen_subcommand_from ${name}' -a ${each.name} -d '${escaped(each.summary)}'`,
+            `complete -c ${program} -f -n '__fish_seen_subcommand_from ${name}' -a ${each.name} -d '${escapeSingleQuotes(each.summary)}'`,
         ),
       ),
       ...general.map(
         ({ name, short, help, value, choices }) =>
-          `complete -c ${program} -l ${name}${short ? ` -s ${short}` : ""}${value ? " -r" : ""}${choices ? ` -a '${choices.join(" ")}'` : ""} -d '${escaped(help)}'`,
+          `complete -c ${program} -l ${name}${short ? ` -s ${short}` : ""}${value ? " -r" : ""}${choices ? ` -a '${choices.join(" ")}'` : ""} -d '${escapeSingleQuotes(help)}'`,
       ),
     ]);
     return `# Completion for ${programs.join(", ")} in fish.\n${lines.join("\n")}\n`;
@@ -132,7 +132,6 @@ function longName({ name }: Flag): string {
   return `--${name}`;
 }
 
-/** Makes text safe inside single quotes. */
-function escaped(text: string): string {
+function escapeSingleQuotes(text: string): string {
   return text.replaceAll("'", "’").replace(/\s+/g, " ");
 }

@@ -23,7 +23,7 @@ export async function installShellIntegration(invocation: Invocation): Promise<n
     ? withoutBlock(before, block)
     : `${before}${before === "" || before.endsWith("\n") ? "" : "\n"}${before === "" ? "" : "\n"}${block}\n`;
   if (after === before) return answer(`Already installed in ${shortPath(file, home)}.\n`);
-  const backup = save(file, before, after);
+  const backup = saveIfChanged(file, before, after);
   return answer(
     `✓ Installed for ${shell} in ${shortPath(file, home)}${backup ? `; the file as it was: ${shortPath(backup, home)}` : ""}\nOpen a new shell, or type: source ${shortPath(file, home)}\n`,
   );
@@ -34,7 +34,7 @@ export async function uninstallShellIntegration(invocation: Invocation): Promise
   const { file } = startUpFile(invocation);
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   if (!hasBlock(before)) return answer(`Nothing to remove: ${shortPath(file, home)} contains nothing of ours.\n`);
-  save(file, before, withoutBlock(before, undefined));
+  saveIfChanged(file, before, withoutBlock(before, undefined));
   return answer(`✓ Removed from ${shortPath(file, home)}\n`);
 }
 
@@ -51,7 +51,7 @@ function withoutBlock(text: string, block: string | undefined): string {
 }
 
 /** Follows links, since many users keep these files with their dotfiles. Keeps a backup of the original the first time. */
-function save(file: string, before: string, after: string): string | undefined {
+function saveIfChanged(file: string, before: string, after: string): string | undefined {
   try {
     mkdirSync(dirname(file), { recursive: true });
     if (!existsSync(file)) {

@@ -4,10 +4,10 @@ import { resolve } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
-import { distrust, isTrusted, isWide, trust, trustedFolders } from "../../../store/trust.ts";
+import { isTrusted, isWide, revokeTrust, trust, trustedFolders } from "../../../store/trust.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { confirmed } from "../confirm.ts";
+import { askToConfirm } from "../confirm.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 
 export async function listTrusted(invocation: Invocation): Promise<number> {
@@ -32,7 +32,8 @@ export async function addTrust(invocation: Invocation, words: readonly string[])
   const before = isTrusted(config, folder);
   if (!before && isWide(folder, homeDir(invocation.env))) {
     const question = `${folder} is not a project but contains many. Its settings, hooks and servers would be used. Trust it?`;
-    if (!(await confirmed(invocation, question, `trust add ${folder} --yes`))) return answer("Nothing was changed.\n");
+    if (!(await askToConfirm(invocation, question, `trust add ${folder} --yes`)))
+      return answer("Nothing was changed.\n");
   }
   trust(config, folder);
   if (wantsJson(invocation)) return answerJson({ path: folder, changed: !before });
@@ -42,9 +43,9 @@ export async function addTrust(invocation: Invocation, words: readonly string[])
 export async function removeTrust(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "what is trusted");
   // A folder that no longer exists can be removed too.
-  const given = resolve(onePath(invocation, words));
-  const folder = existsSync(given) ? realDirectory(given, "trust remove") : given;
-  const changed = distrust(configDir(invocation.env), folder);
+  const resolvedFolder = resolve(onePath(invocation, words));
+  const folder = existsSync(resolvedFolder) ? realDirectory(resolvedFolder, "trust remove") : resolvedFolder;
+  const changed = revokeTrust(configDir(invocation.env), folder);
   if (wantsJson(invocation)) return answerJson({ path: folder, changed });
   return answer(changed ? `✓ No longer trusted: ${folder}\n` : `${folder} is not trusted, so nothing was changed.\n`);
 }

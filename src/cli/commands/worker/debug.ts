@@ -6,7 +6,7 @@ import { readAddress } from "../../../serve/engines/nats/address.ts";
 import { readKeys } from "../../../store/auth.ts";
 import type { Invocation } from "../../main.ts";
 import { type Check, checks as doctorChecks } from "../doctor/checks.ts";
-import { type Finding, tellFindings } from "../doctor/index.ts";
+import { type Finding, printFindings } from "../doctor/index.ts";
 import { fleetUrl, withFleet } from "../runs/context.ts";
 import { type WorkerSettings, workerSettings } from "./settings.ts";
 
@@ -18,7 +18,7 @@ export function debugWorker(invocation: Invocation): Promise<number> {
   const { name, pool = "default", labels, dataDir } = settings;
   const { version, tools, sandbox, agents, store } = doctorChecks;
   const checks: Record<string, Check> = {
-    worker: () => [ok(`${name}: pool ${pool}${shownLabels(labels)}`)],
+    worker: () => [ok([`${name}: pool ${pool}`, ...Object.entries(labels).map((pair) => pair.join("="))].join(", "))],
     version: version!,
     fleet: () => checkFleet(invocation),
     keys: ({ configDir, invocation: { env } }) => [checkKeys(configDir, env)],
@@ -28,18 +28,13 @@ export function debugWorker(invocation: Invocation): Promise<number> {
     store: store!,
     disk: () => [checkDisk(settings)],
   };
-  return tellFindings(invocation, checks, {
+  return printFindings(invocation, checks, {
     isJson: invocation.line.flags.has("json"),
-    facts: { name, pool, labels, dataDir },
+    details: { name, pool, labels, dataDir },
   });
 }
 
 const ok = (message: string): Finding => ({ level: "ok", message });
-
-function shownLabels(labels: Readonly<Record<string, string>>): string {
-  const shown = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  return shown.length === 0 ? "" : `, ${shown.join(", ")}`;
-}
 
 /** Checks the connection hop by hop, and then connects as a worker would. */
 async function checkFleet(invocation: Invocation): Promise<Finding[]> {

@@ -29,8 +29,9 @@ const maxConcurrency = 256;
 export function workerSettings({ line: { flags }, env }: Invocation): WorkerSettings {
   const pool = flagText(flags, "pool");
   const name = flagText(flags, "name") ?? `${hostname()}-${process.pid}`;
-  if (!/^[\w.@:-]{1,128}$/.test(name)) throw wrong("--name", name, "letters, digits and . _ - @ :");
-  if (pool !== undefined && !/^[\w-]{1,64}$/.test(pool)) throw wrong("--pool", pool, "letters, digits, - and _");
+  if (!/^[\w.@:-]{1,128}$/.test(name)) throw invalidFlagError("--name", name, "letters, digits and . _ - @ :");
+  if (pool !== undefined && !/^[\w-]{1,64}$/.test(pool))
+    throw invalidFlagError("--pool", pool, "letters, digits, - and _");
   const idle = seconds(
     flagText(flags, "idle-release-timeout") ?? env["CURSOR_WORKER_IDLE_RELEASE_TIMEOUT"],
     "--idle-release-timeout",
@@ -49,33 +50,33 @@ export function workerSettings({ line: { flags }, env }: Invocation): WorkerSett
     dataDir: dataDirOf(flagText(flags, "data-dir"), env),
     keepFailed: flags.has("keep-failed"),
     cacheLimits: {
-      bytes: (amount(flagText(flags, "cache-size"), "--cache-size", "gigabytes") ?? usualCache.gigabytes) * 1e9,
-      ageMs: (amount(flagText(flags, "cache-days"), "--cache-days", "days") ?? usualCache.days) * dayMs,
+      bytes: (parseAmount(flagText(flags, "cache-size"), "--cache-size", "gigabytes") ?? usualCache.gigabytes) * 1e9,
+      ageMs: (parseAmount(flagText(flags, "cache-days"), "--cache-days", "days") ?? usualCache.days) * dayMs,
     },
   };
 }
 
-export function dataDirOf(given: string | undefined, env: NodeJS.ProcessEnv): string {
-  if (given !== undefined) return resolve(given);
+export function dataDirOf(flagValue: string | undefined, env: NodeJS.ProcessEnv): string {
+  if (flagValue !== undefined) return resolve(flagValue);
   return join(env["XDG_CACHE_HOME"] || join(homeDir(env), ".cache"), "courser", "worker");
 }
 
 function concurrencyOf(text = "1"): number {
   if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= maxConcurrency) return Number(text);
-  throw wrong("--concurrency", text, `a number from 1 to ${maxConcurrency}`);
+  throw invalidFlagError("--concurrency", text, `a number from 1 to ${maxConcurrency}`);
 }
 
 function seconds(text: string | undefined, flag: string): number | undefined {
-  const given = amount(text, flag, "seconds");
-  return given === undefined ? undefined : given * 1000;
+  const parsedSeconds = parseAmount(text, flag, "seconds");
+  return parsedSeconds === undefined ? undefined : parsedSeconds * 1000;
 }
 
-function amount(text: string | undefined, flag: string, unit: string): number | undefined {
+function parseAmount(text: string | undefined, flag: string, unit: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,7}(\.\d{1,3})?$/.test(text)) return Number(text);
-  throw wrong(flag, text, `a number of ${unit}`);
+  throw invalidFlagError(flag, text, `a number of ${unit}`);
 }
 
-function wrong(flag: string, value: string, what: string): UserError {
+function invalidFlagError(flag: string, value: string, what: string): UserError {
   return new UserError("USAGE", `${flag} '${value}' must be ${what}.`);
 }

@@ -1,10 +1,9 @@
 // `worker start`: executes runs of a fleet on this machine until it is told to stop. It has no terminal; the output of a run
 // goes into the run's log.
-import { setFlagsFromString } from "node:v8";
 import { exitCodeOf, UserError } from "../../../protocol/error-codes.ts";
 import type { Fleet, RunEnd } from "../../../serve/fleet.ts";
 import { leaseMs, leaseOf, startHostsUnserved } from "../../../serve/launcher.ts";
-import { work } from "../../../serve/worker/loop.ts";
+import { workLoop } from "../../../serve/worker/loop.ts";
 import { listenForManagement, managementAddress } from "../../../serve/worker/management.ts";
 import type { WorkerPlace } from "../../../serve/worker/prepare-run.ts";
 import { cacheIn, sweepFolders } from "../../../serve/worker/run-folders.ts";
@@ -20,24 +19,24 @@ import { launchOf, withFleet } from "../runs/context.ts";
 import { type WorkerSettings, workerSettings } from "./settings.ts";
 
 export async function startWorker(invocation: Invocation): Promise<number> {
-  // A worker mostly waits, so do not keep a large young generation.
-  setFlagsFromString("--semi-space-growth-factor=1");
   const { flags } = invocation.line;
   const settings = workerSettings(invocation);
   const address = flagText(flags, "management-addr");
   const management = address === undefined ? undefined : managementAddress(address);
   const lease = flagText(flags, "lease");
   if (lease !== undefined) return withFleet(invocation, (fleet) => hostOne(fleet, lease, settings, invocation));
+  // A worker mostly waits, so do not keep a large young generation.
+  process.getBuiltinModule("node:v8").setFlagsFromString("--semi-space-growth-factor=1");
   refuseAgents(invocation, "what this machine carries out");
-  const premises = { ...premisesOf(settings, invocation), ...(await sandboxHere(invocation)) };
+  const place = { ...workerPlace(settings, invocation), ...(await sandboxHere(invocation)) };
   return withFleet(
     invocation,
-    (fleet, gone) => workUntilToldToLeave(fleet, { settings, premises, management, invocation, gone }),
+    (fleet, gone) => workUntilToldToLeave(fleet, { settings, place, management, invocation, gone }),
     { isServer: true },
   );
 }
 
-function premisesOf({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invocation: Invocation): WorkerPlace {
+function workerPlace({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invocation: Invocation): WorkerPlace {
   const { configDir, env } = launchOf(invocation);
   return { configDir, disk: { dataDir, env, keepFailed, cacheLimits } };
 }
@@ -55,7 +54,7 @@ async function sandboxHere(invocation: Invocation): Promise<Pick<WorkerPlace, "s
 
 type Working = {
   settings: WorkerSettings;
-  premises: WorkerPlace;
+  place: WorkerPlace;
   management: { host: string; port: number } | undefined;
   invocation: Invocation;
   /** Aborted when the fleet was unreachable for too long. */
@@ -64,15 +63,15 @@ type Working = {
 
 async function workUntilToldToLeave(
   fleet: Fleet,
-  { settings, premises, management, invocation, gone }: Working,
+  { settings, place, management, invocation, gone }: Working,
 ): Promise<number> {
-  const { name, pool = "default", concurrency, singleUse } = settings;
-  const stats = new WorkerStats({ name, pool, version: invocation.version, concurrency });
+  const { name, pool = "default", labels, concurrency, singleUse } = settings;
+  const stats = new WorkerStats({ name, pool, labels, version: invocation.version, concurrency });
   const say = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
   await fleet.waiting(); // fail now if the fleet cannot be reached
   const listening = management && (await listenForManagement(management, stats));
   const signals = watchSignals(say, { gone, isStuck: () => !stats.isReached || stats.running === 0 });
-  await tidyUp(settings, premises, say);
+  await tidyUp(settings, place, say);
   fleet.onReach((isReached) => {
     stats.isReached = isReached;
     if (!signals.drain.aborted) say(isReached ? "the fleet is reached again" : "the connection to the fleet was lost");
@@ -83,10 +82,10 @@ async function workUntilToldToLeave(
   const regular = keepUp(fleet, stats);
   try {
     const { program } = launchOf(invocation);
-    const last = await work(fleet, stats, {
+    const last = await workLoop(fleet, stats, {
       ...settings,
       leaseMs: settings.leaseMs ?? leaseMs,
-      ...premises,
+      ...place,
       program,
       ...signals,
       onLine: say,
@@ -107,7 +106,7 @@ const presentMs = 15_000;
 
 /** Announces this worker to the fleet, and prunes expired runs. A failure is ignored, because another worker will do it. */
 function keepUp(fleet: Fleet, stats: WorkerStats): NodeJS.Timeout[] {
-  const present = () => void fleet.present?.({ ...stats.facts, running: stats.running }).catch(() => {});
+  const present = () => void fleet.present?.({ ...stats.info, running: stats.running }).catch(() => {});
   const prune = () => void fleet.prune(Date.now() - keptMs).catch(() => {});
   present();
   return [setInterval(present, presentMs), setInterval(prune, pruneMs * (0.5 + Math.random()))].map((timer) =>
@@ -152,7 +151,7 @@ function watchSignals(
 ): { drain: AbortSignal; end: AbortSignal } {
   const drain = new AbortController();
   const end = new AbortController();
-  const told = (name: string) => {
+  const logChange = (name: string) => {
     if (drain.signal.aborted) {
       say(`${name} again: ending what runs`);
       setTimeout(() => process.exit(exitCodeOf("TERMINATED")), maxEndMs).unref();
@@ -167,7 +166,7 @@ function watchSignals(
     end.abort();
     drain.abort();
   });
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => told(name));
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => logChange(name));
   return { drain: drain.signal, end: end.signal };
 }
 
@@ -179,11 +178,18 @@ async function hostOne(fleet: Fleet, given: string, settings: WorkerSettings, in
   if (!lease) throw new UserError("USAGE", `--lease '${given}' is not a lease.`);
   const launch = launchOf(invocation);
   const { hostRun } = await import("../../../serve/host-run.ts");
+  const { runHere } = await import("./run-here.ts");
   const abort = new AbortController();
-  const watch = handleShutdown(abort, { env: invocation.env });
+  const { maxTimeMs } = (await fleet.run(lease.run))?.spec.request.limits ?? {};
+  const watch = handleShutdown(abort, { env: invocation.env, watchedMs: maxTimeMs });
   try {
-    const premises = premisesOf(settings, invocation);
-    await hostRun(fleet, lease, { ...premises, program: launch.program, signal: abort.signal });
+    const place = workerPlace(settings, invocation);
+    await hostRun(fleet, lease, {
+      ...place,
+      program: launch.program,
+      signal: abort.signal,
+      openHere: (request, host) => runHere(request, host, invocation),
+    });
     await startHostsUnserved(fleet, launch);
   } finally {
     watch.stop();

@@ -3,7 +3,8 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { nearestName } from "../../../text/nearest.ts";
-import { type GitCall, tryGit } from "../../../worktrees/git.ts";
+import { changesBetween, treeOf } from "../../../worktrees/changes.ts";
+import { type GitCall, git, tryGit } from "../../../worktrees/git.ts";
 import { listWorktrees, type Worktree, worktreeAt } from "../../../worktrees/records.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -26,7 +27,7 @@ export async function worktreesOf({ env, line }: Invocation): Promise<WorktreesC
   return { worktrees: all.filter((each) => each.source === source), source, call };
 }
 
-export function named(name: string, { worktrees, source }: WorktreesContext, program: string): Worktree {
+export function findWorktree(name: string, { worktrees, source }: WorktreesContext, program: string): Worktree {
   const found = worktrees.filter((each) => each.name === name);
   if (found.length === 1) return found[0]!;
   if (found.length > 1) {
@@ -44,6 +45,15 @@ export function named(name: string, { worktrees, source }: WorktreesContext, pro
     "USAGE",
     `There is no worktree '${name}'${where}.${near ? ` Did you mean ${near}?` : ""} See: ${program} worktrees list --all`,
   );
+}
+
+/** Counts what was done in a worktree since its base. `tree` holds its files as they are. */
+export async function workIn(worktree: Worktree, call: GitCall) {
+  const inside = { ...call, cwd: worktree.path };
+  const tree = await treeOf(worktree, call);
+  const files = (await changesBetween(worktree.base, tree, inside)).length;
+  const commits = Number(await git(["rev-list", "--count", `${worktree.base}..HEAD`], inside));
+  return { tree, files, commits };
 }
 
 async function topOf(call: GitCall): Promise<string | undefined> {

@@ -1,12 +1,12 @@
 // `worktrees list`: prints the worktrees and the state of each.
 import { existsSync } from "node:fs";
-import { changesBetween, treeOf } from "../../../worktrees/changes.ts";
-import { type GitCall, git } from "../../../worktrees/git.ts";
+import { counted } from "../../../view/numbers.ts";
+import type { GitCall } from "../../../worktrees/git.ts";
 import type { Worktree } from "../../../worktrees/records.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { printableLine } from "../sessions/chat-lines.ts";
-import { worktreesOf } from "./context.ts";
+import { workIn, worktreesOf } from "./context.ts";
 
 type State = "unchanged" | "changed" | "merged" | "missing" | "damaged";
 
@@ -22,25 +22,19 @@ export async function listCommand(invocation: Invocation): Promise<number> {
     return answer(`There are no worktrees${where}. To work in one: ${invocation.name} -w <name> -- "…"\n`);
   }
   const width = Math.max(...listed.map(({ name }) => name.length));
-  return answer(listed.map((each) => `${line(each, width)}\n`).join(""));
+  return answer(listed.map((each) => `${formatWorktree(each, width)}\n`).join(""));
 }
 
-function line({ name, state, files, commits, path }: Listed, width: number): string {
-  const counts = [
-    ...(files > 0 ? [`${files} ${files === 1 ? "file" : "files"}`] : []),
-    ...(commits > 0 ? [`${commits} ${commits === 1 ? "commit" : "commits"}`] : []),
-  ];
+function formatWorktree({ name, state, files, commits, path }: Listed, width: number): string {
+  const counts = [...(files > 0 ? [counted(files, "file")] : []), ...(commits > 0 ? [counted(commits, "commit")] : [])];
   return `${name.padEnd(width)}  ${state.padEnd(9)}  ${counts.join(", ").padEnd(20)}  ${printableLine(path)}`;
 }
 
 async function lookAt(worktree: Worktree, call: GitCall): Promise<Listed> {
   const nothing = { ...worktree, files: 0, commits: 0 };
   if (!existsSync(worktree.path)) return { ...nothing, state: "missing" };
-  const inside = { ...call, cwd: worktree.path };
   try {
-    const tree = await treeOf(worktree, call);
-    const files = (await changesBetween(worktree.base, tree, inside)).length;
-    const commits = Number(await git(["rev-list", "--count", `${worktree.base}..HEAD`], inside));
+    const { tree, files, commits } = await workIn(worktree, call);
     const state = files + commits === 0 ? "unchanged" : worktree.merged?.tree === tree ? "merged" : "changed";
     return { ...worktree, state, files, commits };
   } catch {

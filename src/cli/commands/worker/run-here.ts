@@ -1,0 +1,83 @@
+// runHere: carries out a run in the process of its host. A process of its own would load the whole program once more.
+import { readControlLine } from "../../../protocol/control-lines.ts";
+import type { Human, Recorded, RunRequest } from "../../../protocol/run.ts";
+import { readRunRequest } from "../../../protocol/run-request.ts";
+import type { OwnOptions } from "../../../sdk/live/open-live.ts";
+import type { LiveEnd, LiveEvent, LiveSession } from "../../../sdk/live/session.ts";
+import { createNamer } from "../../../sdk/run-event.ts";
+import type { Invocation } from "../../main.ts";
+import { openRunByFlags } from "../../open-run.ts";
+import { runHost } from "../../run-request.ts";
+import { withoutSecrets } from "../../stdout.ts";
+
+/** The counterpart of `openOwn`, which starts a process. It cannot hold calls. */
+export async function runHere(
+  given: RunRequest,
+  { human, attended, signal }: Pick<OwnOptions, "human" | "attended" | "signal">,
+  invocation: Invocation,
+): Promise<LiveSession> {
+  const request = readRunRequest(given);
+  process.chdir(request.workspace);
+  let isAttended = attended === true;
+  const run = await openRunByFlags(invocation.line.flags, request, {
+    ...runHost(invocation),
+    ...(human && { human: checkedHuman(human, request) }),
+    attended: () => isAttended,
+    ...(signal && { signal }),
+  });
+  let end: (how: LiveEnd) => void = () => {};
+  const ended = new Promise<LiveEnd>((resolve) => {
+    end = resolve;
+  });
+  return {
+    tool: "cursor",
+    losses: [],
+    ended,
+    chatId: run.chatId,
+    attend() {
+      isAttended = true;
+    },
+    runCall() {},
+    events: (from) => toLiveEvents(run.events(from)),
+    async close() {
+      await run.close();
+      end({ exitCode: 0, signal: "", stderr: "", stages: [] });
+    },
+    send: (prompt) => run.send(prompt),
+    steer: (text) => run.steer(text),
+    interrupt: (why) => run.interrupt(why),
+    background: (callId) => run.background(callId),
+    setMode: (mode) => run.setMode(mode),
+    setModel: (model, effort) => run.setModel(model, effort),
+    compact: () => run.compact(),
+    rewind: (turn) => run.rewind(turn),
+    context: () => run.context(),
+    aside: (question) => run.aside(question),
+    names: () => run.names(),
+  };
+}
+
+/** A program that answers permission questions goes before the person. An answer that cannot be understood is a no. */
+function checkedHuman(human: Human, { askCommand }: RunRequest): Human {
+  return {
+    ...(human.answers && {
+      answers: human.answers.filter((kind) => kind !== "permission" || askCommand === undefined),
+    }),
+    async ask(question, signal) {
+      const answer = await human.ask(question, signal);
+      const line = readControlLine({ type: "answer", question: question.id, hash: question.hash, answer });
+      return typeof line === "object" ? answer : { type: "no", reason: "The answer could not be understood." };
+    },
+  };
+}
+
+/** Names calls as in every other stream of the SDK, and keeps keys out of what went wrong. */
+async function* toLiveEvents(events: AsyncIterable<Recorded>): AsyncGenerator<LiveEvent> {
+  const named = createNamer({ tool: "cursor", isOurs: true });
+  for await (const recorded of events) {
+    const { event } = recorded;
+    // Changed in place: an ending is the same object here and in what its prompt resolves to.
+    if (event.type === "fail") event.message = withoutSecrets(event.message);
+    yield { ...recorded, event: named(event) };
+  }
+}
