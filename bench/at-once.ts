@@ -1,8 +1,7 @@
 // Twelve runs at once in one workspace, with one store, beside the same twelve one after the other: the processor time of all.
-import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { median } from "./measure.ts";
+import { median, processorTime } from "./measure.ts";
 
 type Place = { workspace: string; config: string; env: Record<string, string> };
 
@@ -21,8 +20,8 @@ export async function atOnceFigures(place: Place, rounds: number): Promise<{ rat
       { text: "Done." },
     ]),
   );
-  const one = () =>
-    processorTime(place, ["-p", "--force", "--output-format", "json", "--model", `script:${script}`, "go"]);
+  const args = [cli, "-p", "--force", "--output-format", "json", "--model", `script:${script}`, "go"];
+  const one = () => processorTime({ command: process.execPath, args, cwd: place.workspace, env: place.env });
   await one();
   const ratios: number[] = [];
   const solos: number[] = [];
@@ -34,22 +33,4 @@ export async function atOnceFigures(place: Place, rounds: number): Promise<{ rat
     solos.push(apart / count);
   }
   return { ratio: median(ratios), soloMs: median(solos) };
-}
-
-/** Of the run and of all that it waited for. */
-function processorTime({ workspace, env }: Place, args: readonly string[]): Promise<number> {
-  const timed = 'TIMEFORMAT="%U %S"; time "$@" > /dev/null';
-  const child = spawn("bash", ["-c", timed, "run", process.execPath, cli, ...args], { cwd: workspace, env });
-  let said = "";
-  child.stderr.on("data", (chunk) => {
-    said += chunk;
-  });
-  return new Promise((settle, reject) => {
-    child.on("error", reject);
-    child.on("close", (exit) => {
-      const [, user, system] = /([\d.]+) ([\d.]+)\s*$/.exec(said) ?? [];
-      if (exit === 0) settle((Number(user) + Number(system)) * 1000);
-      else reject(new Error(`one of the runs ended with ${exit}: ${said.slice(0, 500)}`));
-    });
-  });
 }

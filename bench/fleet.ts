@@ -58,8 +58,8 @@ function freshRun(): NewRun {
 }
 
 async function hosted(fleet: Fleet): Promise<Lease> {
-  const run = await fleet.enqueue(freshRun());
-  return (await fleet.lease({ worker: "bench", ttlMs, run: run.id }))!;
+  await fleet.enqueue(freshRun());
+  return (await fleet.lease({ worker: "bench", ttlMs, wait: AbortSignal.timeout(ttlMs) }))!;
 }
 
 function event(text: string) {

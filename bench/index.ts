@@ -14,6 +14,7 @@ import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
 import { fleetFigures } from "./fleet.ts";
 import { fleetStart } from "./fleet-start.ts";
+import { floorFigures } from "./floor.ts";
 import { globRatio } from "./glob.ts";
 import { grepRatio } from "./grep.ts";
 import { hookTimes } from "./hooks.ts";
@@ -83,6 +84,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 const groups: Record<string, (folder: string, options: Options) => Promise<Line[]>> = {
   start,
   turns,
+  floor,
   codec,
   search,
   codeSearch,
@@ -340,6 +342,16 @@ async function turns(folder: string, { rounds }: Options): Promise<Line[]> {
   } finally {
     await server.stop();
   }
+}
+
+async function floor(folder: string, { rounds }: Options): Promise<Line[]> {
+  const figures = await floorFigures(cli, place(join(folder, "floor")), Math.min(rounds, 15));
+  const floor = `the least agent on Node: ${figures.floorMs.toFixed(0)} ms`;
+  return [
+    { name: "tool turn, processor time", value: figures.toolTurn, limit: 2.1, unit: "×", better: "less", floor },
+    { name: "each further call, processor time", value: figures.furtherCall, limit: 2.2, unit: "×", better: "less" },
+    { name: "-b beside -p, processor time", value: figures.background, limit: 1.6, unit: "×", better: "less" },
+  ];
 }
 
 async function codec(): Promise<Line[]> {

@@ -88,6 +88,28 @@ export function runOnce(program: Program, options: MeasureOptions = {}): Promise
   });
 }
 
+/** In milliseconds, of the program and of all that it waited for. */
+export function processorTime({ command, args, cwd, env }: Program): Promise<number> {
+  const timed = 'TIMEFORMAT="%U %S"; time "$@" > /dev/null';
+  const child = spawn("bash", ["-c", timed, "run", command, ...args], {
+    cwd,
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr!.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  return new Promise((settle, reject) => {
+    child.on("error", reject);
+    child.on("close", (exit) => {
+      const [, user, system] = /([\d.]+) ([\d.]+)\s*$/.exec(said) ?? [];
+      if (exit === 0) settle((Number(user) + Number(system)) * 1000);
+      else reject(new Error(`${args.join(" ")} ended with ${exit}: ${said.slice(0, 500)}`));
+    });
+  });
+}
+
 /** Rounds in which every program runs once, so that a busy moment hits all alike. The first round is not counted. */
 export async function interleave(
   programs: Record<string, Program>,

@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSqliteFleet } from "../src/serve/engines/sqlite.ts";
-import type { Fleet, Lease, RunRecord } from "../src/serve/fleet.ts";
+import type { Lease, LocalFleet, RunRecord } from "../src/serve/fleet.ts";
 import { newRun } from "../src/serve/new-run.ts";
 import { trust } from "../src/store/trust.ts";
 import { interleave, median, type Program, runOnce } from "./measure.ts";
@@ -85,7 +85,7 @@ function megabytesOf(pid: number): number {
 }
 
 /** Runs of twenty events each, as hosts write them, while a page hears of all of them and lists are asked for. */
-async function thousandRuns({ workspace }: Place, { port, token }: Info, fleet: Fleet): Promise<void> {
+async function thousandRuns({ workspace }: Place, { port, token }: Info, fleet: LocalFleet): Promise<void> {
   const headers = { Authorization: `Bearer ${token}` };
   const stop = new AbortController();
   const page = await fetch(`http://127.0.0.1:${port}/api/stream`, { headers, signal: stop.signal });
@@ -138,7 +138,7 @@ function cpuMs(pid: number): number {
 }
 
 /** 50 readers of one run while 5,000 events are written. */
-async function readTogether({ workspace }: Place, { port, token }: Info, fleet: Fleet): Promise<number> {
+async function readTogether({ workspace }: Place, { port, token }: Info, fleet: LocalFleet): Promise<number> {
   const events = 5000;
   const { run, lease } = await leasedRun(fleet, workspace);
   const path = `/v1/agents/${run.agent}/runs/${run.id}/stream`;
@@ -158,7 +158,7 @@ async function readTogether({ workspace }: Place, { port, token }: Info, fleet: 
 }
 
 /** The service may be quicker: then another one is tried. */
-async function leasedRun(fleet: Fleet, workspace: string): Promise<{ run: RunRecord; lease: Lease }> {
+async function leasedRun(fleet: LocalFleet, workspace: string): Promise<{ run: RunRecord; lease: Lease }> {
   for (let attempt = 0; attempt < 10; attempt++) {
     const run = await fleet.enqueue(newRun({ cli: "courser", request: { workspace }, prompt: { text: "read" } }));
     const lease = await fleet.lease({ worker: "bench", ttlMs: 600_000, run: run.id });

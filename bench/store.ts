@@ -34,7 +34,7 @@ export async function storeFigures(
     {
       floor: { ...run(), args: ["-e", "0"] },
       kept: offline(),
-      unkept: offline("--no-persist"),
+      ephemeral: offline("--no-persist"),
       long: offline("--resume", long.metadata.id),
       short: offline("--resume", short.metadata.id),
     },
@@ -45,7 +45,7 @@ export async function storeFigures(
   return {
     append,
     resumeMs: wall("long") - wall("short"),
-    keep: (wall("kept") - wall("unkept")) / floorMs,
+    keep: (wall("kept") - wall("ephemeral")) / floorMs,
     floorMs,
   };
 }

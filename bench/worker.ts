@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { newRun } from "../src/serve/new-run.ts";
 import { openFleet } from "../src/serve/open-fleet.ts";
 import { spawnOwned } from "../test/support/at-exit.ts";
-import { freePort, NatsServer, noNatsServer } from "../test/support/nats-server.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { NatsServer, noNatsServer } from "../test/support/nats-server.ts";
 import { median } from "./measure.ts";
 
 type Place = { workspace: string; env: Record<string, string> };

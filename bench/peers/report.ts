@@ -69,18 +69,14 @@ function peersSection(figures: Figures): string {
 
 ${peersTable(figures)}
 
-Medians of ${rounds} interleaved ${rounds === 1 ? "round" : "rounds"} on ${measured}, one machine with ${cores} cores, Node ${node.slice(1)}. Each agent ran in its own directory and home,
-with telemetry and update checks off (network: ${network}), against the same small model server on loopback. A turn counts only if the model was asked, the
-command was run and its result was sent back. Treat differences of less than a sixth as noise. The time that a real network or a real model
-adds is not measured; it is the same for all.${wasBusy ? `\n\n**The machine was busy with other work (load ${load.toFixed(1)} on ${cores} cores):** times are longer than on an idle one, especially for agents that use much CPU.` : ""}
+Medians of ${rounds} interleaved ${rounds === 1 ? "round" : "rounds"} on ${measured}, one machine with ${cores} cores, Node ${node.slice(1)}. Each agent ran in its own directory and home, with telemetry and update checks off (network: ${network}), against the same model server on loopback. A turn counts only if the model was asked, the command was run and its result was sent back. Differences of less than a sixth are noise.${wasBusy ? `\n\n**The machine was busy with other work (load ${load.toFixed(1)} on ${cores} cores):** times are longer than on an idle one, especially for agents that use much CPU.` : ""}
 
-- text turn: from start to exit, for an answer without tool calls. tool turn: the same with one call, \`echo hi\`.
+- text turn: from start to exit, without tool calls. tool turn: with one call, \`echo hi\`.
 - first event: time to the first line on stdout. first request: time to the first request to the model.
 - memory: peak of the process and everything it starts (PSS), measured in separate runs.
 - request: size of the first request with tools; requests: number of requests in a tool turn.
 ${notes.length === 0 ? "" : `${notes.join("\n")}\n`}${growthSection(figures)}
-To measure it yourself, install the agents to compare, each in its own directory, and run the benchmark. It writes this part of the page,
-the picture and [\`peers.json\`](peers.json):
+To measure it yourself (this writes this part of the page, the picture and [\`peers.json\`](peers.json)):
 
 <!-- not run: it installs other agents -->
 \`\`\`bash
