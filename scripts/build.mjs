@@ -1,13 +1,15 @@
 // Builds dist/: the CLI as CommonJS chunks with a V8 code cache, the libraries as ES modules with types.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { commitOf, stampOf, writeStamp } from "./build-stamp.mjs";
+import { commonJs, withPlainExports } from "./common-js.mjs";
 import { cssText } from "./css-text.mjs";
 import { bundleHookLauncher } from "./hook-launcher.mjs";
 import { lightPackages } from "./light-packages.mjs";
@@ -39,20 +41,18 @@ const libraries = [
 ];
 
 const background = ["src/cli/background.ts"];
-const host = ["src/cli/commands/worker/start.ts", "src/serve/host-run.ts"];
+const host = ["src/cli/commands/worker/start.ts", "src/cli/commands/worker/run-here.ts", "src/serve/host-run.ts"];
 
 /**
- * What every start loads; what background runs have in common with others; what print mode needs to say `init`; what a turn
- * needs; what a model behind an address needs; what judging a command needs; what recording adds; both again where there are
- * MCP servers; what `-b` needs, and the process that carries out its run.
+ * What every start loads; what print mode needs to say `init`, and what a turn needs, each in two files, one of which `-b`
+ * needs too; what a model behind an address needs; what judging a command needs; what recording adds; both again where there
+ * are MCP servers; what `-b` needs, and the process that carries out its run.
  */
 const packs = {
   "start.cjs": "src/cli/main.ts",
-  "shared.cjs": {
-    modules: [...background, ...host],
-    sharedWith: ["src/cli/print.ts", "src/run/assemble.ts", "src/run/mcp.ts"],
-  },
+  "shared.cjs": { modules: background, sharedWith: ["src/cli/print.ts"] },
   "print.cjs": "src/cli/print.ts",
+  "shared-turn.cjs": { modules: background, sharedWith: ["src/run/assemble.ts", "src/run/mcp.ts"] },
   "turn.cjs": [
     "src/run/assemble.ts",
     "src/model/open.ts",
@@ -61,18 +61,29 @@ const packs = {
     "src/store/sandbox-settings.ts",
     "src/agent/sandbox/words.ts",
     "src/agent/sandbox/plan.ts",
+    "src/agent/sandbox/index.ts",
   ],
   // Before MCP's, which shares the schemas of the vendors' packages: most runs have a model, and few have servers.
   "model.cjs": ["src/model/server.ts", "src/model/text-channels.ts", "src/model/vendors/openai-compatible.ts"],
-  "command.cjs": ["src/policy/judge-shell.ts", "src/policy/own-commands.ts", "src/policy/parse/shell.ts"],
+  "command.cjs": [
+    "src/policy/judge-shell.ts",
+    "src/policy/only-reads.ts",
+    "src/policy/own-commands.ts",
+    "src/policy/parse/shell.ts",
+  ],
   "record.cjs": ["src/testing/recorded-run.ts", "src/testing/line-writer.ts"],
   "mcp-plan.cjs": "src/run/mcp-plan.ts",
   "mcp.cjs": "src/run/mcp.ts",
+  // What commands share with background runs: without files of their own, each command would load all that those need.
+  "answer.cjs": "src/cli/commands/answer.ts",
+  "chats.cjs": { modules: [...background, ...host], sharedWith: ["src/cli/commands/ls.ts"] },
+  "hosted.cjs": "src/cli/hosted-print.ts",
   "background.cjs": background,
   "host.cjs": host,
 };
 
-rmSync(dist, { recursive: true, force: true });
+// A program of the build before, which is still at work, may be writing its code cache.
+rmSync(dist, { recursive: true, force: true, maxRetries: 5 });
 mkdirSync(join(dist, "cli"), { recursive: true });
 mkdirSync(join(dist, "hook"), { recursive: true });
 // Read first: what is edited while we build is not in it.
@@ -102,7 +113,6 @@ async function bundleCli() {
     target,
     outdir: join(dist, "cli"),
     chunkNames: "[name]-[hash]",
-    minify: true,
     legalComments: "none",
     external: ["@vscode/ripgrep", ...optionalPackages],
     // Node 20 loads a whole HTTP client with its first `Headers`; the packages are given ours.
@@ -114,27 +124,13 @@ async function bundleCli() {
   });
   const chunks = new Map();
   for (const file of bundled.outputFiles) {
-    const code = await commonJs(file.text, { minify: true });
+    const code = await commonJs(withPlainExports(file.text), { minify: true }, target);
     chunks.set(basename(file.path).replace(/\.js$/, ".cjs"), code.replace(/(require\("\.\/[^"]+)\.js"\)/g, '$1.cjs")'));
   }
-  chunks.set("pdfjs.cjs", await commonJs(pdfReaderText(), { minifyWhitespace: true }));
+  chunks.set("pdfjs.cjs", await commonJs(pdfReaderText(), { minifyWhitespace: true }, target));
   for (const [name, text] of packChunks(bundled.metafile, chunks, packs)) writeFileSync(join(dist, "cli", name), text);
   writeFileSync(join(dist, "meta.json"), JSON.stringify(bundled.metafile));
   return bundled.outputFiles;
-}
-
-async function commonJs(text, how) {
-  const { code } = await transform(text, {
-    ...how,
-    format: "cjs",
-    platform: "node",
-    target,
-    legalComments: "none",
-    supported: { "dynamic-import": false },
-    define: { "import.meta.url": "__fileUrl" },
-  });
-  // esbuild leaves other characters only in regular expressions. Without them V8 keeps the text in half the memory.
-  return code.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 async function writeBoot() {
@@ -276,6 +272,13 @@ async function warmCodeCache() {
       });
       ask("initialize", { protocolVersion: 1 });
     });
+  /** A background run. The build stands in for the service, so that none is started; the host writes its data when it ends. */
+  const warmBackground = async () => {
+    writeFileSync(join(home, "config/serve.json"), JSON.stringify({ pid: process.pid, port: 1, token: "none" }));
+    await warm("-b", "--force", "--model", "offline", "read a.txt");
+    const written = join(dist, `cli/host.cjs.${process.versions.v8}-${process.arch}.bin`);
+    for (let tries = 0; tries < 200 && !existsSync(written); tries++) await sleep(50);
+  };
   const run = ["-p", "--force", "--output-format", "stream-json", "--model"];
   try {
     writeFileSync(join(home, "a.txt"), "a\n");
@@ -285,6 +288,7 @@ async function warmCodeCache() {
       "offline",
       "read a.txt then run echo hi then list all files then search for a then write 'b' to b.txt then what is 2+2?",
     );
+    await warmBackground();
     const tiny = { command: process.execPath, args: [join(root, "scripts/tiny-mcp-server.mjs")] };
     writeFileSync(join(home, "call.json"), '[{ "calls": [{ "name": "tiny-say", "args": {} }] }, { "text": "ok" }]');
     await warm(...run, "offline", "--record", "run.jsonl", "read a.txt");

@@ -1,5 +1,11 @@
 // Makes the vendors' packages light to load, without changing what they do.
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Node's streams are slow and late to load; these packages get ours. */
+const streams = `import { ReadableStream, TextDecoderStream, TransformStream } from ${JSON.stringify(
+  fileURLToPath(new URL("../src/net/streams.ts", import.meta.url)),
+)};\n`;
 
 /** What stands in for a module. */
 const stand = {
@@ -21,13 +27,18 @@ const stand = {
 export const lightPackages = {
   name: "light-packages",
   setup(build) {
-    build.onLoad({ filter: /@ai-sdk[\\/].+[\\/]index\.mjs$/ }, ({ path }) => ({
-      contents: readFileSync(path, "utf8").replace(
-        /import \{ z(?: as (\w+))? \} from "zod\/v4";/g,
-        (_, name) => `import * as ${name ?? "z"} from "zod/v4";`,
-      ),
-      loader: "js",
-    }));
+    build.onLoad(
+      { filter: /(@ai-sdk|@modelcontextprotocol[\\/]client|eventsource-parser)[\\/].+\.m?js$/ },
+      ({ path }) => ({
+        contents:
+          streams +
+          readFileSync(path, "utf8").replace(
+            /import \{ z(?: as (\w+))? \} from "zod\/v4";/g,
+            (_, name) => `import * as ${name ?? "z"} from "zod/v4";`,
+          ),
+        loader: "js",
+      }),
+    );
     build.onResolve({ filter: /^zod\/v3$/ }, () => ({ path: "zod3", namespace: "light" }));
     build.onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, () => ({
       path: "mcp-shims",

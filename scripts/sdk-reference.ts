@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CliInfo, DriverRequest } from "../src/sdk/drivers/driver.ts";
-import { drivers } from "../src/sdk/drivers/index.ts";
+import { driverOf } from "../src/sdk/drivers/index.ts";
+import { notLive } from "../src/sdk/option-checks.ts";
 import type { UnifiedTool } from "../src/sdk/unified.ts";
 
 const repository = join(import.meta.dirname, "..");
@@ -14,26 +15,28 @@ export async function main(): Promise<void> {
 
 export function reference(): string {
   const options = members("sdk/start-options.ts", "StartOptions");
+  const rows = driverRows();
+  const isLimited = (cells: string[]) => cells.some((each) => /loss|refused/.test(each));
   return [
     "# Reference",
-    "Every option, result and event of the SDK. Generated from its types by `npm run long -- reference`; a test keeps it current. For usage, see [running](running.md) and [live sessions](live.md).",
-    "An unknown option, or a value of the wrong type, is a `UserError` with the code `USAGE`: thrown by `start`, `session.send` and `session.fork`; functions that return a promise reject with it.",
+    "Generated from the types by `npm run long -- reference`. For usage, see [running](running.md) and [live sessions](live.md).",
+    "An unknown option, or a value of the wrong type, is a `UserError` (`USAGE`), thrown or rejected.",
     "## Options of `start`",
     table(["option", "type", "meaning"], options.map(row)),
     "`session.send(prompt, options)` and `session.fork(prompt, options)` take the same, except `prompt`, `tool`, `cwd`, `resume`, `fork` and `executable`.",
     "## Options of `execute`",
-    "The options of `start` without `keepEvents`, and these. `executeCursor(prompt, options)` and `executeCursorStreaming(prompt, options)` take them without `prompt` and `tool`.",
+    "Those of `start` without `keepEvents`, and these. `executeCursor(prompt, options)` and `executeCursorStreaming(prompt, options)` take them without `prompt` and `tool`.",
     table(
       ["option", "type", "meaning"],
       [
         row({ name: "sessionId?", type: "string", note: "Same as `resume`." }),
-        ...members("sdk/execute.ts", "ExecuteCallbacks").map(row),
+        ...members("sdk/execute.ts", "ExecuteCallbacks")
+          .filter(({ name }) => name !== "onStart?")
+          .map(row),
       ],
     ),
     "## Options of `openLive`",
-    `From \`start\`: ${liveNames()
-      .map((name) => `\`${name}\``)
-      .join(", ")}; and these.`,
+    `Those of \`start\` without ${notLive.map(code).join(", ")}, and these.`,
     table(["option", "type", "meaning"], members("sdk/live/session.ts", "LiveOptions").map(row)),
     "## Options of `fleet(url, options)` and of its `run`",
     "From `courser-agent/fleet` ([fleets](fleet.md)). A request has the fields of a `RunRequest`, `pool`, `labels` and `priority`, and these.",
@@ -46,21 +49,25 @@ export function reference(): string {
       ].map(row),
     ),
     "## What each CLI makes of an option",
-    "A flag or a setting, with the value given here; a *loss*, listed in `run.losses`; or *refused*, because silently ignoring it would be dangerous. A dash: no flag is needed, or the SDK does it itself (budgets).",
-    table(["option", ...columns.map(({ name }) => name)], driverRows()),
+    "A flag or a setting; a *loss*, listed in `run.losses`; or *refused*, because ignoring it would be dangerous. A dash: no flag is needed. Permission modes: [how each is mapped](cursor-and-claude.md#permission-modes).",
+    table(["option", ...columns.map(({ name }) => name)], rows.filter(isLimited)),
+    `All of them take ${rows
+      .filter((each) => !isLimited(each))
+      .map(([option]) => option)
+      .join(", ")}.`,
     "## The result",
     '`await run.result`: these, with `outcome: "success"` and `data`, or another outcome and `error`.',
-    table(["field", "type", "meaning"], members("sdk/outcome.ts", "RunFacts").map(row)),
+    table(["field", "type", "meaning"], members("sdk/outcome.ts", "RunDetails").map(row)),
     "## Events",
-    "Every event may also have `at`, its time in milliseconds. Calls (`tool_start`, `tool_end`) have a unified `name`, and `cliName` if their CLI uses another name.",
+    "Every event may also have `at`, its time in milliseconds. Calls (`tool_start`, `tool_end`) have a unified `name`, and `cliName` if their CLI uses another name. A field without a type is a string.",
     table(["`type`", "fields", "meaning"], events()),
     "`done` and `fail` also have:",
     table(["field", "type", "meaning"], members("protocol/event.ts", "Ending").map(row)),
     "## Types",
-    "The types named in the tables above; all are exported.",
+    "All are exported. [The types of `canUseTool` and `hooks`](permissions-and-tools.md), [outcomes](running.md#one-outcome)",
     `\`\`\`text\n${types.map(([file, name]) => declaration(file, name)).join("\n\n")}\n\`\`\``,
     "## Calls by name",
-    "`isCall(event, name)` narrows an event to calls of one tool: `event.args` then has the type below, and `event.outcome.value` is typed by `event.outcome.kind`. Other tools have their own name, and `args` of type `unknown`.",
+    "`isCall(event, name)` narrows an event to calls of one tool: `event.args` is then typed, and `event.outcome.value` by `event.outcome.kind`. Other tools have their own name, and `args` of type `unknown`. A field without a type is a string.",
     table(["`name`", "`args`"], calls()),
   ]
     .join("\n\n")
@@ -75,11 +82,8 @@ const types: [file: string, name: string][] = [
   ["sdk/drivers/driver.ts", "McpServer"],
   ["sdk/drivers/driver.ts", "Budget"],
   ["sdk/callbacks/hook-callbacks.ts", "CanUseTool"],
-  ["sdk/callbacks/hook-callbacks.ts", "CallRequest"],
   ["sdk/callbacks/hook-callbacks.ts", "PermissionAnswer"],
-  ["sdk/callbacks/hook-callbacks.ts", "HookAnswer"],
   ["sdk/drivers/driver.ts", "RunLoss"],
-  ["sdk/outcome.ts", "RunOutcome"],
   ["protocol/event.ts", "Outcome"],
   ["protocol/event.ts", "Usage"],
   ["protocol/event.ts", "Denial"],
@@ -165,12 +169,6 @@ function memberEnd(text: string): number {
   return text.length;
 }
 
-function liveNames(): string[] {
-  const text = source("sdk/live/session.ts");
-  const [, picked = ""] = /export type LiveOptions = Pick<\s*StartOptions,([^>]*)>/.exec(text) ?? [];
-  return [...picked.matchAll(/"(\w+)"/g)].map(([, name]) => name!);
-}
-
 function events(): string[][] {
   const text = source("protocol/event.ts");
   const start = text.indexOf("export type AgentEventBody =");
@@ -185,23 +183,30 @@ function events(): string[][] {
     }
     const [, type] = /type: "(\w+)"/.exec(part) ?? [];
     const tail = /\/\/ (.*)$/.exec(part)?.[1] ?? "";
-    const fields = oneLine(part.replace(/\/\/ .*$/gm, ""))
+    const fields = oneLine(part.replace(/\/\*\*.*?\*\/|\/\/ .*$/gm, ""))
       .replace(/^\| \(?\{ type: "\w+";? ?|;? ?\}( & Ending\))?;?$/g, "")
       .split(/; (?![^{]*\})/)
       .map((field) => field.replace(/;$/, ""))
       .filter((field) => field !== "");
-    rows.push([code(type!), fields.map(code).join(", "), note || tail]);
+    rows.push([code(type!), fields.map(withoutString).map(code).join(", "), note || tail]);
     note = "";
   }
   return rows;
 }
 
 function calls(): string[][] {
-  return members("sdk/run-event.ts", "CallShapes").map(({ name, type }) => {
+  const names = new Map<string, string[]>();
+  for (const { name, type } of members("sdk/run-event.ts", "CallShapes")) {
     const key = /"(\w+)"/.exec(type)![1]!;
     const shape = `${key[0]!.toUpperCase()}${key.slice(1)}Args`;
-    return [code(name), fieldsOf(shape).map(code).join(", ")];
-  });
+    names.set(shape, [...(names.get(shape) ?? []), code(name)]);
+  }
+  return [...names].map(([shape, all]) => [all.join(", "), fieldsOf(shape).map(withoutString).map(code).join(", ")]);
+}
+
+/** `path: string` as `path`. */
+function withoutString(field: string): string {
+  return field.replace(/: string$/, "");
 }
 
 function fieldsOf(shape: string): string[] {
@@ -219,11 +224,12 @@ const columns: { name: string; tool: UnifiedTool; cli: CliInfo }[] = [
   { name: "Gemini CLI", tool: "gemini", cli: { path: "gemini", isOurs: false } },
 ];
 
+/** One that can be read: drivers refuse others. */
+const picture = join(repository, "docs/pictures/studio-phone.png");
+
 const given: Record<string, Partial<DriverRequest>> = {
   model: { model: "m" },
   "effort: 'high'": { effort: "high" },
-  "permissionMode: 'force'": { permissionMode: "force" },
-  "permissionMode: 'acceptEdits'": { permissionMode: "acceptEdits" },
   "mode: 'plan'": { mode: "plan" },
   "mode: 'ask'": { mode: "ask" },
   "permissions.allow": { permissions: { allow: ["Shell(git)"] } },
@@ -237,7 +243,7 @@ const given: Record<string, Partial<DriverRequest>> = {
   resume: { resume: "id" },
   "resume: true": { resume: true },
   fork: { resume: "id", fork: true },
-  images: { images: ["/i.png"] },
+  images: { images: [picture] },
   systemPrompt: { systemPrompt: "s" },
   appendSystemPrompt: { appendSystemPrompt: "s" },
   partial: { partial: true },
@@ -255,8 +261,8 @@ function driverRows(): string[][] {
 function cell({ tool, cli }: (typeof columns)[0], option: string, more: Partial<DriverRequest>): string {
   const request = { prompt: "", cwd: "/", permissionMode: "default", partial: false } as const;
   try {
-    const plain = drivers[tool].command(request, cli);
-    const made = drivers[tool].command({ ...request, ...more }, cli);
+    const plain = driverOf(tool).command(request, cli);
+    const made = driverOf(tool).command({ ...request, ...more }, cli);
     const before = [...plain.args];
     const words = made.args.flatMap((word, index) => {
       const at = before.indexOf(word);
@@ -267,9 +273,10 @@ function cell({ tool, cli }: (typeof columns)[0], option: string, more: Partial<
       return at >= 0 ? [] : isValue && flag === "--approval-mode" ? [flag, word] : [word];
     });
     const variables = Object.entries(made.env ?? {}).map(([key, value]) => `${key}=${value}`);
-    const said = [...words, ...variables].join(" ");
+    const said = [...words, ...variables].join(" ").replaceAll(picture, "/i.png");
     const isLost = made.losses.some((loss) => loss.option === option.split(/[.:]/)[0]);
     const shown = [...(said === "" ? [] : [code(said)]), ...(isLost ? ["loss"] : [])];
+    if (option === "permissions.deny" && driverOf(tool).deniesByHook) shown.push("a hook");
     return shown.join(", ") || (made.prompt === undefined ? "—" : "in the prompt");
   } catch {
     return "refused";

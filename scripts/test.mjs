@@ -1,8 +1,8 @@
 // `npm test [-- PATH…] [--shuffle SEED]`: builds what is out of date, installs what tests need from the system where it may, runs the tests, ends
 // with the skips and why. With a seed, files and their tests run in another order, the same one for the same seed.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { freemem, homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -27,8 +27,10 @@ if (!existsSync(join(root, "node_modules/vitest"))) {
 }
 installSystemPackages();
 run(process.execPath, [join(root, "scripts/prepare.mjs")]);
-const reports = mkdtempSync(join(tmpdir(), "courser-report-"));
+mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
+const reports = mkdtempSync(join(root, "node_modules/.cache/test-report-"));
 const report = join(reports, "report.json");
+const leftFile = join(reports, "left.txt");
 // Temporary files of the tests have a folder of their own, so that what is left there is known. Its path is short: sockets have room for few characters.
 const temporary = mkdtempSync(join(tmpdir(), "t-"));
 // As root, some tests run the program as another user, who may write there as in /tmp.
@@ -42,8 +44,11 @@ const arguments_ = [
 ];
 const seed = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1e9));
 console.log(`TEST_SEED=${seed} npm test makes the same random choices again.`);
+const command = [process.execPath, join(root, "node_modules/vitest/vitest.mjs"), ...arguments_];
+// Whatever the end of the tests: what is in the folder then is written down where it is seen.
+const [shell, ...words] = [...inMemory(), "sh", "-c", '"$@"; ended=$?; ls -A "$TMPDIR" >"$0"; exit $ended'];
 const status =
-  spawnSync(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...arguments_], {
+  spawnSync(shell, [...words, leftFile, ...command], {
     cwd: root,
     stdio: "inherit",
     env: { ...testEnvironment(), TMPDIR: temporary, TEST_SEED: seed },
@@ -69,10 +74,32 @@ function withShuffle(words) {
   return [...words.slice(0, at), "--sequence.shuffle.tests", `--sequence.seed=${seed}`, ...words.slice(at + 2)];
 }
 
+/**
+ * What starts a program that has its temporary files in memory, where it may: tests make and remove very many, which costs a disk a
+ * fifth of their time. Only that program and what it starts see this file system, and it ends with them. All of /tmp is in memory,
+ * since programs of the tests write there too, unless something that is needed lies in it.
+ */
+function inMemory() {
+  if (process.getuid?.() !== 0 || process.platform !== "linux") return [];
+  if (Math.min(freemem(), process.availableMemory()) < 8 * 1024 ** 3) return [];
+  const needed = [root, reports, process.execPath, homedir(), ...(process.env.PATH ?? "").split(":"), ...npmPlaces()];
+  const isFree = temporary.startsWith("/tmp/") && !needed.some((path) => `${path}/`.startsWith("/tmp/"));
+  const script = 'mount -t tmpfs -o mode=1777 tests "$0" && mkdir -p "$1" && chmod 1777 "$1" && shift && exec "$@"';
+  const mount = ["unshare", "--mount", "sh", "-c", script, isFree ? "/tmp" : temporary, temporary];
+  return spawnSync(mount[0], [...mount.slice(1), "true"], { stdio: "ignore" }).status === 0 ? mount : [];
+}
+
+/** Files and folders that npm tells its scripts of. */
+function npmPlaces() {
+  return Object.entries(process.env).flatMap(([name, value]) => (/^npm_config_/i.test(name) ? [value] : []));
+}
+
 /** What tests have left among the temporary files, by how the names begin: "12 × courser-bundle-". */
 function leftBehind() {
   // The folder for sockets is the program's own, one for each user, and stays.
-  const names = readdirSync(temporary).filter((name) => !/^courser-\d+$/.test(name));
+  const names = (existsSync(leftFile) ? readFileSync(leftFile, "utf8") : "")
+    .split("\n")
+    .filter((name) => name !== "" && !/^courser-\d+$/.test(name));
   const counts = new Map();
   for (const name of names) {
     const start = name.replace(/[A-Za-z0-9]{6}$/, "");

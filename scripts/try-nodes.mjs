@@ -2,7 +2,7 @@
 // that comes with each; 20.19, 22 and 24 unless told, and of the tests those at the paths. Every way to install has a clone of
 // its own. By hand, because Node and npm are installed from the registry, into a folder that is removed.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -21,6 +21,7 @@ process.exit(failed.length === 0 ? 0 : 1);
 function testWith(version) {
   // Not in the folder for temporary files, which sandboxes hide.
   const folder = mkdtempSync(join(root, "node_modules/.node-"));
+  chmodSync(folder, 0o755); // some tests run the program as another user
   try {
     const name = `node-${process.platform}-${process.arch}`;
     const packages = [`${name}@${version}`, `npm@${npmOf[version.split(".")[0]] ?? "latest"}`];

@@ -31,7 +31,7 @@ describe("architecture", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("a command is judged in stages, and each knows only the ones before it", () => {
+  it("commands are judged in stages, each importing only earlier ones", () => {
     const stages = ["parse", "programs", "starts", "files"];
     const wrong: string[] = [];
     for (const [file, list] of imports) {
@@ -48,11 +48,11 @@ describe("architecture", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("every folder is in the table", () => {
+  it("every folder is in the table of imports", () => {
     expect([...new Set(files.map(folderOf))].filter((folder) => !(folder in mayImport))).toEqual([]);
   });
 
-  it("has no cycles among modules, also through what is loaded later", () => {
+  it("modules have no import cycles, including dynamic imports", () => {
     const done = new Set<string>();
     const path: string[] = [];
     const cycles: string[] = [];
@@ -71,7 +71,7 @@ describe("architecture", () => {
     expect(cycles).toEqual([]);
   });
 
-  it("the leaves that run in a browser know nothing of Node", () => {
+  it("leaf modules used in browsers do not import Node", () => {
     const leaks = files
       .filter((file) => ["text", "json", "protocol", "redact"].includes(folderOf(file)))
       .filter(
@@ -82,7 +82,7 @@ describe("architecture", () => {
     expect(leaks.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it("what is drawn in a browser knows nothing of Node", () => {
+  it("components drawn in browsers do not import Node", () => {
     const leaks = files
       .filter((file) => ["view", "studio/components", "studio/client"].includes(folderOf(file)))
       .filter(
@@ -117,7 +117,7 @@ describe("architecture", () => {
     expect(heavy.map((each) => each.path)).toEqual([]);
   });
 
-  it("spawns, fetches and writes in the places made for it", () => {
+  it("only the designated modules spawn, fetch and write", () => {
     const using = (pattern: RegExp) =>
       files
         .filter((file) => pattern.test(code(file)))
@@ -129,14 +129,14 @@ describe("architecture", () => {
     expect(fetches).toEqual(["studio/client/service/http.ts"]); // in a browser, and to its own service
   });
 
-  it("the studio's page takes nothing from the service but types", () => {
+  it("the studio page imports only types from the service", () => {
     const taken = files
       .filter((file) => folderOf(file) === "studio/client")
       .flatMap((file) => imports.get(file)!.filter((each) => /\/serve\//.test(each.path) && !each.typeOnly));
     expect(taken).toEqual([]);
   });
 
-  it("nobody behind the front ends reads a command line, writes to a stream of ours, or listens to the process", () => {
+  it("only front ends read the command line, write to standard streams or listen to process events", () => {
     const behind = [
       "run",
       "agent",
@@ -160,7 +160,7 @@ describe("architecture", () => {
     expect(wrong.map((file) => relative(root, file))).toEqual(["src/agent/process.ts"]); // hands on what an attached command is sent
   });
 
-  it("keeps files to one subject", () => {
+  it("files stay below the size limit", () => {
     const long = files
       .map((file) => [relative(root, file), readFileSync(file, "utf8").split("\n").length] as const)
       .filter(([, lines]) => lines > 400);

@@ -8,7 +8,6 @@ import { orSkipped } from "./support/skipping.ts";
 
 const folder = join(import.meta.dirname, "cases");
 
-// The network first: one of its cases waits for half a minute, while the others go on.
 const together = ["security-ssrf", "security-mcp", "security-paths", "security-shell", "security-benign"];
 // What a sandboxed command or a stream may use up is measured: those take turns.
 const inTurns = ["security-sandbox", "security-frames", "frames-more"];
@@ -22,18 +21,14 @@ function isWorthAProgram({ id, config, expect }: Case): boolean {
   return isMore || Object.keys(config).length > 0;
 }
 
-describe.concurrent("several at a time", () => {
-  const cases = together.flatMap(casesOf).sort((one, other) => waitOf(other) - waitOf(one));
+describe.concurrent("cases of the command line, in parallel", () => {
+  const cases = together.flatMap(casesOf);
   for (const given of cases) check(given, cases);
 });
 
-describe("in turns", () => {
+describe("cases of the command line, one after the other", () => {
   for (const given of inTurns.flatMap(casesOf)) check(given);
 });
-
-function waitOf({ id }: Case): number {
-  return id.endsWith(".slow-body") ? 1 : 0;
-}
 
 function check(given: Case, others: readonly Case[] = []): void {
   const missing = missingFor(given.group, "cli");

@@ -24,11 +24,11 @@ const together = cases
   .filter(isPatient)
   .sort((one, other) => patient.indexOf(one.group) - patient.indexOf(other.group));
 
-describe("one at a time", () => {
+describe("cases, one at a time", () => {
   for (const given of cases.filter((each) => !isPatient(each))) check(given);
 });
 
-describe.concurrent("several at a time", () => {
+describe.concurrent("cases, several at a time", () => {
   for (const given of together) check(given);
 });
 

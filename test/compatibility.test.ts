@@ -9,7 +9,7 @@ import { idleCases, missingProofs, type Statement, statements } from "./support/
 const all = statements();
 const one: Statement = { document: "manual", section: "1", says: "it", by: [], differs: undefined };
 
-it("every statement is proved by cases and tests that are there", () => {
+it("every statement is proved by existing cases and tests", () => {
   expect(missingProofs(all)).toEqual([]);
   // It can fail.
   expect(missingProofs([one, { ...one, by: ["sample: none", "cli/golden.test.ts > none"] }])).toHaveLength(3);
@@ -20,7 +20,7 @@ it("every documented sample and command belongs to a statement", () => {
   expect(idleCases([]).length).toBeGreaterThan(50);
 });
 
-it("docs/compatibility.md says what they say (npm run long -- compatibility)", () => {
+it("docs/compatibility.md is up to date (npm run long -- compatibility)", () => {
   const page = readFileSync(join(repository, "docs/compatibility.md"), "utf8");
   expect(page).toBe(withTables(page));
   expect(all.length).toBeGreaterThan(250);

@@ -7,7 +7,7 @@ import { checkConfig } from "../src/adapter/config.ts";
 import { commands } from "../src/cli/commands/index.ts";
 import { parseCommandLine } from "../src/cli/flags.ts";
 import { loadScript } from "../src/model/scripted.ts";
-import { errorCodes } from "../src/protocol/error-codes.ts";
+import { type ErrorCode, errorCodes, exitCodeOf } from "../src/protocol/error-codes.ts";
 import { loadHooks } from "../src/store/hook-files.ts";
 import { parseJsonc } from "../src/store/jsonc.ts";
 import { serversIn } from "../src/store/mcp-servers.ts";
@@ -75,23 +75,23 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe("commands", () => {
+describe("commands in the docs", () => {
   for (const block of blocks.filter((each) => each.language === "bash" && !isMarkedNotRun(each))) {
     it(place(block), () => runBlock(block));
   }
 
-  it("are marked with a reason where they are not run", () => {
+  it("commands that are not run are marked with a reason", () => {
     for (const block of blocks.filter((each) => each.mark.startsWith("not run")))
       expect(block.mark, place(block)).toMatch(/^not run: \S.{5,}/);
     expect(blocks.filter((each) => each.language === "bash" && !isMarkedNotRun(each)).length).toBeGreaterThan(8);
   });
 
-  it("say so where they need a model", () => {
+  it("commands that need a model say so", () => {
     for (const block of blocks.filter((each) => each.mark === withModelMark))
       expect(`${block.text}`, place(block)).toMatch(/# .*needs a model/i);
   });
 
-  it("of the README's test fail where the project's tests fail", async () => {
+  it("the README's example test fails if the project's tests fail", async () => {
     const block = blocks.find(({ file, text }) => file === "README.md" && text.includes("script:check.json"))!;
     const { workspace, env } = prepared(block);
     workspace.file("some.test.mjs", 'import test from "node:test"; test("no", () => { throw new Error("no"); });');
@@ -99,7 +99,7 @@ describe("commands", () => {
     expect({ exit, output }).toMatchObject({ exit: 1, output: expect.stringContaining("MODEL_BAD_REQUEST") });
   });
 
-  it("in the midst of text are understood by the parser", () => {
+  it("inline commands are accepted by the parser", () => {
     const spans = [...pages].flatMap(([file, page]) => codeSpans(page).map((span) => ({ file, ...span })));
     const lines = spans.filter(({ text }) => /^(npx )?(courser|cursor-agent) [\w-]/.test(text));
     for (const { file, line, text } of lines) {
@@ -114,14 +114,15 @@ describe("commands", () => {
   });
 });
 
-describe("TypeScript", () => {
+describe("TypeScript in the docs", () => {
   const examples = blocks.filter((each) => each.language === "ts" && !isMarkedNotRun(each));
   for (const block of examples) it(`${place(block)} ${block.name}`, () => runTypeScript(block));
 
-  it("is typed", () => expect(typeFaults(blocks.filter((each) => /^tsx?$/.test(each.language)))).toBe(""));
+  it("TypeScript examples compile", () =>
+    expect(typeFaults(blocks.filter((each) => /^tsx?$/.test(each.language)))).toBe(""));
 });
 
-describe("files", () => {
+describe("files in the docs", () => {
   for (const block of blocks.filter(({ language, after }) => /^jsonc?$/.test(language) && !isOutput({ after }))) {
     it(`${place(block)} ${block.name}`, () => {
       const parse = block.language === "json" ? JSON.parse : parseJsonc;
@@ -187,8 +188,8 @@ describe("files", () => {
   }
 });
 
-describe("pages", () => {
-  it("have only blocks of a kind that is checked, or that is shown as it is", () => {
+describe("pages of the docs", () => {
+  it("documentation pages contain only code blocks that are checked", () => {
     for (const block of blocks) {
       expect(["bash", "json", "jsonc", "js", "ts", "tsx", "yaml", "text", "markdown"], place(block)).toContain(
         block.language,
@@ -219,7 +220,7 @@ describe("pages", () => {
     expect([...pages.keys()].filter((file) => !reached.has(file))).toEqual([]);
   });
 
-  it("name error codes and variables that exist", () => {
+  it("pages name only existing error codes and variables", () => {
     const source = sourceText(join(repository, "src"));
     const scripts = ["scripts/test.mjs", ".ci/run"]
       .map((name) => readFileSync(join(repository, name), "utf8"))
@@ -244,7 +245,7 @@ describe("pages", () => {
     expect(missing(variables, "docs/cli.md")).toEqual([]);
   });
 
-  it("the README is the first minute", () => {
+  it("the README begins with what to type in the first minute", () => {
     expect(pages.get("README.md")!.split("\n").length).toBeLessThan(120);
   });
 });
@@ -277,7 +278,7 @@ async function runBlock(block: Block): Promise<void> {
   const shown = shownAfter(block);
   if (!shown) return;
   const code = /\[([A-Z_]+)\]$/m.exec(shown.text)?.[1];
-  const expected = code ? (errorCodes as Record<string, { exit: number }>)[code]?.exit : 0;
+  const expected = code ? exitCodeOf(code as ErrorCode) : 0;
   expect(exits.at(-1), outputs).toBe(expected);
   const places = { [workspace.path]: "/path/to/project", [workspace.home]: "~" };
   const output = normalise(outputs, places);

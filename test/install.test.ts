@@ -110,7 +110,7 @@ it(
   limitMs,
 );
 
-describe("a clone in which nothing was installed", () => {
+describe("installing from a bare clone", () => {
   const globally = () => join(prefix, "bin/courser");
   const inProject = () => join(base, "project/node_modules/.bin/courser");
   const ways: [string, (folder: string) => { command: string; cwd: string; program: string }][] = [
@@ -130,25 +130,10 @@ describe("a clone in which nothing was installed", () => {
     ],
   ];
 
-  it.each(ways.filter(([name]) => isLong || !name.includes("git+file")))(
-    "%s",
-    async (name, way) => {
-      const { command, cwd, program } = way(clone(isLong ? name.replace(/\W+/g, "-") : "shared"));
-      const installed = await run(command, cwd);
-      expect(installed, installed.output).toMatchObject({ exit: 0 });
-      const done = await run(`"${program}" -p --force "${prompt}"`, fresh("work"));
-      expect(done).toEqual({ exit: 0, output: `${shown!.text}\n` });
-      const folder = dirname(dirname(realpathSync(program)));
-      expect(existsSync(join(folder, "dist/types/sdk/index.d.ts"))).toBe(true);
-      expect(packagesIn(folder).filter((each) => /esbuild|typescript|vitest|biome/.test(each))).toEqual([]);
-    },
-    limitMs,
-  );
-
   it(
-    "and no registry: one line that says what to type, and no link is left",
+    "without a registry, one line says what to type, and no link is left",
     async () => {
-      const folder = clone("offline");
+      const folder = clone(isLong || existsSync(join(base, "shared/dist")) ? "offline" : "shared");
       const ran = await run("npm install -g .", folder, {
         npm_config_offline: "true",
         npm_config_cache: fresh("cache"),
@@ -160,6 +145,21 @@ describe("a clone in which nothing was installed", () => {
       expect(existsSync(join(prefix, "lib/node_modules")) ? readdirSync(join(prefix, "lib/node_modules")) : []).toEqual(
         [],
       );
+    },
+    limitMs,
+  );
+
+  it.each(ways.filter(([name]) => isLong || !name.includes("git+file")))(
+    "Courser is installed from a bare clone: %s",
+    async (name, way) => {
+      const { command, cwd, program } = way(clone(isLong ? name.replace(/\W+/g, "-") : "shared"));
+      const installed = await run(command, cwd);
+      expect(installed, installed.output).toMatchObject({ exit: 0 });
+      const done = await run(`"${program}" -p --force "${prompt}"`, fresh("work"));
+      expect(done).toEqual({ exit: 0, output: `${shown!.text}\n` });
+      const folder = dirname(dirname(realpathSync(program)));
+      expect(existsSync(join(folder, "dist/types/sdk/index.d.ts"))).toBe(true);
+      expect(packagesIn(folder).filter((each) => /esbuild|typescript|vitest|biome/.test(each))).toEqual([]);
     },
     limitMs,
   );

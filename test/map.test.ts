@@ -13,11 +13,11 @@ const pages = [
 ];
 
 describe("the map of the source", () => {
-  it("is read in a minute", () => {
+  it("the map is short", () => {
     expect(readFileSync(join(root, "AGENTS.md")).length).toBeLessThanOrEqual(6000);
   });
 
-  it.each(pages)("%s names only what is there", (page) => {
+  it.each(pages)("%s names only existing files", (page) => {
     const text = readFileSync(join(root, page), "utf8");
     const places = [root, join(root, "src"), join(root, dirname(page))];
     const missing = pathsIn(text).filter((path) => !places.some((place) => existsSync(join(place, path))));
@@ -25,13 +25,13 @@ describe("the map of the source", () => {
     for (const command of text.matchAll(/npm run (?:long -- )?([\w-]+)/g)) expect(isScript(command[0])).toBe(true);
   });
 
-  it("lists every folder of the source", () => {
+  it("the map lists every folder of the source", () => {
     const text = readFileSync(join(root, "AGENTS.md"), "utf8");
     expect(folders.filter((folder) => !text.includes(`\`${folder}/\``))).toEqual([]);
   });
 
   it.each(Object.keys(mayImport).filter((folder) => !folder.startsWith("studio")))(
-    "the page of %s says what that folder may import",
+    "the README of %s says what that folder may import",
     (folder) => {
       const text = readFileSync(join(root, `src/${folder}/README.md`), "utf8");
       const said = /^May import: (.+)\.$/m.exec(text)?.[1] ?? "";

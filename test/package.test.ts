@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { repository } from "./support/run-cli.ts";
 
-it("is whole, typed, and loads no database until one is asked for", () => {
+it("the package is complete, typed, and loads no database before it is needed", () => {
   const output = execFileSync(process.execPath, [join(repository, "scripts/check-package.mjs")], { encoding: "utf8" });
   const [entries, databases, page] = output.trim().split("\n");
   expect([entries, databases]).toEqual(["user 1 true true true", "0 databases"]);

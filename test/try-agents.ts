@@ -42,8 +42,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 type Wanted = { tool: PeerCli["tool"]; peer: Peer; folder: string; wanted: readonly string[] | undefined };
 
 async function tried({ tool, peer, folder, wanted }: Wanted): Promise<Column> {
-  const program = await installed(peer.package, peer.program, join(folder, tool));
   const node22 = peer.node22 ? await newerNode(join(folder, "node22")) : undefined;
+  const program = await installed(peer.package, peer.program, join(folder, tool), node22);
   const cli: PeerCli = { tool, peer, program, node22 };
   const cells = new Map<string, Cell>();
   for (const [name, scenario] of Object.entries(scenarios)) {
@@ -51,7 +51,7 @@ async function tried({ tool, peer, folder, wanted }: Wanted): Promise<Column> {
     await using trial = await Trial.begin(cli);
     const before = performance.now();
     const problem = await scenario(trial).catch((error: Error) => error.stack ?? String(error));
-    const limit = peer.limits?.[name];
+    const limit = peer.limits?.[name] ?? (problem === undefined ? undefined : peer.occasionalLimits?.[name]);
     cells.set(name, { problem, limit });
     const time = `${Math.round(performance.now() - before)} ms`;
     if (problem === undefined)
@@ -61,27 +61,18 @@ async function tried({ tool, peer, folder, wanted }: Wanted): Promise<Column> {
   return { tool, version: /@([\d.]+)$/.exec(peer.package)?.[1] ?? "", cells };
 }
 
-/** Between the two comments of the page; what could not be tried now stays out of it. */
+/** Between the two comments of the page: what works everywhere in a line, the rest with its limits; what could not be tried stays out. */
 function writeTable(columns: readonly Column[]): void {
-  const limits: string[] = [];
-  const note = (tool: string, limit: string) => {
-    const line = `${tool}: ${limit}.`;
-    if (!limits.includes(line)) limits.push(line);
-    return `limit ${limits.indexOf(line) + 1}`;
-  };
-  const cell = ({ tool, cells }: Column, name: string) => {
+  const cell = ({ cells }: Column, name: string) => {
     const { problem, limit } = cells.get(name) ?? { problem: "not tried" };
-    if (problem === undefined) return "✓";
-    return limit === undefined ? "✗" : note(tool, limit);
+    return problem === undefined ? "✓" : (limit ?? "✗");
   };
   const rows = Object.keys(scenarios).map((name) => [name, ...columns.map((column) => cell(column, name))]);
-  const table = [["", ...columns.map(({ tool, version }) => `${tool} ${version}`)], columns.map(() => "---"), ...rows];
-  table[1] = ["---", ...(table[1] as string[])];
-  const text = [
-    ...table.map((row) => `| ${row.join(" | ")} |`),
-    "",
-    ...limits.map((limit, index) => `${index + 1}. ${limit}`),
-  ].join("\n");
-  const [head, tail] = readFileSync(page, "utf8").split(/<!-- table -->[\s\S]*<!-- \/table -->/);
-  writeFileSync(page, `${head}<!-- table -->\n\n${text}\n\n<!-- /table -->${tail}`);
+  const isLimited = (row: string[]) => row.slice(1).some((each) => each !== "✓");
+  const everywhere = rows.filter((row) => !isLimited(row)).map(([name]) => name);
+  const head = ["", ...columns.map(({ tool, version }) => `${tool} ${version}`)];
+  const table = [head, head.map(() => "---"), ...rows.filter(isLimited)].map((row) => `| ${row.join(" | ")} |`);
+  const text = [`✓ with all: ${everywhere.join(", ")}.`, "", ...table].join("\n");
+  const [before, after] = readFileSync(page, "utf8").split(/<!-- table -->[\s\S]*<!-- \/table -->/);
+  writeFileSync(page, `${before}<!-- table -->\n\n${text}\n\n<!-- /table -->${after}`);
 }

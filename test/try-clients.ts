@@ -88,6 +88,54 @@ const clients: readonly ClientRow[] = [
     kind: "orchestrator, Python",
     script: "agent-cube.mjs",
   },
+  {
+    package: "agrimsingh/ralph-wiggum-cursor",
+    commit: "2933a248cdad5146546e49a28caa0c323ec2a348",
+    kind: "ralph loop, bash and jq",
+    script: "ralph-wiggum-cursor.mjs",
+  },
+  {
+    package: "Th0rgal/open-ralph-wiggum",
+    commit: "ec503200adf05ccd6b39ddd0fd18f666f595b085",
+    kind: "ralph loop",
+    script: "open-ralph-wiggum.mjs",
+    beside: ["@oven/bun-linux-x64"],
+  },
+  {
+    package: "shinpr/sub-agents-mcp",
+    commit: "edac003a4515d02ae582704925685e02a8b9d180",
+    kind: "MCP server of subagents",
+    script: "sub-agents-mcp.mjs",
+    beside: ["@modelcontextprotocol/sdk@1.30", "@oven/bun-linux-x64"],
+  },
+  {
+    package: "glekner/obsidian-cursor-agent",
+    commit: "5eb763c9b643b0dcd75b535b14769c4d1f669a91",
+    kind: "chat panel of a notes app",
+    script: "obsidian-cursor-agent.mjs",
+    beside: ["@oven/bun-linux-x64"],
+  },
+  {
+    package: "Nomadcxx/opencode-cursor",
+    commit: "013ff8e37ecfb8440df2e7cfd7fff6e5d4e71008",
+    kind: "plugin of another agent",
+    script: "opencode-cursor.mjs",
+    beside: ["@oven/bun-linux-x64", "strip-ansi@7"],
+  },
+  {
+    package: "Infiland/cursor-opencode-auth",
+    commit: "18c01f431667262a5db90a57ba227721072ed1f8",
+    kind: "OpenAI bridge",
+    script: "cursor-opencode-auth.mjs",
+    beside: ["@oven/bun-linux-x64"],
+  },
+  {
+    package: "wangchangwei/cursor-bot-feishu",
+    commit: "1fcaa5aaa055b673517dc628216dcdadeb0cb2f0",
+    kind: "chat bot",
+    script: "cursor-bot-feishu.mjs",
+    beside: ["dotenv@17", "screenshot-desktop@1"],
+  },
 ];
 
 const installMs = 420_000;

@@ -1,7 +1,7 @@
-// `npm run long -- try-hosts`: the real Claude Code and the real Codex, from npm, on a model on loopback. A script that `hooks init`
-// wrote and `hooks install` put in must block `rm -rf` in both, and without it the command must get through. By hand, because
+// `npm run long -- try-hosts`: the real Claude Code, Codex and Gemini CLI, from npm, on a model on loopback. A script that `hooks init`
+// wrote and `hooks install` put in must block `rm -rf` in each, and without it the command must get through. By hand, because
 // it installs from the network:
-//   npm run long -- try-hosts [--only claude|codex] [--into FOLDER] [--record]
+//   npm run long -- try-hosts [--only claude|codex|gemini] [--into FOLDER] [--record]
 // `--into` keeps the packages for the next time; `--record` writes the payloads to test/recordings/hooks.
 import {
   chmodSync,
@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
+import { agentHomes } from "../src/testing/kit/agent-homes.ts";
 import { modelServer, type ToolCallAnswer } from "../src/testing/kit/model-server.ts";
 import { installed, plainEnv, started } from "./support/peer-cli.ts";
 
@@ -76,6 +77,16 @@ const hosts: Record<string, HostRow> = {
     },
     unguarded: (text) => text.includes("rm -f style commands are not permitted"),
   },
+  gemini: {
+    package: "@google/gemini-cli",
+    program: "gemini",
+    call: (command) => ({ name: "run_shell_command", args: { command, description: "tidy up" } }),
+    command: ({ home, workspace }, url) => ({
+      args: ["--approval-mode", "yolo", "-p", "go"],
+      env: agentHomes.gemini({ home, workspace, url }).env,
+    }),
+    unguarded: (text) => !text.includes("is blocked"),
+  },
 };
 
 export async function main(argv: readonly string[]): Promise<number> {
@@ -115,14 +126,17 @@ async function tryHost(
   for (const own of ["courser", "courser-hook"]) symlinkSync(join(repository, `dist/${own}.cjs`), join(bin, own));
   trial.env = { ...plainEnv(), HOME: trial.home, PATH: [bin, process.env["PATH"]].join(delimiter) };
   const answers: unknown[] = [];
+  let asked = 0;
   const server = await modelServer((request) => {
-    const { tools, messages, input } = (request.json ?? {}) as Record<string, unknown[]>;
+    const { tools, messages, input, contents } = (request.json ?? {}) as Record<string, unknown[]>;
     if (!tools?.length) return { text: "ok" };
-    const said = JSON.stringify(messages ?? input);
-    answers.push(messages?.at(-1) ?? input?.at(-1));
-    if (!said.includes("call_first")) return { toolCalls: [{ id: "call_first", ...host.call("echo hello") }] };
-    if (!said.includes("call_second")) return { toolCalls: [{ id: "call_second", ...host.call("rm -rf victim") }] };
-    return { text: "done" };
+    const last = (messages ?? input ?? contents)?.at(-1);
+    if (last !== undefined) answers.push(last);
+    return (
+      [{ toolCalls: [host.call("echo hello")] }, { toolCalls: [host.call("rm -rf victim")] }][asked++] ?? {
+        text: "done",
+      }
+    );
   });
   try {
     if (guarded) {
@@ -161,7 +175,7 @@ function addRecorder({ workspace, folder }: Trial, name: string): void {
   const file = join(folder, "payload-$(date +%s%N).json");
   writeFileSync(recorder, `#!/bin/sh\ntee "${file}" | "${script}" --host ${name}\n`);
   chmodSync(recorder, 0o755);
-  const config = join(workspace, name === "claude" ? ".claude/settings.json" : ".codex/hooks.json");
+  const config = join(workspace, `.${name}`, name === "codex" ? "hooks.json" : "settings.json");
   writeFileSync(config, readFileSync(config, "utf8").replaceAll("/.hooks/guard.ts", "/.hooks/record.sh"));
 }
 
@@ -181,9 +195,11 @@ function keepRecordings({ folder, workspace, home }: Trial, name: string): void 
         if (!ids.includes(id)) ids.push(id);
         return `00000000-0000-4000-8000-${String(ids.indexOf(id) + 1).padStart(12, "0")}`;
       })
+      .replaceAll(/session-[\dT-]+-[0-9a-f]{8}(?=\.jsonl)/g, "session-2026-01-01T00-00-00000000")
+      .replaceAll(/"timestamp":\s*"[^"]*"/g, '"timestamp": "2026-01-01T00:00:00.000Z"')
       .replaceAll(/\d{4}\/\d\d\/\d\d\/rollout-[\dT-]+?-(?=0{8})/g, "2026/01/01/rollout-2026-01-01T00-00-00-");
     const payload = JSON.parse(text) as { hook_event_name: string };
-    const suffix = text.includes("rm -rf") && payload.hook_event_name === "PreToolUse" ? "-rm-rf" : "";
+    const suffix = text.includes("rm -rf") && /^(PreToolUse|BeforeTool)$/.test(payload.hook_event_name) ? "-rm-rf" : "";
     writeFileSync(join(target, `${payload.hook_event_name}${suffix}.json`), `${JSON.stringify(payload, null, 2)}\n`);
   }
 }

@@ -1,7 +1,7 @@
-// `npm run long -- mutate [--folder src/NAME,…] [--file NAME,…] [--since REV] [--sample N] [--seed S] [--again] [--budget SECONDS] [--show]`:
+// `npm run long -- mutate [--folder src/NAME,…] [--file NAME,…] [--since REV] [--sample N] [--seed S] [--again] [--tests PATH,…] [--budget SECONDS] [--show]`:
 // changes the source one small thing at a time and looks whether a test notices. A change is shown only to tests that reach it and
 // that pass without it. `--sample` is for each folder; `--since` takes the lines that changed; `--again` the survivors of the last
-// run. Prints the share of each folder and what survived: which test is missing.
+// run; `--tests` leaves all other tests out. Prints the share of each folder and what survived: which test is missing.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
     file: { type: "string" },
     since: { type: "string" },
     sample: { type: "string" },
+    tests: { type: "string" },
     seed: { type: "string", default: "1" },
     budget: { type: "string", default: "60" },
     workers: { type: "string", default: "2" },
@@ -32,6 +33,8 @@ const { values: options } = parseArgs({
 });
 const log = (text) => console.error(text);
 const folderOf = (file) => file.split("/")[1];
+/** As they were when this began: where a change is counts from the beginning of its file. */
+const texts = new Map(sourceFiles().map((file) => [file, sourceOf(file)]));
 
 const equivalent = JSON.parse(readFileSync(join(import.meta.dirname, "equivalent.json"), "utf8"));
 const mutants = numbered(sampled(wanted()));
@@ -39,13 +42,18 @@ if (mutants.length === 0) {
   console.log("There is nothing to change.");
   process.exit(0);
 }
-const reach = await reachOfTests({ workers: Number(options.workers), log, isNew: !options["no-reach"] });
+const reach = await reachOfTests({
+  workers: Number(options.workers),
+  log,
+  isNew: !options["no-reach"],
+  isWanted: (file) => options.tests?.split(",").some((each) => file.startsWith(each)) ?? true,
+});
 log(`${mutants.length} changes, seed ${options.seed}.`);
 const waiting = [...mutants];
 const done = [];
 /** Choices of tests, and whether they pass without any change. */
 const fine = new Map();
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(done.length > 0 ? report() : 1));
 await Promise.all(Array.from({ length: Math.min(Number(options.workers), mutants.length) }, () => work()));
 process.exit(report());
 
@@ -59,7 +67,7 @@ async function work() {
       const result = await noticed(mutant, { tree, helper });
       done.push({ ...mutant, ...result });
       if (options.show || !result.by) log(line({ ...mutant, ...result }));
-      else if (done.length % 20 === 0) log(`${done.length} of ${mutants.length}`);
+      if (done.length % 20 === 0) log(`${done.length} of ${mutants.length}`);
     }
     helper.stop();
   } finally {
@@ -119,7 +127,7 @@ function changedTexts(tree) {
   const prelude = `const mutantChosen = (globalThis as any).mutantChosen ??= Number(globalThis.process?.getBuiltinModule?.("node:fs").readFileSync(${path}, "utf8") ?? 0);\n`;
   return files.map((file) => {
     const own = mutants.filter((mutant) => mutant.file === file);
-    return [file, prelude + withMutants(sourceOf(file), own, "mutantChosen")];
+    return [file, prelude + withMutants(texts.get(file), own, "mutantChosen")];
   });
 }
 
@@ -129,11 +137,11 @@ function wanted() {
   const lines = options.since === undefined ? undefined : changedLines(options.since);
   const folders = options.folder?.split(",").map((each) => `${each.replace(/\/+$/, "").replace(/^src\//, "")}/`);
   const names = options.file?.split(",");
-  return sourceFiles()
+  return [...texts.keys()]
     .filter((file) => !folders || folders.some((each) => file.startsWith(`src/${each}`)))
     .filter((file) => !names || names.some((each) => file.includes(each)))
     .filter((file) => !lines || lines.has(file))
-    .flatMap((file) => mutantsOf(file, sourceOf(file)))
+    .flatMap((file) => mutantsOf(file, texts.get(file)))
     .filter(({ file, line }) => !lines || lines.get(file).has(line))
     .filter(({ id }) => !last || last.has(id))
     .filter((mutant) => !equivalent.some((each) => isSame(each, mutant)));
@@ -227,9 +235,9 @@ function report() {
 
 function linesOf(folders) {
   const count = new Map(folders.map((folder) => [folder, 0]));
-  for (const file of sourceFiles()) {
+  for (const [file, text] of texts) {
     const folder = folderOf(file);
-    if (count.has(folder)) count.set(folder, count.get(folder) + sourceOf(file).split("\n").length);
+    if (count.has(folder)) count.set(folder, count.get(folder) + text.split("\n").length);
   }
   return count;
 }

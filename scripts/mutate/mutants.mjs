@@ -172,6 +172,7 @@ export function mutantsOf(file, source) {
   const functions = functionsIn(tree);
   const found = [];
   visit(tree, [], (node, above) => {
+    if (above.some((each, index) => isForOthers(each, above[index + 1] ?? node, source))) return;
     const around = above.findLast((each) => isFunction(each) && each.body);
     const add = (place, kind, after, form = "expression") => {
       const before = source.slice(place.start, place.end);
@@ -196,6 +197,14 @@ export function mutantsOf(file, source) {
     changes[node.type]?.(node, { add, text: (each) => source.slice(each.start, each.end), above, source });
   });
   return found;
+}
+
+/** What only another system runs cannot be noticed on this one. */
+function isForOthers(node, child, source) {
+  if (isFunction(node)) return process.platform !== "win32" && /Windows$/.test(node.id?.name ?? "");
+  if (!/^(IfStatement|ConditionalExpression)$/.test(node.type) || child !== node.consequent) return false;
+  const [, system] = /^process\.platform === "(\w+)"$/.exec(source.slice(node.test.start, node.test.end)) ?? [];
+  return system !== undefined && system !== process.platform;
 }
 
 /** What may be the same place: the outer one first. */

@@ -27,16 +27,16 @@ const longestFileMs = 150_000;
  * For each test file: which of its tests fail without any change, how long it takes, and for each function `file:number` the numbers
  * of the tests that reach it, `true` for all of them. Without `isNew` what is not known yet stays so.
  */
-export async function reachOfTests({ workers, log, isNew }) {
+export async function reachOfTests({ workers, log, isNew, isWanted }) {
   const kept = readCache();
-  const files = testFiles().filter((file) => !leftOut.test(file));
+  const files = testFiles().filter((file) => !leftOut.test(file) && isWanted(file));
   const found = {};
   for (const file of files) if (kept[file]?.hash === hashOf(file)) found[file] = kept[file];
   const missing = isNew ? files.filter((file) => !found[file]) : [];
   const save = () => {
     mkdirSync(dirname(cacheFile), { recursive: true });
-    // Whole or not at all: another run may be reading it.
-    writeFileSync(`${cacheFile}.${process.pid}`, JSON.stringify({ ...kept, ...found }));
+    // Whole or not at all, with what another run has found meanwhile.
+    writeFileSync(`${cacheFile}.${process.pid}`, JSON.stringify({ ...readCache(), ...found }));
     renameSync(`${cacheFile}.${process.pid}`, cacheFile);
   };
   if (missing.length > 0) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BridgeSession } from "./acp-bridge.ts";
 import { detect, runJob } from "./orchestrator.ts";
-import { type ClientPlace, clientPlace, conclusion, preamble, prompts } from "./place.ts";
+import { type ClientPlace, clientPlace, conclusion, finished, preamble, prompts } from "./place.ts";
 import { loop } from "./ralph-loop.ts";
 import { generate, stream, WrapperError } from "./sdk-wrapper.ts";
 import { readStore, storeReaders } from "./store-readers.ts";
@@ -21,8 +21,8 @@ const missing = "0bae1f09-3bb0-49b8-9b9d-96a70ede533f";
 const textOf = (sent: { kind: string; text?: string }[]) =>
   sent.flatMap(({ kind, text }) => (kind === "text" ? [text] : [])).join("");
 
-describe.concurrent("an SDK wrapper", { timeout: 60_000 }, () => {
-  it("streams typed events; what is not stamped is the answer, without what was said before the tools", async () => {
+describe.concurrent("an SDK wrapper as a client", { timeout: 60_000 }, () => {
+  it("a client gets typed events; text without a timestamp is its answer", async () => {
     const cwd = place.freshWorkspace();
     const { events, dropped, typed, answer } = await stream({
       place,
@@ -38,7 +38,7 @@ describe.concurrent("an SDK wrapper", { timeout: 60_000 }, () => {
     expect(events.filter(({ subtype }) => subtype === "completed").length).toBeGreaterThanOrEqual(2);
   });
 
-  it("takes one JSON object, and goes on with its chat", async () => {
+  it("a wrapper reads one JSON object and continues the chat", async () => {
     const cwd = place.freshWorkspace();
     const model = "claude-9.9-sonnet-thinking";
     const first = await generate({ place, cwd, prompt: prompts.work, force: true, model });
@@ -48,7 +48,7 @@ describe.concurrent("an SDK wrapper", { timeout: 60_000 }, () => {
     expect(next).toMatchObject({ session_id: chatId, result: "2 prompts" });
   });
 
-  it("throws with the exit code and the reason where nothing can be done", async () => {
+  it("a wrapper throws with the exit code and reason", async () => {
     const cwd = place.freshWorkspace();
     const failed = (options: object) => stream({ place, cwd, prompt: "hi", ...options }).catch((error) => error);
     expect(await failed({})).toMatchObject({
@@ -67,7 +67,7 @@ describe.concurrent("an SDK wrapper", { timeout: 60_000 }, () => {
     });
   });
 
-  it("aborts with a kill, and nothing of the command stays", async () => {
+  it("a wrapper aborts with a kill, leaving nothing of the command", async () => {
     const cwd = place.freshWorkspace();
     const abortAt = ({ type }: { type: string }) => type === "tool_call";
     const error = await stream({ place, cwd, prompt: prompts.hang, force: true, abortAt }).catch((each) => each);
@@ -76,8 +76,8 @@ describe.concurrent("an SDK wrapper", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("a web UI", { timeout: 60_000 }, () => {
-  it("answers the first message in a new project: it is told of trust, starts again, and completes once", async () => {
+describe.concurrent("a web UI as a client", { timeout: 60_000 }, () => {
+  it("a web UI answers the first message in a new project after asking for trust", async () => {
     const cwd = place.freshWorkspace();
     const { sent, starts } = await sendMessage({
       place,
@@ -99,7 +99,7 @@ describe.concurrent("a web UI", { timeout: 60_000 }, () => {
   });
 
   it.each(["composer-1", "cheetah", "gpt-5.9-codex-high", "opus-4.1", "sonnet-4.5-thinking"])(
-    "starts a run with %s of its picker, or says whose key is missing",
+    "a web UI starts a run with %s, or says whose key is missing",
     async (model) => {
       const { sent } = await sendMessage({
         place,
@@ -113,7 +113,7 @@ describe.concurrent("a web UI", { timeout: 60_000 }, () => {
     },
   );
 
-  it("shows a failure and a stop as such, once each", async () => {
+  it("a web UI shows a failure and a stop once each", async () => {
     const cwd = place.freshWorkspace();
     const failed = await sendMessage({ place, cwd, prompt: prompts.fail, skipPermissions: true });
     expect(failed.sent.filter(({ kind }) => kind === "complete")).toEqual([{ kind: "complete", ok: false }]);
@@ -123,8 +123,8 @@ describe.concurrent("a web UI", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("an orchestrator", { timeout: 60_000 }, () => {
-  it("finds the version, the login, and models with the current one", async () => {
+describe.concurrent("an orchestrator as a client", { timeout: 60_000 }, () => {
+  it("an orchestrator finds version, login and models with the current one", async () => {
     const found = await detect(place);
     expect(found.version).toMatch(/^\d{4}\.\d\d\.\d\d-[0-9a-f]{7}$/);
     expect(found).toMatchObject({ loggedIn: true, current: "claude-5.5-sonnet" });
@@ -132,7 +132,7 @@ describe.concurrent("an orchestrator", { timeout: 60_000 }, () => {
     expect(found.models.every(({ name }) => !name.includes("("))).toBe(true);
   });
 
-  it("runs a job from stdin, books its usage, and goes on with it", async () => {
+  it("an orchestrator runs a job from stdin, records its usage and continues it", async () => {
     const cwd = place.freshWorkspace();
     const job = await runJob({ place, cwd, prompt: prompts.work });
     expect(job).toMatchObject({ outcome: "completed", text: preamble + conclusion, unknown: {} });
@@ -145,7 +145,7 @@ describe.concurrent("an orchestrator", { timeout: 60_000 }, () => {
     expect(next).toMatchObject({ outcome: "completed", text: "2 prompts", sessionId: job.sessionId });
   });
 
-  it("tells a failed job from a cancelled one, and every call has its end", async () => {
+  it("an orchestrator distinguishes failed from cancelled jobs, and every call has its end", async () => {
     const cwd = place.freshWorkspace();
     expect(await runJob({ place, cwd, prompt: prompts.fail })).toMatchObject({
       outcome: "failed",
@@ -160,26 +160,26 @@ describe.concurrent("an orchestrator", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("a ralph loop", { timeout: 60_000 }, () => {
-  it.each(["text", "json"] as const)("ends with the word that it waits for, as %s", async (format) => {
+describe.concurrent("a ralph loop as a client", { timeout: 60_000 }, () => {
+  it.each(["text", "json"] as const)("a loop ends with its stop word, as %s", async (format) => {
     const cwd = place.freshWorkspace();
     const end = await loop({ place, cwd, prompt: prompts.finish, format, most: 3 });
     expect(end).toMatchObject({ isComplete: true, rounds: 1, failures: [] });
     expect(readFileSync(join(cwd, "done.txt"), "utf8")).toBe("done\n");
-    if (format === "text") expect(end.answers).toEqual(["Done. <promise>COMPLETE</promise>\n"]);
+    if (format === "text") expect(end.answers).toEqual([`${finished}\n`]);
     const other = await loop({ place, cwd, prompt: "hi", format, most: 2 });
     expect(other).toMatchObject({ isComplete: false, rounds: 2, failures: [] });
   });
 
-  it("gives up after failures in a row, with their reasons", async () => {
+  it("a loop gives up after consecutive failures, with their reasons", async () => {
     const end = await loop({ place, cwd: place.freshWorkspace(), prompt: prompts.fail, format: "json", most: 5 });
     expect(end).toMatchObject({ isComplete: false, rounds: 2 });
     expect(end.failures[0]).toContain("no such thing");
   });
 });
 
-describe.concurrent("an ACP bridge", { timeout: 60_000 }, () => {
-  it("makes a chat, streams chunks and tool updates, cancels with SIGINT, and goes on afterwards", async () => {
+describe.concurrent("an ACP bridge as a client", { timeout: 60_000 }, () => {
+  it("a bridge creates a chat, streams updates, cancels with SIGINT and continues", async () => {
     const session = await BridgeSession.open(place, place.freshWorkspace());
     const first = await session.prompt(prompts.work);
     const chunks = (type: string) =>
@@ -203,7 +203,7 @@ describe.concurrent("an ACP bridge", { timeout: 60_000 }, () => {
     });
   });
 
-  it("asks for a login where there is none", async () => {
+  it("a bridge asks for a login if there is none", async () => {
     const { ANTHROPIC_API_KEY: _key, ...env } = place.env;
     await expect(BridgeSession.open({ ...place, env }, place.freshWorkspace())).rejects.toThrow(
       "auth_required: Not logged in",
@@ -211,7 +211,7 @@ describe.concurrent("an ACP bridge", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a store reader", () => {
+describe("a store reader as a client", () => {
   let folder: string;
   let chatId: string;
   let cwd: string;
@@ -225,7 +225,7 @@ describe("a store reader", () => {
     folder = join(chats, project, chatId);
   });
 
-  it.each(Object.entries(storeReaders))("that goes %s sees both turns in order", (_name, read) => {
+  it.each(Object.entries(storeReaders))("a reader that goes %s sees both turns in order", (_name, read) => {
     const seen = readStore(folder, read);
     expect(seen[0]).toBe(`user: ${prompts.work}`);
     expect(seen[1]).toMatch(/^assistant: .*I look at the notes\..* \[Read .*\] \[Shell .*\]$/);
@@ -233,7 +233,7 @@ describe("a store reader", () => {
     expect(seen.slice(4)).toEqual([`assistant: ${conclusion}`, `user: ${prompts.count}`, "assistant: 2 prompts"]);
   });
 
-  it("that lists by transcripts finds the workspace and the first prompt", () => {
+  it("a reader of transcripts finds the workspace and the first prompt", () => {
     const projects = join(place.home, ".cursor/projects");
     const found = readdirSync(projects).flatMap((project) => {
       const log = join(projects, project, "worker.log");

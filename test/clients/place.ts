@@ -54,6 +54,8 @@ export async function clientPlace(): Promise<ClientPlace> {
 /** What the model says before and after its calls, and in all. */
 export const preamble = "I look at the notes. ";
 export const conclusion = "They have 2 lines.";
+/** The end of a finished task, in the words of several loops. */
+export const finished = "Done. <promise>COMPLETE</promise> <ralph>COMPLETE</ralph>";
 
 /** Words of a prompt that mean something to the model; to anything else it says hello. */
 export const prompts = {
@@ -77,7 +79,9 @@ function answerTo({ json }: RecordedRequest): ModelAnswer {
   const all = JSON.stringify(told);
   const call = (name: string, args: object) => ({ name, args });
   if (last.includes("tool_result"))
-    return { text: all.includes(prompts.finish) ? "Done. <promise>COMPLETE</promise>" : conclusion };
+    return {
+      text: all.includes(prompts.finish) ? finished : conclusion,
+    };
   if (last.includes(prompts.work))
     return {
       thinking: "Two tools will do.",

@@ -16,7 +16,7 @@ export const mayImport: Record<string, readonly string[]> = {
   web: ["text", "json", "protocol", "redact", "policy", "net"],
   model: ["text", "json", "protocol", "redact", "policy", "store", "net"],
   agent: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model"],
-  sdk: ["text", "json", "protocol", "redact", "process", "store"],
+  sdk: ["text", "json", "protocol", "redact", "process", "store", "policy"],
   // Of `serve` the types of its answers, and nothing that runs.
   "studio/client": ["text", "json", "protocol", "view", "studio/components", "serve"],
   export: ["text", "json", "protocol", "redact", "view", "studio/components", "store", "sdk"],

@@ -62,6 +62,13 @@ const calls = {
     return text("changed");
   },
   late: () => text("late is here"),
+  /** Sends one message again and again, as much as fits through the pipe, until the server is ended. */
+  async pour({ method, params, isRequest }) {
+    for (let id = 100_000; ; id++) {
+      send({ ...(isRequest && { id }), method, ...(params && { params }) });
+      if (process.stdout.writableLength > 1 << 16) await new Promise((r) => process.stdout.once("drain", r));
+    }
+  },
   /** Says so many times that the tools have changed, and then how often they were asked for. */
   async storm() {
     for (let left = 2000; left > 0; left--) {

@@ -1,5 +1,6 @@
 // A cluster of NATS servers with JetStream: real processes on loopback, each with a store of its own, one of which leads each stream.
-import { freePort, NatsServer } from "./nats-server.ts";
+import { freePort } from "./free-port.ts";
+import { NatsServer } from "./nats-server.ts";
 
 export type NatsClusterOptions = {
   /** How many servers there are. */

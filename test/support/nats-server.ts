@@ -1,11 +1,12 @@
 // A real NATS server with JetStream, on loopback, with a store of its own.
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { atExit, spawnOwned } from "./at-exit.ts";
+import { freePort } from "./free-port.ts";
 
 const program = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"].find(existsSync);
 
@@ -90,15 +91,6 @@ export class NatsServer {
     this.#forget();
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function answers(host: string, port: number): Promise<boolean> {

@@ -2,10 +2,10 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 
-/** The program of a package, put into the folder unless it is there. */
-export async function installed(name: string, programName: string, folder: string): Promise<string> {
+/** The program of a package, put into the folder unless it is there. `node`: the one that it needs, if not this. */
+export async function installed(name: string, programName: string, folder: string, node?: string): Promise<string> {
   const program = join(folder, "node_modules/.bin", programName);
   if (!existsSync(program)) {
     mkdirSync(folder, { recursive: true });
@@ -17,7 +17,9 @@ export async function installed(name: string, programName: string, folder: strin
     const setUp = join(folder, "node_modules", name, "install.cjs");
     if (existsSync(setUp)) await started(process.execPath, [setUp], { cwd: folder, env: plainEnv() });
   }
-  const { output } = await started(program, ["--version"], { cwd: folder, env: plainEnv() });
+  const env = plainEnv();
+  if (node !== undefined) env["PATH"] = `${dirname(node)}${delimiter}${env["PATH"]}`;
+  const { output } = await started(program, ["--version"], { cwd: folder, env });
   console.log(`${programName} ${output.trim().split("\n")[0]}`);
   return program;
 }

@@ -44,6 +44,7 @@ export interface Workspace {
   /** Print mode in stream-json with a scripted model. */
   play(script: unknown, args?: readonly string[], options?: CliOptions): Promise<CliRun>;
   remove(): void;
+  [Symbol.dispose](): void;
 }
 
 export function createWorkspace(files: Record<string, string> = {}): Workspace {
@@ -80,6 +81,7 @@ export function createWorkspace(files: Record<string, string> = {}): Workspace {
       forget();
       rmSync(base, { recursive: true, force: true });
     },
+    [Symbol.dispose]: () => workspace.remove(),
   };
   for (const [name, content] of Object.entries(files)) workspace.file(name, content);
   return workspace;

@@ -86,22 +86,30 @@ export function provingFile(proof: string): string {
 export function compatibilityTables(all: readonly Statement[]): string {
   const differing = all.filter(({ differs }) => differs !== undefined).length;
   const count = `${all.length} statements: ${all.length - differing} work, ${differing} differ for the reason that stands beside them.`;
-  const tables = [...new Set(all.map(({ document }) => document))].map((name) => {
-    const rows = all
-      .filter(({ document }) => document === name)
-      .map(({ section, says, by, differs }, index, listed) => {
-        const files = [...new Set(by.map((proof) => provingFile(proof).replace(/\.test\.ts$/, "")))];
-        const result = differs === undefined ? "works" : `differs: ${differs}`;
-        // A section is named once, above its statements.
-        const named = listed[index - 1]?.section === section ? "" : section;
-        return `| ${[named, says, result, files.join(", ")].map(cell).join(" | ")} |`;
-      });
-    const title = `### The ${name}`;
-    return [title, "", "| section | statement | here | proved by `test/` |", "| --- | --- | --- | --- |", ...rows].join(
-      "\n",
-    );
+  return [count, ...[...new Set(all.map(({ document }) => document))].map((name) => partOf(name, all))].join("\n\n");
+}
+
+/** The statements of one document: what differs as a table, what works as a line for each section. */
+function partOf(name: string, all: readonly Statement[]): string {
+  const listed = all.filter(({ document }) => document === name);
+  // Statements of a section with the same reason share a row.
+  const differing = new Map<string, string[]>();
+  for (const { section, says, differs } of listed) {
+    if (differs === undefined) continue;
+    const key = `${section}\n${differs}`;
+    differing.set(key, [...(differing.get(key) ?? []), says]);
+  }
+  const rows = [...differing].map(([key, said]) => {
+    const [section = "", reason = ""] = key.split("\n");
+    return `| ${[section, said.join(" · "), reason].map(cell).join(" | ")} |`;
   });
-  return [count, ...tables].join("\n\n");
+  const lines = [...new Set(listed.map(({ section }) => section))].flatMap((section) => {
+    const working = listed.filter((each) => each.section === section && each.differs === undefined);
+    const said = working.map(({ says }) => says).filter((says) => !section.toLowerCase().endsWith(says.toLowerCase()));
+    return working.length === 0 ? [] : `- ${[section, ...(said.length > 0 ? [said.join(" · ")] : [])].join(": ")}`;
+  });
+  const table = ["| section | statement | here |", "| --- | --- | --- |", ...rows].join("\n");
+  return [`### The ${name}`, ...(rows.length > 0 ? ["Differs:", table] : []), "Works:", lines.join("\n")].join("\n\n");
 }
 
 function cell(text: string): string {

@@ -9,7 +9,7 @@ const judge = {
   isSo: (sentence: string) => sentence === "it is red",
 };
 
-describe("several outcomes that pass", () => {
+describe("alternatives of an outcome", () => {
   it.each([
     [{ color: "red" }, true],
     [{ color: "blue" }, false],
@@ -22,12 +22,12 @@ describe("several outcomes that pass", () => {
     [{ color: "blue", acceptable_instead: { color: "red" } }, true],
     [{ color: "blue", acceptable_instead: "it is red" }, true],
     [{ color: "blue", acceptable_instead: [{ color: "green" }, "it is blue"] }, false],
-  ])("%j: %s", (expected, passes) => {
+  ])("the alternatives of an expected outcome match %j: %s", (expected, passes) => {
     expect(faultsWithWays(expected, judge).length === 0).toBe(passes);
   });
 });
 
-it("finds the code in a sentence", () => {
+it("the test driver finds an error code in a sentence", () => {
   expect(codeIn("CONFIG_INVALID and exit 1")).toBe("CONFIG_INVALID");
   expect(codeIn("parsed as JSONC")).toBeUndefined();
 });
@@ -37,7 +37,7 @@ it.each([
   { outcome: "fail_closed", never: "NO_OUTPUT" },
   { never: "something that nobody understands" },
   { outcome: "fail_closed", sings: true },
-])("the driver of frames fails %j", (expected) => {
+])("the frame driver fails on %j", (expected) => {
   const given = { id: "x", config: {}, input: { chunks: [], exit: 0 }, expect: expected };
   expect(runFrameCase(given).pass).toBe(false);
 });

@@ -1,13 +1,15 @@
 // What the bridges share that offer the agent as a server of chat completions.
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
-import { attempt, check, prompts, whole, workspace } from "./check.mjs";
+import { attempt, check, conclusion, preamble, prompts, whole, workspace } from "./check.mjs";
 
 /**
  * Starts it in a folder that nobody has trusted and asks it as its clients do. `command` is given the port.
+ * `separator`: what it puts between the texts before and after calls.
  * `repeats`: what it says of whole answers. It takes lines that repeat deltas for more text; that is its own reading, also of the original.
  */
-export async function driveBridge({ command, env = {}, model, repeats, failure, more }) {
+export async function driveBridge({ command, env = {}, model, separator, repeats, failure, more }) {
+  const once = separator === undefined ? whole : preamble + separator + conclusion;
   const port = await freePort();
   const [program, ...args] = command(port);
   const child = spawn(program, args, {
@@ -30,7 +32,7 @@ export async function driveBridge({ command, env = {}, model, repeats, failure, 
     await attempt("whole", async () => {
       const answer = await ask(url, model, prompts.work, false);
       const text = answer.json?.choices?.[0]?.message?.content;
-      check("answers with what the agent said, after its calls", text?.trim() === (repeats ?? whole), [
+      check("answers with what the agent said, after its calls", text?.trim() === (repeats ?? once), [
         answer,
         log.slice(-800),
       ]);
@@ -39,7 +41,7 @@ export async function driveBridge({ command, env = {}, model, repeats, failure, 
       const { text, done } = await ask(url, model, prompts.work, true);
       check(
         repeats ? "streams all of it, then [DONE]" : "streams: the text is said once, then [DONE]",
-        done && (repeats ? text.endsWith(whole) : text === whole),
+        done && (repeats ? text.endsWith(whole) : text === once),
         [text, log.slice(-800)],
       );
     });
