@@ -16,6 +16,8 @@ export type StressReport = {
   lost: number;
   twice: number;
   results: number;
+  /** How each run ended that did not finish. */
+  unfinished: string[];
   maxAtOnce: number;
 };
 
@@ -64,18 +66,20 @@ export async function stress(
     const ran = existsSync(join(workspace.path, "ran.log"))
       ? readFileSync(join(workspace.path, "ran.log"), "utf8").split("\n").filter(Boolean)
       : [];
-    let results = 0;
+    const unfinished: string[] = [];
     for (const id of ids) {
-      const log = await fleet.entries(id, 0, 1000);
+      const log = (await fleet.entries(id, 0, 1000)).map(({ entry }) => entry);
       const run = await fleet.run(id);
-      if (log.filter(({ entry }) => entry.type === "result").length === 1 && run?.state === "finished") results++;
+      if (log.filter(({ type }) => type === "result").length === 1 && run?.state === "finished") continue;
+      unfinished.push(`${id} ${run?.state}: ${log.map((entry) => JSON.stringify(entry)).join("\n")}`);
     }
     return {
       runs,
       kills: killed,
       lost: runs - new Set(ran).size,
       twice: ran.length - new Set(ran).size,
-      results,
+      results: runs - unfinished.length,
+      unfinished,
       maxAtOnce,
     };
   } finally {
