@@ -128,7 +128,8 @@ async function changesSince(reader: Reader, tree: Tree, configDir: string): Prom
       if (change === "mode" || (node?.kind !== "file" && entry.kind !== "file")) return [];
       const after =
         node?.kind === "file" ? (node.size > maxText ? {} : presentState(reader, trail, { root, path })) : null;
-      const now = node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path);
+      // In whole milliseconds, as the times of events are: the two are compared.
+      const now = Math.floor(node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path));
       return [{ turn: tree.turn, path, before: stateOf(reader, path, entry), after, now }];
     });
   } catch {
