@@ -49,7 +49,7 @@ export function reference(): string {
       ].map(row),
     ),
     "## What each CLI makes of an option",
-    "A flag or a setting; a *loss*, listed in `run.losses`; or *refused*, because ignoring it would be dangerous. A dash: no flag is needed. Permission modes: [how each is mapped](cursor-and-claude.md#permission-modes).",
+    "A flag or a setting; a *loss*, listed in `run.losses`; or *refused*, because ignoring it would be dangerous. A dash: no flag is needed. Permission modes: [how each is mapped](agents.md#permission-modes).",
     table(["option", ...columns.map(({ name }) => name)], rows.filter(isLimited)),
     `All of them take ${rows
       .filter((each) => !isLimited(each))
