@@ -10,7 +10,7 @@ const project = flag(
 
 /** The run flags that change the answer. */
 const ofRun = {
-  uses: ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"],
+  uses: ["print", "force", "mode", "allow", "deny", "sandbox", "trust", "workspace", "add-dir"],
   meanings: {
     print: "As in print mode, where nobody can be asked",
     force: "As with --force",
