@@ -220,7 +220,8 @@ describe("help", () => {
 
 describe("docs/cli.md", () => {
   const page = readFileSync(join(repository, "docs/cli.md"), "utf8");
-  const codes = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, code]) => code!);
+  const firstCells = [...page.matchAll(/^\| (`.+?) \| /gm)].map(([, cell]) => cell!);
+  const codes = firstCells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code!));
   const flagsOfCommands = page.slice(page.indexOf("### Of one command"), page.indexOf("### General"));
   const sideBySide = [...flagsOfCommands.matchAll(/`(-[^`]+)`/g)].map(([, code]) => code!);
   const spelled = (flag: (typeof flags)[number]) =>
