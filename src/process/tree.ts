@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync 
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-type Row = {
+export type Row = {
   pid: number;
   parent: number;
   group: number;
@@ -112,7 +112,7 @@ export class ProcessTree {
       killTreeOnWindows(this.pid);
       return;
     }
-    const found = () => this.#select(hasProc() ? runToEnd(this.#rows()) : rowsOfPsNow());
+    const found = () => this.select(hasProc() ? runToEnd(this.#rows()) : rowsOfPsNow());
     for (let round = 0; round < 50; round++) {
       const rows = found();
       kill(-this.pid, "SIGKILL");
@@ -124,11 +124,11 @@ export class ProcessTree {
   }
 
   async #find(): Promise<Row[]> {
-    if (!hasProc()) return this.#select(await rowsOfPs());
+    if (!hasProc()) return this.select(await rowsOfPs());
     const rows = this.#rows();
     for (;;) {
       const step = rows.next();
-      if (step.done) return this.#select(step.value);
+      if (step.done) return this.select(step.value);
       await new Promise((resolve) => setImmediate(resolve)); // thousands of processes must not hold up timers
     }
   }
@@ -155,7 +155,8 @@ export class ProcessTree {
     return rows;
   }
 
-  #select(rows: Row[]): Row[] {
+  /** Picks the descendants out of these processes. */
+  select(rows: readonly Row[]): Row[] {
     const mine = new Map<number, Row>();
     const bare: Row[] = [];
     const take = (row: Row) => {

@@ -188,6 +188,19 @@ it("a snapshot during the model's answer does not delay calls", async () => {
   }
 });
 
+it("a call that came before the snapshot during the model's answer does not wait for it", async () => {
+  writeFileSync(join(bench.root, "a.txt"), "a\n");
+  const snapshots = createSnapshots(bench.place);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const end = snapshots.prepare();
+  const saved = snapshots.before(bench.turn(), [{ kind: "Shell", target: "rm a.txt", cwd: bench.root }]);
+  vi.runAllTimers();
+  vi.useRealTimers();
+  expect(await saved).toBeUndefined();
+  end();
+});
+
 it.each([
   ["npm test", false],
   ["rm -rf node_modules build", false],

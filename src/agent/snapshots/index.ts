@@ -84,8 +84,8 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     }
   }
 
-  async function earlyFor(turn: number) {
-    const taken = early?.turn === turn ? await early.taken : undefined;
+  async function earlyFor(turn: number, begun: typeof early) {
+    const taken = begun?.turn === turn ? await begun.taken : undefined;
     early = undefined;
     return taken && Date.now() - taken.at < longestEarlyMs ? taken : undefined;
   }
@@ -109,7 +109,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   async function takeSnapshot(
     turn: number,
     needs: readonly Need[],
-    signal?: AbortSignal,
+    { begun, signal }: { begun: typeof early; signal: AbortSignal | undefined },
   ): Promise<SnapshotNote | undefined> {
     enter(turn);
     const { inside, outside, whole } = pathsOf(needs, context.workspace, roots);
@@ -118,7 +118,11 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     try {
       if (saved.allBut === undefined && (whole || (await mayWriteAnything(needs)))) {
         const borrow = !(await mayHarmRepository(needs, context.workspace, roots));
-        const taken = await (await open()).tree({ borrow, early: borrow ? await earlyFor(turn) : undefined, signal });
+        const taken = await (await open()).tree({
+          borrow,
+          early: borrow ? await earlyFor(turn, begun) : undefined,
+          signal,
+        });
         records.push("missing" in taken ? { missing: taken.missing } : { object: taken.object });
         if (!("missing" in taken)) unsaved.push(...taken.unsaved);
         // If nothing could be saved, nothing else is tried in this turn.
@@ -144,7 +148,9 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   return {
     async before(turn, needs, signal) {
       if (needs.every(onlyLooks)) return undefined;
-      return inTurn(() => takeSnapshot(turn, needs, signal));
+      // One that begins from now on is queued behind this call, which must not wait for it.
+      const begun = early;
+      return inTurn(() => takeSnapshot(turn, needs, { begun, signal }));
     },
     prepare() {
       const ending = new AbortController();
