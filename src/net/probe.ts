@@ -160,7 +160,7 @@ function chainOf(first: PeerCertificate & { issuerCertificate?: PeerCertificate 
 
 /** `proxy` is the one that forwards plain requests. */
 async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found> {
-  const path = url.pathname || "/";
+  const path = url.pathname;
   const login = proxy?.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : "";
   socket.write(
     `HEAD ${proxy ? `${url.origin}${path}` : path} HTTP/1.1\r\nHost: ${url.host}\r\n${login}User-Agent: courser-doctor\r\nConnection: close\r\n\r\n`,

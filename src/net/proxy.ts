@@ -54,7 +54,6 @@ export function basicLogin({ username, password }: URL): string {
   return `Basic ${Buffer.from(`${decodeUri(username)}:${decodeUri(password)}`).toString("base64")}`;
 }
 
-/** Keeps the text as it is if a lone % makes it undecodable. */
 /** Matches NO_PROXY: `*`, hosts (with their subdomains), `.suffix`, `*.suffix`, `host:port`, addresses and CIDR blocks. */
 function isExcluded(url: URL, list: string): boolean {
   const host = removeBrackets(url.hostname).toLowerCase().replace(/\.$/, "");

@@ -3,8 +3,9 @@ import Prism from "prismjs";
 import type { CodePiece } from "./code-piece.ts";
 import "./languages.ts";
 
-/** Longer texts take too long to highlight. */
+/** Longer texts take too long to highlight, and long words take quadratic time. */
 const maxCode = 100_000;
+const longWord = /[\w$]{500}/;
 
 /** Returns the pieces of each line. */
 export function codePieces(code: string, language: string): CodePiece[][] {
@@ -21,7 +22,7 @@ export function codePieces(code: string, language: string): CodePiece[][] {
     else if (Array.isArray(tokens)) for (const each of tokens) walk(each, kind);
     else walk(tokens.content, tokens.type);
   };
-  if (!grammar || typeof grammar === "function" || code.length > maxCode) add(code, undefined);
+  if (!grammar || typeof grammar === "function" || code.length > maxCode || longWord.test(code)) add(code, undefined);
   else walk(Prism.tokenize(code, grammar), undefined);
   return lines;
 }
