@@ -150,8 +150,15 @@ async function explain({ needs }: PermissionQuestion, desk: Desk): Promise<void>
   const texts = await Promise.all(
     needs.map(({ kind, target }) => desk.command(["permissions", "explain", `${kind}: ${target}`])),
   );
+  const { plain } = desk.palette;
   const lines = linesOf(texts.map(({ text }) => text.trimEnd()).join("\n\n"));
-  await desk.page("Why you are asked", () => lines.map((line) => desk.palette.plain(line)));
+  await desk.page("Why you are asked", (columns) =>
+    lines.flatMap((line) => {
+      // What is wrapped stays in its branch of the tree, below its own text.
+      const [lead] = /^[ │├└─]*(?:\w+ {2,})?/.exec(line)!;
+      return wrap(plain(line), columns, plain(lead.replace(/[├]/g, "│").replace(/[^│]/g, " ")));
+    }),
+  );
 }
 
 async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuestion, desk: Desk): Promise<void> {

@@ -187,9 +187,12 @@ function inlineParts(tokens: readonly Token[], style: MarkdownStyle, styles: rea
       case "del":
         nest(token.tokens, ["struck"]);
         break;
-      case "codespan":
-        lines.at(-1)!.push(style.palette.both(...styles, "type")(token.text.replaceAll("\n", " ")));
+      case "codespan": {
+        // Without colours the backticks stay: nothing else would tell code from words.
+        const code = style.palette.type("x") === "x" ? token.raw : token.text;
+        lines.at(-1)!.push(style.palette.both(...styles, "type")(code.replaceAll("\n", " ")));
         break;
+      }
       case "br":
         lines.push([]);
         break;
