@@ -3,7 +3,7 @@ import { isObject, tryParse } from "../../json/object.ts";
 import { createFetch } from "../../net/fetch.ts";
 import { abortAfter } from "../../protocol/abort-after.ts";
 
-/** Requests go to `url` + "/embeddings". */
+/** An embedding service that speaks OpenAI's format; requests go to `url` + "/embeddings". */
 export type EmbeddingEndpoint = { url: string; model: string; key?: string | undefined };
 
 export type EmbeddingCall = {

@@ -8,7 +8,10 @@ import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
 
 const longestWaitMs = 600_000;
-/** Most characters of new output shown to the model: the last whole lines, which hold the outcome. */
+/**
+ * The maximum number of characters of new output shown to the model. The last lines are shown, since they contain the
+ * outcome.
+ */
 const shownCharacters = 4000;
 
 export const awaitShell = tool({

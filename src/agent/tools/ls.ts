@@ -50,7 +50,9 @@ export const ls = tool({
   },
 });
 
-/** `shown` holds the entries that are listed; undefined when the folder is only counted. */
+/**
+ * A folder in the listing. `shown` contains its listed entries; undefined when the folder's entries are only counted.
+ */
 type FolderTree = {
   folders: Map<string, FolderTree>;
   files: string[];
