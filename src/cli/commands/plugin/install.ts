@@ -133,7 +133,9 @@ async function fetchSource({ source, ref }: Wanted, folder: string, env: NodeJS.
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) isTaken(join(folder, path));
 }
 
-/** A plugin is read as a whole at each start, to see that it is what was approved. */
+/**
+ * The maximum size of a plugin. All its files are read at each start, to check that they are those the user approved.
+ */
 const maxMebibytes = 64;
 const maxEntries = 10_000;
 
