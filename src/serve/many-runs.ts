@@ -12,7 +12,10 @@ export type ManyRunsOptions = {
 
 type Waiting = { resolve(run: RunRecord): void; reject(error: Error): void };
 
-/** How often runs are checked for ends that the log did not report, and how many are checked each time. */
+/**
+ * How often, in milliseconds, to look for ended runs whose end the log did not report, and how many to look up each
+ * time.
+ */
 const lookAgainMs = 3000;
 const maxLooks = 50;
 
@@ -51,7 +54,7 @@ export class ManyRuns {
   async run(run: NewRun): Promise<RunRecord> {
     if (this.#failure) throw this.#failure;
     const ended = new Promise<RunRecord>((resolve, reject) => this.#waiting.set(run.id, { resolve, reject }));
-    ended.catch(() => {}); // the caller gets it from the promise returned below
+    ended.catch(() => {}); // the caller gets the error from the promise returned below
     try {
       const record = await this.#fleet.enqueue(run);
       if (isOver(record.state)) this.#end(record);
