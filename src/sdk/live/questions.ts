@@ -8,13 +8,16 @@ export class Questions {
   readonly #isLeft: boolean;
   readonly #open = new Map<string, AbortController>();
 
-  /** With `isLeft`, questions that this human does not answer are left to others; otherwise the answer is no. */
+  /**
+   * With `isLeft`, questions that this human does not answer are left to other clients; otherwise they are answered
+   * with no.
+   */
   constructor(human: Human | undefined, { isLeft = false } = {}) {
     this.#human = human;
     this.#isLeft = isLeft;
   }
 
-  /** True while an answer is pending. */
+  /** Whether a question waits for its answer. */
   get isAsking(): boolean {
     return this.#open.size > 0;
   }
@@ -51,7 +54,7 @@ export class Questions {
   }
 }
 
-/** The abilities that a host with this human announces. */
+/** Returns the abilities that a host announces when this human can be asked. */
 export function abilitiesOf(
   human: Human | undefined,
   {
