@@ -1,7 +1,10 @@
 // Names the folder of a workspace inside the configuration directory.
 import { join } from "node:path";
 
-/** Replaces every run of characters other than letters and digits with one `-`. Two paths can share a slug. */
+/**
+ * Returns a folder name for a workspace: all runs of characters but letters and digits become one `-`. Two paths can
+ * share a name.
+ */
 export function projectSlug(workspace: string): string {
   return workspace.replace(/[^a-zA-Z0-9]+/g, "-").replace(/^-|-$/g, "");
 }

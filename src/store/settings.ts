@@ -18,7 +18,7 @@ export type Settings = {
   rules: Rule[];
   warnings: string[];
   approvalMode: ApprovalMode;
-  /** Instructions for the reviewer of `auto-review`. */
+  /** The user's instructions for the model that reviews calls in `auto-review` mode. */
   autoRun: AutoRun;
   vimMode: boolean;
   courser: CourserSettings;

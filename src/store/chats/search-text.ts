@@ -15,7 +15,7 @@ export type SearchText = {
 
 /** The limit for one tool result: its beginning identifies it, and whole files are better searched on disk. */
 const longestResult = 4_000;
-/** The limit for one chat. The conversation comes first, so that results are cut first. */
+/** The maximum length of the indexed text of one chat. Tool results come last, so they are cut first. */
 const longestBody = 4_000_000;
 
 export function searchTextOf(folder: string): { metadata: ChatMetadata; text: SearchText } {

@@ -29,7 +29,9 @@ function matchesOf(text: string, words: readonly string[], { wholeWords }: { who
   return matches;
 }
 
-/** For the index, every character except letters and digits separates words. */
+/**
+ * Returns a pattern that matches a word as the index does, where all characters but letters and digits separate words.
+ */
 function patternOf(word: string): string {
   const parts = word.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (parts) return parts.join("[^\\p{L}\\p{N}]+");
