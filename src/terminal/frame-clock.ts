@@ -1,9 +1,11 @@
 // Schedules frames: soon after a change, never faster than the eye can follow, and not at all while idle.
 
-/** The minimum time between two frames. */
+/** The minimum time between two frames, in milliseconds. */
 const frameMs = 16;
 const tickMs = 200;
-/** After a key, nothing else is animated for this time, since input methods would lose their composition. */
+/**
+ * For how many milliseconds after a key nothing is animated: a redraw would interrupt the composition of input methods.
+ */
 const quietMs = 250;
 
 export class FrameClock {
@@ -25,7 +27,7 @@ export class FrameClock {
     this.#keyAt = Date.now();
   }
 
-  /** Schedules a frame; several requests share one frame. */
+  /** Schedules a frame. Several requests before it share the same frame. */
   request(): void {
     if (this.#next) return;
     const wait = this.#drawnAt + frameMs - Date.now();
@@ -38,7 +40,7 @@ export class FrameClock {
     this.#draw();
   }
 
-  /** While a turn runs, redraws regularly for its spinner and its seconds. */
+  /** Redraws at intervals while a turn runs, for the spinner and the elapsed seconds. */
   animate(isRunning: boolean): void {
     if (!isRunning) {
       clearInterval(this.#ticker);
