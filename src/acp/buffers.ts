@@ -9,10 +9,7 @@ import { type RpcFailure, rpcCodes } from "./rpc.ts";
 /** How many milliseconds to wait for the client. After that, files are read from disk and writes fail. */
 const patienceMs = 15_000;
 
-/**
- * Reads and writes files through the client, which may have unsaved text. `signal` returns the abort signal of the
- * current turn.
- */
+/** Reads and writes files through the client, which may have unsaved text. `signal` is that of the current turn. */
 export function clientBuffers(
   client: AcpClient,
   sessionId: string,

@@ -52,10 +52,7 @@ const codesByError: Partial<Record<ErrorCode, number>> = {
   TERMINATED: rpcCodes.cancelled,
 };
 
-/**
- * After an abort, how many milliseconds to wait for a reply before sending a cancellation. Clients reply on their own
- * to what they cancelled.
- */
+/** How many milliseconds to wait for a reply after an abort before cancelling: clients usually reply on their own. */
 const cancelNoticeMs = 100;
 
 export class RpcPeer {

@@ -131,10 +131,7 @@ export class AcpSessions {
     await Promise.all([...this.#open.values()].map((session) => session.close()));
   }
 
-  /**
-   * Runs operations on the same session one at a time: a chat has one writer, and waiting for it in the same process would
-   * deadlock.
-   */
+  /** Runs operations on a session one at a time: a chat has one writer, and waiting for it here would deadlock. */
   async #oneByOne(params: JsonObject, work: (id: string) => Promise<object>): Promise<object> {
     const id = textParam(params, "sessionId").toLowerCase();
     const before = this.#work.get(id);

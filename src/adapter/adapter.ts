@@ -110,10 +110,7 @@ export class CursorAgentModelAdapter {
     return session;
   }
 
-  /**
-   * Returns the events of a turn, which end with exactly one `done` or `error`. The CLI is started when they are first
-   * read.
-   */
+  /** Returns the events of a turn, which end with one `done` or `error`. The CLI is started at the first read. */
   sendTurn(session: Session, request: TurnRequest): SentTurn {
     if (!this.#sessions.has(session?.id))
       throw new UserError("SESSION_NOT_FOUND", "The session is closed, or not of this adapter.");

@@ -15,9 +15,7 @@ import type { UsageBudget } from "./usage-budget.ts";
 
 export type Agent = {
   seams: Seams;
-  /**
-   * The user's requests to change the mode or the model or to steer a running turn. Absent when nobody can send any.
-   */
+  /** The user's requests to change the mode or the model or to steer a running turn. Absent if there can be none. */
   control?: TurnControl;
   session: Session;
   provider: Provider;
@@ -52,10 +50,7 @@ export type Agent = {
   toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "turn" | "approved" | "mayRead">;
   /** Saves the files that a permitted call may change, before it runs. */
   beforeWrite?(needs: readonly Need[], signal: AbortSignal): Promise<void>;
-  /**
-   * Takes a snapshot of the workspace and returns whether it contains the files that a call would delete. Absent when
-   * the run takes no snapshots.
-   */
+  /** Takes a snapshot and returns whether it contains the files that a call would delete. Absent without snapshots. */
   keepsDeleted?(needs: readonly Need[], signal: AbortSignal): Promise<boolean>;
   /** Returns instructions that apply once a path is touched; each text is returned once. */
   instructionsFor?(path: string): string | undefined;

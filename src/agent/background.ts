@@ -144,9 +144,7 @@ export class BackgroundShells {
     return () => this.#offered.delete(callId);
   }
 
-  /**
-   * Moves the running command of this tool call to the background. Returns false when the call runs no such command.
-   */
+  /** Moves the command that this tool call runs to the background. Returns false if it runs none. */
   async takeOver(callId: string): Promise<boolean> {
     return (await this.#offered.get(callId)?.()) ?? false;
   }

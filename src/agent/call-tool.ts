@@ -111,10 +111,7 @@ function wrongArgs({ id, args }: ToolCallPart, tool: Tool | undefined): Record<s
   return tool?.mcp ? { ...mcpWireArgs({ ...tool.mcp, args: sent, callId: id }) } : sent;
 }
 
-/**
- * The state of one call. `said` is the text that the model wrote before the call; `context` collects text from hooks
- * for the model.
- */
+/** The state of one call. `said` is the model's text before the call; `context` collects text from hooks for it. */
 type CallContext = {
   callId: string;
   signal: AbortSignal;

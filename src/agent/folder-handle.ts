@@ -19,10 +19,7 @@ export const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | no
 /** Flags to open a regular file for reading: follows no link, and does not block on a pipe without a writer. */
 export const readOnly = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
 
-/**
- * macOS can refuse symbolic links anywhere in a path (O_NOFOLLOW_ANY). On Linux, we check where the opened handle is
- * instead.
- */
+/** macOS can refuse symbolic links anywhere in a path (O_NOFOLLOW_ANY). On Linux, the opened handle is checked. */
 const noFollowAnywhere = process.platform === "darwin" ? 0x2000_0000 : 0;
 
 export type FolderHandle = {

@@ -14,10 +14,7 @@ export async function* firstEvent<Event>(events: AsyncGenerator<Event, unknown>)
   if (!done) yield value;
 }
 
-/**
- * Runs several generators concurrently. Yields their events as they arrive, and returns their values in the original
- * order.
- */
+/** Runs generators concurrently. Yields their events as they arrive, and returns their values in original order. */
 export async function* merge<Event, Value>(
   generators: readonly AsyncGenerator<Event, Value>[],
 ): AsyncGenerator<Event, Value[]> {

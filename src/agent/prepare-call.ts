@@ -72,9 +72,7 @@ function conflict(a: PreparedCall, b: PreparedCall, reading: ReadonlySet<Need>):
   return first.some((one) => second.some((other) => needsConflict(one, other, reading)));
 }
 
-/**
- * Returns false for calls of subagents and MCP servers, which may change files that a concurrent command was judged by.
- */
+/** Returns false for calls of subagents and MCP servers, which may change files that a command was judged by. */
 function mayRunBeside({ prepared }: PreparedCall): boolean {
   return prepared?.tool.wire === "task" || prepared?.tool.mcp !== undefined;
 }

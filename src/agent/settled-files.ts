@@ -12,9 +12,7 @@ export function currentMoment(): Moment {
   return { date: Date.now(), steady: milliseconds() };
 }
 
-/**
- * Ids of file systems that update a folder's timestamp with this machine's clock whenever a name in the folder changes.
- */
+/** Ids of file systems that stamp a folder with this machine's clock whenever a name in it changes. */
 const stampedHere: ReadonlySet<number> = new Set([
   0xef53, // the id of ext2, ext3 and ext4
   0x58465342, // the id of xfs

@@ -63,10 +63,7 @@ function singleBytes(text: string, path: string): Buffer {
   return Buffer.from(latin, "latin1");
 }
 
-/**
- * Detects the encoding of a text. UTF-16 is recognised only by its byte order mark; the caller checks whether the rest
- * is valid UTF-8.
- */
+/** Detects an encoding. UTF-16 is recognised by its byte order mark; the caller checks if the rest is UTF-8. */
 export function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf16be";
@@ -80,10 +77,7 @@ export function startsAsText(start: Buffer, fileSize: number): boolean {
   return isSingleByteText(start);
 }
 
-/**
- * Returns whether a file begins with valid UTF-8. A character that is split at the end of `start` is accepted if the
- * file continues.
- */
+/** Returns whether a file begins with valid UTF-8. A character may be cut at the end of `start`. */
 export function startsAsUtf8(start: Buffer, fileSize: number): boolean {
   const maxCut = start.length < fileSize ? 3 : 0;
   for (let cut = 0; cut <= maxCut; cut += 1) {

@@ -71,10 +71,7 @@ export async function run(handlers: HookHandlers, options: RunOptions = {}): Pro
 /** `guards` is true while a handler that may refuse has not answered. */
 type GuardWatch = { guards: boolean };
 
-/**
- * Refuses the call if the script ends for any reason before a guard has answered: early exit, crash, or an unsettled
- * promise.
- */
+/** Refuses the call if the script ends before a guard has answered: early exit, crash, or unsettled promise. */
 function refuseUnanswered({ guards }: GuardWatch): void {
   if (!guards) return;
   writeAll(2, warningLine("the script ended before its handler answered; denied."));

@@ -52,9 +52,7 @@ export function cliFlag(name: unknown): CliName {
   throw new UserError("USAGE", `--cli cannot be ${JSON.stringify(name)}. It must be one of ${cliNames.join(", ")}.`);
 }
 
-/**
- * Starts a run in the background. `attended` means that the user attaches at once, so its questions can be answered.
- */
+/** Starts a run in the background. `attended`: the user attaches at once, so its questions can be answered. */
 export async function startInBackground(
   invocation: Invocation,
   fleet: Fleet,

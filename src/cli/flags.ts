@@ -285,10 +285,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     );
   return { command: command?.name, words, plainWords: plainWords ?? words.length, flags: values };
 
-  /**
-   * Returns the command of this name. After -p only the original's commands count, since programs pass on their users'
-   * words.
-   */
+  /** Returns the command of this name. After -p only the original's commands count: the rest is a user's words. */
   function commandNamed(token: string): CommandShape | undefined {
     const found = findCommand(token, commands);
     return found?.ours && values.has("print") ? undefined : found;

@@ -150,10 +150,7 @@ class Host implements Human {
     return this.#isAttended || this.#can?.has("attend") === true;
   }
 
-  /**
-   * The kinds of questions that the host can answer. Before its first line only trust can be asked for, and waits for
-   * that line.
-   */
+  /** The kinds of questions that the host can answer. Before its first line, this is only the question of trust. */
   get answers(): readonly QuestionBody["type"][] {
     if (!this.#isGreeted) return ["trust"];
     return [

@@ -40,10 +40,7 @@ export async function main(version: string): Promise<void> {
   setTimeout(() => process.exit(), 1000).unref();
 }
 
-/**
- * Passes the log file's path on to runs in other processes. It is made absolute since they have other working
- * directories.
- */
+/** Passes the log file's path on to runs in other processes, as an absolute path. */
 function passOnLog({ command, flags: given }: CommandLine): void {
   const log = (command !== undefined && flagText(given, "log")) || process.env["COURSER_LOG"];
   if (log) process.env["COURSER_LOG"] = resolve(log);

@@ -13,9 +13,7 @@ import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { settledRequest } from "./run-request.ts";
 
-/**
- * Returns where a run's files come from. By default, runs here work in place and runs on a fleet upload the workspace.
- */
+/** Returns where a run's files come from. By default, runs here work in place; runs on a fleet get an upload. */
 export function sourceChoice(invocation: Pick<Invocation, "line" | "env">): SourceChoice {
   const sourceFlag = flagText(invocation.line.flags, "source");
   if (sourceFlag !== undefined) return readSource(sourceFlag);

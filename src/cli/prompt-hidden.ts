@@ -48,10 +48,7 @@ function nextKeys(stdin: NodeJS.ReadStream): Promise<string> {
   });
 }
 
-/**
- * Applies typed keys to the line. Line breaks in pasted text are kept, so that the caller sees that it had several
- * lines.
- */
+/** Applies typed keys to the line. Line breaks in pasted text are kept, so that the caller can see them. */
 function press(line: string, burst: string): { typed: string; ended: boolean } {
   let typed = line;
   // Drop paste markers and the escape sequences of arrow keys, which are not part of the line.

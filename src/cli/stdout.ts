@@ -148,10 +148,7 @@ export function withoutSecrets(text: string): string {
   return redactor.redact(text);
 }
 
-/**
- * Writes a message for people. Foreign text in it, such as the name of a project's server, cannot move the cursor or hide
- * anything.
- */
+/** Writes a message for people. Foreign text in it cannot move the cursor or hide anything. */
 export function writeStderr(text: string): void {
   writeAtOnce(visible(withoutSecrets(text).replaceAll("\r\n", "\n")));
 }

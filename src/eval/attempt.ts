@@ -26,9 +26,7 @@ export type Attempt = {
   keep?: boolean;
 };
 
-/**
- * How an attempt ended. `error` means that the task or this machine is at fault, which says nothing about the agent.
- */
+/** How an attempt ended. With `error`, the task or this machine is at fault, not the agent. */
 export type Status = "passed" | "failed" | "error" | "skipped";
 
 export type AttemptResult = {

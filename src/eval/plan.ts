@@ -7,10 +7,7 @@ import type { Task } from "./task.ts";
 
 export type EvaluationWishes = {
   agent: "oracle" | "noop" | "cli";
-  /**
-   * `replay` uses each task's own recordings, with live tools. `script` uses its script.json. Anything else is a value for
-   * `--model`.
-   */
+  /** `replay` uses each task's recordings with live tools, `script` its script.json; all else is a `--model`. */
   model: string;
   /** The agent CLI to run, if it is not ours. */
   tool?: UnifiedTool;

@@ -107,10 +107,7 @@ export function resultsJson({ results, summary, interrupted }: Evaluation, setti
   return `${JSON.stringify({ ...head, summary, results: withoutPatches }, null, 2)}\n`;
 }
 
-/**
- * Returns the exit code. 0: all passed. 5: some failed. 1: an attempt ended in an error, so that nothing can be said
- * about it.
- */
+/** Returns the exit code. 0: all passed. 5: some failed. 1: an error left the result open. */
 export function exitCodeOf({ error, failed, passed }: Summary): number {
   if (error > 0) return 1;
   return failed > 0 || passed === 0 ? 5 : 0;

@@ -139,9 +139,7 @@ function isRenamed(id: string, said: ReadonlySet<string | undefined>): boolean {
   return said.size > 0 && !said.has(undefined) && !said.has(id);
 }
 
-/**
- * The maximum size of an answer in bytes. A valid answer is never this long, but a broken server may send without end.
- */
+/** The maximum size of an answer in bytes. No valid answer is this long, but a broken server may not stop. */
 const longestAnswer = 16 * 2 ** 20;
 const maxCalls = 1000;
 

@@ -100,9 +100,7 @@ function limitedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Arra
 
 /** How many milliseconds to wait after a finish reason for the usage and the end mark, which usually follow at once. */
 const finishMs = 3000;
-/**
- * How many milliseconds to wait after the last event for the end of the response, so that the connection can be reused.
- */
+/** How many milliseconds to wait for the end of the response after its last event, to reuse the connection. */
 const closingMs = 250;
 
 function checkedBody(

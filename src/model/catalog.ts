@@ -20,9 +20,7 @@ export type VendorRow = {
   baseUrlVariable?: string;
   /** The model to use if the user has a key of this vendor only. */
   defaultModel?: string;
-  /**
-   * In place of `defaultModel`, a pattern for model ids; the newest matching model is used. `*` stands for the version.
-   */
+  /** In place of `defaultModel`, a pattern for ids: the newest matching model is used. `*` stands for the version. */
   defaultLine?: string;
   /** Whether the server runs on this machine. */
   local?: true;

@@ -30,10 +30,7 @@ export type ModelChunk =
   | { type: "usage"; usage: Usage }
   /** The reply starts again: ignore all its previous deltas and parts. */
   | { type: "retry"; attempt: number; reason: string; delayMs: number }
-  /**
-   * The reply stopped at a limit, in the middle of `call` if that is set. Only the usage follows; continue.ts requests
-   * the rest.
-   */
+  /** The reply stopped at a limit, perhaps in the middle of `call`. Only usage follows; continue.ts gets the rest. */
   | { type: "cut"; reason: string; call?: string }
   /** Information that is not part of the reply. */
   | { type: "notice"; kind: string; message: string }

@@ -47,10 +47,7 @@ export class Refused {
     return { ...rest, messages, ...(effort && !this.#effort && { effort }) };
   }
 
-  /**
-   * Remembers what the server refused in this request. Returns a sentence about it; undefined if nothing can be
-   * omitted.
-   */
+  /** Remembers what the server refused. Returns a sentence about it; undefined if nothing can be omitted. */
   note({ code, message }: ModelError, request: ModelRequest): { kind: string; without: string } | undefined {
     const { effort } = request;
     for (const { kind, words, concerns, what } of refusals) {

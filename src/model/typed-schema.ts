@@ -3,9 +3,7 @@
 import { isObject, type JsonObject } from "../json/object.ts";
 import { resolveRef } from "../json/schema.ts";
 
-/**
- * Converts a JSON Schema (2020-12, an object at the top) to one in which every schema has a type. Definitions are kept.
- */
+/** Converts a JSON Schema (2020-12, an object at the top) so that every schema in it has a type. */
 export function typedSchema(root: JsonObject): JsonObject {
   const definitions = root["$defs"];
   const place = { root, depth: 0 };
@@ -84,9 +82,7 @@ function ofObject({ properties, required, additionalProperties }: JsonObject, pl
   };
 }
 
-/**
- * Converts an array. A tuple becomes an array of any of its items, since other servers of these models require `items`.
- */
+/** Converts an array. A tuple becomes an array of any of its items, since other servers require `items`. */
 function ofArray({ items, prefixItems }: JsonObject, place: Place): JsonObject {
   const isSaid = isObject(items) && Object.keys(items).length > 0;
   const each = [...listIn(prefixItems), ...(isSaid ? [items] : [])];

@@ -25,15 +25,9 @@ export class ProcessTree {
   readonly #spawnedAt = Date.now();
   readonly #rootStartedAt: string;
   readonly #pipes: ReadonlySet<string>;
-  /**
-   * Set if the pipes are only a guess: a process that holds one then counts only if its parent is the child or one of
-   * these.
-   */
+  /** Set if the pipes are a guess: a process with one then counts only if its parent is the child or one of these. */
   readonly #fosterParents: ReadonlySet<number> | undefined;
-  /**
-   * The start time of every descendant that was ever seen, by process id, so that it counts even if its parent has
-   * ended.
-   */
+  /** The start time of every descendant ever seen, by process id, so that it counts after its parent has ended. */
   readonly #known = new Map<number, string>();
   readonly #sessions = new Set<number>();
   #isUnsure = false;

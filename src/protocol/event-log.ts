@@ -5,9 +5,7 @@ import type { Recorded } from "./run.ts";
 
 /** Stores events: in a chat on disk, or the newest ones in memory. */
 export interface EventKeeper {
-  /**
-   * Returns the number of the stored event, `known` if it has one; undefined if it is not stored. Throws a UserError on failure.
-   */
+  /** Returns the number of the stored event, `known` if given; undefined if it is not stored. Throws a UserError. */
   record(event: AgentEvent, known?: number): number | undefined;
   events(from: number, most: number): Promise<KeptEvent[]>;
 }
@@ -17,10 +15,7 @@ export type Watcher = { watch?(recorded: Recorded): void; broke?(error: unknown)
 
 export type KeptEvent = { sequence: number; event: AgentEvent };
 
-/**
- * The number of events waiting for the first reader at which the run is paused. It is low, since one event may take 16
- * MiB.
- */
+/** How many events may wait for the first reader before the run is paused. Low, since one may take 16 MiB. */
 const maxWaiting = 16;
 /** The number of waiting events at which any other reader continues with the recorded events. */
 const maxBehind = 4096;

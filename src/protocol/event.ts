@@ -16,10 +16,7 @@ export type Usage = {
   cacheWriteTokens: number;
 };
 
-/**
- * A refused call and the reason, listed at the end of a run. `rule` is the rule that denies it, if any, and `file` holds that
- * rule.
- */
+/** A refused call and the reason. `rule` is the rule that denies it, if any; `file` contains that rule. */
 export type Denial = { tool: string; callId: string; reason: string; rule?: string; file?: string };
 
 /**
@@ -42,10 +39,7 @@ export type BudgetUse = { turns: number; max_turns?: number; cost_usd?: number; 
 /** Tokens and their cost in US dollars; null if the price is unknown. */
 export type Spending = Usage & { totalCost: number | null };
 
-/**
- * How full the context window was after the last answer, in tokens as counted by the model. Stored with the chat; not in the
- * stream.
- */
+/** How full the context window was after the last answer, in the model's tokens. Stored, but not in the stream. */
 export type ContextFill = { used: number; window?: number };
 
 /** Totals that the last event of a run contains. */
@@ -137,7 +131,5 @@ export type AgentEventBody =
   | ({ type: "fail"; message: string; code?: string; answer?: string; structured?: unknown } & Ending)
   | { type: "other"; raw: unknown }; // a line that was not recognised, passed on unchanged
 
-/**
- * `at` is the time of the event in ms. `carried` holds fields of a foreign line outside this vocabulary; only its codec reads it.
- */
+/** `at` is the time in ms. `carried` contains fields of a foreign line, which only its codec reads. */
 export type AgentEvent = AgentEventBody & { at?: number; carried?: unknown };

@@ -32,9 +32,7 @@ export type FrameParserOptions = {
   types?: ReadonlyMap<string, FrameType>;
 };
 
-/**
- * A parsed frame. `other` means that it is valid but of an unknown type: it is counted as ignored and has no effect.
- */
+/** A parsed frame. `other`: valid, but of an unknown type, so that it is counted as ignored and has no effect. */
 export type Frame = { kind: "frame" | "other"; type: string; value: JsonObject };
 
 /** How the child process ended. It is still running if `exit` is null and there is no signal. */

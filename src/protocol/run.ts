@@ -56,9 +56,7 @@ export type RunRequest = {
   mcpConfigs?: readonly string[];
   /** MCP servers approved for this run; those of the project are started. */
   approvedServers?: "all" | readonly string[];
-  /**
-   * Decides calls to the approved servers' tools that match no rule. `allow`: in a trusted workspace, the approval covers them.
-   */
+  /** Decides calls to approved servers' tools without a rule. `allow`: the approval covers them if trusted. */
   approvedServerCalls?: "allow" | "ask";
   /** Plugin folders for this run. */
   pluginDirs?: readonly string[];
@@ -190,10 +188,7 @@ export interface LiveRun {
   close(): Promise<void>;
 }
 
-/**
- * `hash` covers the question's content. An answer from another process must name it, so that it cannot answer a different
- * question.
- */
+/** `hash` identifies the question's content; an answer from another process must contain it. */
 export type Question = { id: string; hash: string } & QuestionBody;
 
 export type QuestionBody =

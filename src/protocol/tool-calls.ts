@@ -45,10 +45,7 @@ export function keyOfTool(tool: string): string {
   return tool + toolSuffix;
 }
 
-/**
- * Returns the outcome in a result: the first known kind, or else the first key with an object. The other keys are kept
- * beside it.
- */
+/** Returns the outcome in a result: the first known kind, or else the first key with an object. */
 export function outcomeOf(result: unknown): Outcome | undefined {
   if (!isObject(result)) return undefined;
   const keys = Object.keys(result);

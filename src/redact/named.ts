@@ -21,10 +21,7 @@ const classes: readonly [words: string, NameClass][] = [
 const secretKey =
   /(?:api|access|account|private|secret|signing|enc(?:rypt(?:ion)?)?|decryption|cipher|fernet|master|licen[cs]e|auth|service|deploy|client|storage|subscription|admin|app|application|webhook|hmac|sharedaccess|consumer|session|write|function|server|ssh|rsa|aes|gpg|root|bot)[-_. ]?$/i;
 
-/**
- * Words that may follow within a secret's name: SECRET_KEY_BASE, token2, PASSWORD_PROD. Any other ending changes the
- * meaning.
- */
+/** Words that may follow in a secret's name: SECRET_KEY_BASE, token2. Any other ending changes the meaning. */
 const endings = new Set(
   "access base key token secret value prod production dev development test live staging main primary secondary old new backup current default b64 base64 encoded encrypted plain plaintext raw hash".split(
     " ",
@@ -233,10 +230,7 @@ function spanOf(text: string, name: SecretName, position: ValuePosition, kind: N
 const schemes =
   /^(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|key|oauth|hawk|signature|aws4-hmac-sha256|sharedkey(?:lite)?|github-bearer)[ \t]+/i;
 
-/**
- * Finds the credentials in `Authorization: <scheme> <credentials>`. Without a scheme, only what looks like a token
- * counts.
- */
+/** Finds credentials in `Authorization: <scheme> <credentials>`. Without a scheme, only tokens count. */
 function credentials(text: string, { start, end, quote, nameQuote }: ValuePosition): Span | undefined {
   const scheme = schemes.exec(text.slice(start, start + 64))?.[0] ?? "";
   const from = start + scheme.length;

@@ -10,9 +10,7 @@ import type { Setup } from "./setup.ts";
 /** The fields of a request that select tools. */
 export type ToolWish = Pick<RunRequest, "allowedTools" | "disallowedTools" | "compat">;
 
-/**
- * How to choose tools. With `hasServers`, a name may also be that of a tool which is known only when the servers run.
- */
+/** How to choose tools. With `hasServers`, a name may be that of a tool of an MCP server that is not running yet. */
 type ToolChoice = { mode: PermissionMode; hasServers: boolean };
 
 /** Returns the built-in tools: only read-only ones in plan and ask mode, narrowed further by the request. */

@@ -91,10 +91,7 @@ async function permittedHooks(setup: Setup, parts: HookParts): Promise<Hook[]> {
   ];
 }
 
-/**
- * Returns whether a file permits its hooks. `place` is the folder whose files are read: the workspace, or the folder it
- * is a copy of.
- */
+/** Returns whether a file permits its hooks. `place` is the workspace, or the folder it is a copy of. */
 async function permittedByFile(
   { configDir, home, asking, request }: Setup,
   { warn }: HookParts,

@@ -99,10 +99,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
   };
 }
 
-/**
- * How many milliseconds to wait for changed files and commits, which take about a second in a large repository on a
- * busy machine.
- */
+/** How many milliseconds to wait for the list of changed files and commits. */
 const recentWorkMs = 1500;
 /** A chat resumed within this time repeats the same text: vendors cache the start of a request for about this long. */
 const sameForMs = 60 * 60 * 1000;

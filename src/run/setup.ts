@@ -145,10 +145,7 @@ function rulesOfRun({ permissions = {} }: RunRequest): Rule[] {
   );
 }
 
-/**
- * Warns about a key of `cursor-agent`, which other programs pass on. It does not work here and must not be sent to
- * other vendors.
- */
+/** Warns about a key of `cursor-agent`, which does not work here and must not be sent to vendors. */
 function foreignKeyWarning({ env, apiKey }: RunHost): string[] {
   const keySources = { "--api-key": apiKey, CURSOR_API_KEY: env["CURSOR_API_KEY"] };
   return Object.entries(keySources)

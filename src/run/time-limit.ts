@@ -1,10 +1,7 @@
 // Limits the time that a run may take.
 import { UserError } from "../protocol/error-codes.ts";
 
-/**
- * Calls `onSpent` when the time is used up, of which `spentMs` have passed. The timer does not keep the process
- * running.
- */
+/** Calls `onSpent` when the time is used up (`spentMs` have passed). The timer does not keep the process running. */
 export function limitTime(
   limitMs: number,
   onSpent: (error: UserError) => void,

@@ -1,8 +1,6 @@
 // Broadcast: a log of items that any number of readers iterate, each from the beginning and at its own pace.
 
-/**
- * The number of unread items of the slowest reader at which the writer waits, in a log that does not keep its items.
- */
+/** How many unread items of the slowest reader make the writer wait, in a log that does not keep its items. */
 const maxWaiting = 1000;
 
 export class Broadcast<Item> implements AsyncIterable<Item> {
@@ -14,9 +12,7 @@ export class Broadcast<Item> implements AsyncIterable<Item> {
   #isOver = false;
   #waiting: (() => void)[] = [];
 
-  /**
-   * Creates a log. With `keep: false`, it drops items that all readers have read, and the writer waits for the slowest.
-   */
+  /** Creates a log. With `keep: false` it drops items that all have read, and waits for the slowest reader. */
   constructor({ keep = true } = {}) {
     this.#keep = keep;
   }

@@ -16,10 +16,7 @@ export type CliRequest = PromptRequest &
     env?: Record<string, string | undefined>;
     /** The time limit in milliseconds from start to result. */
     timeoutMs?: number;
-    /**
-     * The longest silence allowed, in milliseconds. It does not count while the reader is slow or the CLI waits for a
-     * callback.
-     */
+    /** The longest silence allowed, in milliseconds, apart from time when the reader or a callback is slow. */
     idleMs?: number;
     isWaiting?(): boolean;
     /** Closes stdin of a turn after this much silence, because some CLIs read their input to its end before they begin. */

@@ -114,9 +114,7 @@ export type FollowUp<Schema extends AnswerSchema | undefined = undefined> = Part
   Omit<StartOptions<Schema>, "prompt" | "tool" | "cwd" | "resume" | "fork" | "executable">
 >;
 
-/**
- * The default idle limit is one hour: CLIs print nothing for many minutes while the model replies or a command runs.
- */
+/** The default idle limit, one hour: CLIs may print nothing for many minutes. */
 export const defaultIdleMs = 3_600_000;
 export const defaultGraceMs = 2000;
 

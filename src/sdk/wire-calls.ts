@@ -67,10 +67,7 @@ const shapes = new Map(
   }),
 );
 
-/**
- * Matches the results with which Claude Code, Gemini CLI and Codex report a new file. Codex has no other way to write a
- * whole file.
- */
+/** Matches results by which Claude Code, Gemini CLI and Codex (which only writes whole files) report a new file. */
 const madeFile =
   /^(?:File created successfully|Successfully created and wrote to new file|Success\. Updated the following files)\b/;
 
@@ -172,10 +169,7 @@ function editArguments(args: JsonObject): JsonObject {
   return { path: args.path ?? args.file_path, streamContent, ...change };
 }
 
-/**
- * Returns the result of an edit. The position in the file is unknown, and so is the number of replacements with
- * `replaceAll`.
- */
+/** Returns the result of an edit, without its position in the file and the number of replacements. */
 function editSuccess(args: JsonObject, text: string): JsonObject {
   const edits = replacementsIn(args);
   const path = args.path ?? args.file_path;

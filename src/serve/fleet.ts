@@ -243,10 +243,7 @@ export type ListOptions = { agent?: string; states?: readonly RunState[]; limit?
 
 export type AgentListOptions = { limit?: number; before?: string; archived?: boolean };
 
-/**
- * The operations of a fleet. A pending wait keeps the process alive until it resolves, its signal is aborted, or the
- * fleet is closed.
- */
+/** A fleet. A pending wait keeps the process alive until it resolves, is aborted, or the fleet is closed. */
 export interface Fleet {
   /** Enqueuing the same id twice has no effect. Throws AGENT_BUSY while another run of the agent is not over. */
   enqueue(run: NewRun): Promise<RunRecord>;
@@ -265,9 +262,7 @@ export interface Fleet {
   abandon(lease: Lease): void;
   /** Puts the run of this lease back into the queue. */
   release(lease: Lease, after: number): Promise<void>;
-  /**
-   * Cancels a run: ends a queued one at once, and tells the host of a running one. Returns false if the run had ended.
-   */
+  /** Cancels a run: ends a queued one, or tells the host of a running one. Returns false if the run had ended. */
   cancel(run: string, reason: string): Promise<boolean>;
   /** Accepts one answer, and only for the question with this hash. Otherwise throws QUESTION_CLOSED. */
   answer(run: string, answer: GivenAnswer): Promise<void>;

@@ -360,9 +360,7 @@ class RunProcess {
       await new Promise<void>((resolve) => this.#awaitingEnding.push(resolve));
   }
 
-  /**
-   * Receives messages to the run. Answers and cancellation take effect at once; others wait until the session is open.
-   */
+  /** Receives messages to the run. Answers and cancellation take effect at once; others need an open session. */
   async #receiveMessages(signal: AbortSignal): Promise<void> {
     for await (const incoming of this.#fleet.receive(this.#lease, 0, signal)) {
       const { number, message } = incoming;

@@ -12,10 +12,7 @@ export type ManyRunsOptions = {
 
 type Waiting = { resolve(run: RunRecord): void; reject(error: Error): void };
 
-/**
- * How often, in milliseconds, to look for ended runs whose end the log did not report, and how many to look up each
- * time.
- */
+/** How often to look for ended runs that the log did not report (in milliseconds), and how many at a time. */
 const lookAgainMs = 3000;
 const maxLooks = 50;
 

@@ -60,10 +60,7 @@ function isStale(file: string, holder: string): boolean {
   return age > staleMs || !isAlive(pid);
 }
 
-/**
- * Removes a stale lock by renaming it, which only one process can do. If it was another process's new lock, it is
- * restored.
- */
+/** Removes a stale lock by renaming it, which only one process can do. Restores another process's new lock. */
 function setAside(file: string, holder: string, token: string): void {
   const aside = `${file}.${token.replace(" ", ".")}`;
   try {

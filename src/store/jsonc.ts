@@ -38,9 +38,7 @@ export function parseJsonc(text: string): unknown {
   return read(new Reader(text));
 }
 
-/**
- * The position of a value, from its first character to the one after its last; `lastChild` is the end of its last item.
- */
+/** The position of a value, from its first character to after its last; `lastChild` is the end of its last item. */
 export type JsonRange = { start: number; end: number; lastChild?: number };
 
 /** Returns the range of each value by its path: `permissions.allow[2]`; the root has the empty path. Throws as parseJsonc does. */

@@ -36,10 +36,7 @@ const loading = /(?:\brequire(?:_relative)?[\s(]\s*|\bfrom\s*|\bimport\s*\(?\s*)
 const starting =
   /(?<![\w./-])(?:source|\.|exec|env|-?include|(?:ba|da|z|k|fi)?sh|node|deno run|bun(?: run)?|tsx|ts-node|python[\d.]*|perl|ruby|php|lua)\s+(?:-\S+\s+){0,9}([^\s;|&()<>]+)|(?:^(?:\s{0,20}-\s)?|[;|&(@])\s{0,20}(\.{0,2}\/[^\s;|&()<>]+)/gm;
 
-/**
- * Returns the paths of programs that a shell script starts. A variable or substitution is treated as the script's
- * folder.
- */
+/** Returns the paths of programs that a shell script starts. Variables are treated as the script's folder. */
 function startedIn(text: string): string[] {
   let plain = text;
   for (let depth = 0; depth < 3; depth++) plain = plain.replace(/\$\([^()\n]{0,200}\)|\$\{[^}\n]{0,200}\}|\$\w+/g, ".");
@@ -102,10 +99,7 @@ const recipesOf = new Map(
   recipes.flatMap(([programs, files]) => programs.split(" ").map((name) => [name, files] as const)),
 );
 
-/**
- * Returns the files that decide what a program does in this folder. For compilers these are the sources in folders
- * below.
- */
+/** Returns the files that decide what a program does in this folder; for compilers, the sources below it. */
 export function recipesFor(program: string, cwd: string): string[] {
   const files = recipesOf.get(program);
   if (!files) return [];

@@ -1,10 +1,7 @@
 // Names the folder of a workspace inside the configuration directory.
 import { join } from "node:path";
 
-/**
- * Returns a folder name for a workspace: all runs of characters but letters and digits become one `-`. Two paths can
- * share a name.
- */
+/** Returns a folder name for a workspace, where all but letters and digits become `-`. It may not be unique. */
 export function projectSlug(workspace: string): string {
   return workspace.replace(/[^a-zA-Z0-9]+/g, "-").replace(/^-|-$/g, "");
 }

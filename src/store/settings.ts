@@ -63,9 +63,7 @@ export function loadSettings({ configDir, workspace, trusted }: SettingsContext)
   };
 }
 
-/**
- * Returns the deny rules of another workspace's project files: those of the checkout behind a worktree, which may be uncommitted.
- */
+/** Returns the deny rules of the checkout behind a worktree, where they may be uncommitted. */
 export function projectDenyRules(configDir: string, workspace: string): Rule[] {
   return denyRules(configDir, workspace).filter(({ scope }) => scope === "project");
 }

@@ -30,9 +30,7 @@ export function syncFoldersUpTo(folder: string, top: string): void {
   }
 }
 
-/**
- * Returns whether a folder has existed for a while. If the file system does not record its creation, it counts as new.
- */
+/** Returns whether a folder existed for a while. Without a creation time it counts as new. */
 function isSettled(folder: string): boolean {
   const { birthtimeMs } = statSync(folder);
   return birthtimeMs > 0 && birthtimeMs < Date.now() - settledAfterMs;

@@ -3,9 +3,7 @@
 /** The minimum time between two frames, in milliseconds. */
 const frameMs = 16;
 const tickMs = 200;
-/**
- * For how many milliseconds after a key nothing is animated: a redraw would interrupt the composition of input methods.
- */
+/** For how many milliseconds nothing is animated after a key, since a redraw would disturb input methods. */
 const quietMs = 250;
 
 export class FrameClock {

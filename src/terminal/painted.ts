@@ -250,10 +250,7 @@ export function wrap(
   return lines;
 }
 
-/**
- * Splits a line where it may be broken: never between a wide character and punctuation that belongs to it. Blanks are
- * separate.
- */
+/** Splits a line where it may be broken: not between a wide character and its punctuation. */
 const breaks =
   /( +|[\u3008\u300a\u300c\u300e\u3010\u3014\uff08\uff3b\uff5b]*[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60][\u3001\u3002\u3005\u3009\u300b\u300d\u300f\u3011\u3015\u30fb\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3d\uff5d\u2026]*)/u;
 

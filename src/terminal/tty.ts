@@ -18,9 +18,7 @@ export interface Tty {
   alternate(on: boolean): void;
   /** Queries the background colour; the answer arrives as a sequence, see `darknessOf`. */
   askBackground(): void;
-  /**
-   * Whether the terminal is in raw mode and the cursor is where the screen expects it; false while the shell has it.
-   */
+  /** Whether the terminal is in raw mode with the cursor in its expected place; false while the shell has it. */
   readonly isOurs: boolean;
   /** Reads the size before a frame: on a busy machine, the signal of a change may be handled only after it. */
   readSize(): void;

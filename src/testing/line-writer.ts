@@ -35,9 +35,7 @@ type Init = Extract<AgentEvent, { type: "init" }>;
 type Asked = { request: number; asked: ModelRequest };
 export type Happening = Asked | ReplyLine | EventLine | DeltasLine;
 
-/**
- * The state in which the run began, before anything changed in its workspace. `model` is undefined if it called none.
- */
+/** The state in which the run began, before its workspace changed. `model` is undefined if it called none. */
 export type Begun = {
   init: Init;
   at: Date;

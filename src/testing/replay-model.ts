@@ -84,10 +84,7 @@ export class ReplayModel implements Provider {
     return `The recording ${this.#recording.file}`;
   }
 
-  /**
-   * Whether the recorded request is of the same agent, as far as can be told: subagents have new ids, and begin with their
-   * task.
-   */
+  /** Whether the recorded request is of the same agent. Subagents have new ids, but begin with their task. */
   #isMeant(index: number, { agent, purpose, messages }: ModelRequest): boolean {
     const line = this.#recording.requests[index]!;
     if (line.purpose !== purpose || (line.agent === undefined) !== (agent === undefined)) return false;

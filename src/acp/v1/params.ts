@@ -56,10 +56,7 @@ function mcpConfigOf(servers: readonly unknown[]): string {
   return JSON.stringify({ mcpServers: named });
 }
 
-/**
- * Converts a prompt. Links stay within the user's text; embedded resources follow as data, in which commands are not
- * expanded.
- */
+/** Converts a prompt. Links stay within the user's text; embedded resources follow as data, without commands. */
 export function promptOf({ prompt }: JsonObject): Prompt {
   if (!Array.isArray(prompt)) throw invalidParamsError('"prompt" must be a list of content blocks');
   let text = "";

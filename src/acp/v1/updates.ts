@@ -13,9 +13,7 @@ const liveEveryMs = 100;
 type SessionInfo = {
   workspace: string;
   newId(): string;
-  /**
-   * Whether the client shows notices. Otherwise they are sent as thoughts, so that they are separate from the answer.
-   */
+  /** Whether the client shows notices. Otherwise they are sent as thoughts, separate from the answer. */
   notices: boolean;
   /** Whether the client shows where the conversation was compacted. */
   compaction: boolean;

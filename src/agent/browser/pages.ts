@@ -213,10 +213,7 @@ export class Pages {
     await pause(reactionMs, signal);
   }
 
-  /**
-   * Waits until `holds` returns true. On timeout, throws if `why` is given; otherwise notes that the page is still
-   * loading and continues.
-   */
+  /** Waits until `holds` returns true. On timeout, throws if `why` is given, otherwise continues with a note. */
   async #waitUntil(holds: () => boolean, ms: number, why: string, signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + ms;
     while (!holds()) {
@@ -288,10 +285,7 @@ export class Pages {
     this.#changed();
   }
 
-  /**
-   * Prepares a new page or frame, which the browser pauses until then. Other targets, such as workers, continue at
-   * once.
-   */
+  /** Prepares a new page or frame, which is paused until then. Other targets, such as workers, continue at once. */
   #onAttached(params: JsonObject, parent: string | undefined): void {
     const id = String(params["sessionId"]);
     const target = isObject(params["targetInfo"]) ? params["targetInfo"] : {};

@@ -74,10 +74,7 @@ async function embedSome(
   return files.length;
 }
 
-/**
- * Splits a file into chunks to embed. Each includes the end of the path, since a file's name often says what the file
- * is about.
- */
+/** Splits a file into chunks to embed, each with the end of the path, which often says what the file is about. */
 function chunksOf(bytes: Uint8Array, path: string, embedder: string): FileChunk[] {
   const name = path.split("/").slice(-3).join("/");
   return cutIntoChunks(bytes, path).map((chunk) => {

@@ -42,10 +42,7 @@ export function cutIntoChunks(bytes: Uint8Array, path: string): Chunk[] {
   return chunks;
 }
 
-/**
- * Returns whether a line starts a definition. Matches in steps, since one large expression could take very long on some
- * lines.
- */
+/** Returns whether a line starts a definition. Done in steps, since one large expression could be very slow. */
 function isOpening(text: string): boolean {
   const found = modifiers.exec(text);
   if (!found || control.test(text)) return false;
@@ -79,10 +76,7 @@ function linesOf(bytes: Uint8Array): SourceLine[] {
 const importStart =
   /^(?:import\b|export\b.*\bfrom\b|from\s+\S+\s+import\b|use\s+[\w:]+|using\s+[\w.]+;|#\s*include\b|package\s+[\w.]+;?\s*$|require(?:_relative)?\b|(?:const|let|var)\b.*=\s*require\()/;
 
-/**
- * Drops leading imports from the chunks, since they do not help to answer a question. A file of imports alone is
- * unchanged.
- */
+/** Drops leading imports from the chunks, since they answer no question. A file of imports alone is unchanged. */
 export function withoutImports<Cut extends Chunk>(chunks: readonly Cut[], bytes: Uint8Array): readonly Cut[] {
   const rest = chunks.flatMap((chunk): Cut[] => {
     const lines = linesOf(bytes.subarray(chunk.from, chunk.to));

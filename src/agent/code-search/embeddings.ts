@@ -15,9 +15,7 @@ export type EmbeddingCall = {
 const maxAnswerBytes = 32 * 2 ** 20;
 const maxRequestMs = 15_000;
 
-/**
- * Returns vectors of length 1, so that their dot product is their similarity. Throws a plain Error that says how the endpoint failed.
- */
+/** Returns vectors of length 1, whose dot product is their similarity. Throws an Error if the endpoint failed. */
 export async function embed(
   texts: readonly string[],
   { endpoint, signal, env }: EmbeddingCall,

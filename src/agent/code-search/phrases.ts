@@ -95,9 +95,7 @@ const turns: readonly [said: string, terms: string][] = [
   ["to disk", "fs file disk persist write"],
 ];
 
-/**
- * Acronyms with the words they stand for. A question means the acronym if two of these words occur, or its only word.
- */
+/** Acronyms with the words they stand for. Two of these words in a question, or the only word, mean the acronym. */
 const acronyms: Readonly<Record<string, string>> = {
   acl: "access control list permission",
   api: "application programming interface",

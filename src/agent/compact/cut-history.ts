@@ -94,9 +94,7 @@ export function cutNewest(messages: readonly Message[], room: number): Message[]
 /** Characters per token of the room: about an eighth of the room for the results of one reply. */
 const replyShare = 0.5;
 
-/**
- * Shortens the tool results of a message to fit. Short results stay whole, so that long ones get the remaining room.
- */
+/** Shortens the tool results of a message. Short results stay whole, so that long ones get the remaining room. */
 function boundResults(message: Message, room: number): Message {
   const lengths = message.parts.flatMap((part) => (part.type === "tool_result" ? [part.text.length] : []));
   let left = room * replyShare;

@@ -27,10 +27,7 @@ export class DiskChanges {
     this.#processes = processes;
   }
 
-  /**
-   * Returns the files that changed since the previous call. The first call only records the current state and returns
-   * an empty list.
-   */
+  /** Returns the files that changed since the previous call. The first call returns an empty list. */
   async take(): Promise<FileEvent[]> {
     const before = this.#times;
     const times = await this.#look();

@@ -65,10 +65,7 @@ function plainText(text: string, { event }: HookKind): HookReply {
   return { ...(isContext && { context: text }), warnings: [] };
 }
 
-/**
- * Returns a key that occurs twice in one object. JSON.parse would silently keep the last, which may not be the intended
- * one.
- */
+/** Returns a key that occurs twice in one object, where JSON.parse would silently keep the last. */
 function repeatedKey(text: string): string | undefined {
   try {
     parseJsonc(text);

@@ -11,10 +11,7 @@ import { decodeText } from "../text-file.ts";
 import type { Tool, ToolResult } from "../tools/tool.ts";
 import { type HookAnswer, type Hooks, toolNames } from "./index.ts";
 
-/**
- * A tool call as hooks receive it: `args` are the arguments that the tool receives, `wireArgs` those that the stream
- * shows.
- */
+/** A tool call as hooks receive it: `args` are the tool's arguments, `wireArgs` those that the stream shows. */
 export type HookedCall = {
   id: string;
   tool: Pick<Tool, "name" | "wire" | "mcp">;

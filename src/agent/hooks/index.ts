@@ -60,9 +60,7 @@ export type FireOptions = { signal: AbortSignal; tool?: string; names?: readonly
 
 export interface Hooks {
   has(event: HookEventName): boolean;
-  /**
-   * Runs the hooks of an event and combines their answers. Never throws: the failure of a hook is part of the answer.
-   */
+  /** Runs the hooks of an event and combines their answers. Never throws: a failure is part of the answer. */
   fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer>;
   /** The request id of the current prompt, sent as `generation_id`. */
   generationId: string;

@@ -113,10 +113,7 @@ function commandFolders(context: CommandContext): CommandFolder[] {
 
 type CommandFolder = { folder: string; within?: string[]; plugin?: string };
 
-/**
- * Returns the paths at which a command file may be. Plugin commands may have other extensions, and `/plugin:name` names
- * the plugin.
- */
+/** Returns the possible paths of a command's file. Files of plugins may have other extensions. */
 function filesOf({ folder, within, plugin }: CommandFolder, name: string): { path: string; within?: string[] }[] {
   if (plugin === undefined) return [{ path: join(folder, `${name}.md`), ...(within && { within }) }];
   const localName = name.startsWith(`${plugin}:`) ? name.slice(plugin.length + 1) : name;

@@ -79,9 +79,7 @@ function shownPath(path: string): string {
   return withoutMiddle(oneLine(path), 100);
 }
 
-/**
- * Describes uncommitted changes and recent commits. Commit subjects are untrusted, so they are quoted and shortened.
- */
+/** Describes uncommitted changes and recent commits. Commit subjects are untrusted, so they are quoted and cut. */
 function workWords({ changedFiles, commits }: NonNullable<RunEnvironment["work"]>): string {
   const changed = changedFiles === 0 ? "clean" : `${changedFiles} changed ${changedFiles === 1 ? "file" : "files"}`;
   const subjects = commits.map((subject) => JSON.stringify(oneLine(subject, 40)));

@@ -59,9 +59,7 @@ export function booleanOf(value: FieldValue | undefined): boolean | undefined {
   return word === "false" || word === "no" || word === "off" || word === "" ? false : undefined;
 }
 
-/**
- * Warns about unknown fields whose names look like misspelt known ones. Other unknown fields belong to other programs.
- */
+/** Warns about unknown fields that look like misspelt known ones. Other fields belong to other programs. */
 export function misspeltFieldWarnings(fields: ReadonlyMap<string, FieldValue>, known: readonly string[]): string[] {
   const warnings: string[] = [];
   for (const name of fields.keys()) {

@@ -8,10 +8,7 @@ import type { ServerRequests } from "./requests.ts";
 
 type FormValue = string | number | boolean | string[];
 
-/**
- * Asks the user the questions of an MCP server. Skipped fields are omitted; a form without its required fields is not
- * sent.
- */
+/** Asks the user the questions of an MCP server. A form that lacks required fields is not sent. */
 export function elicitFrom(person: Person): NonNullable<ServerRequests["elicit"]> {
   return async (server, asked, signal) => {
     const title = `The MCP server ${server} asks you`;

@@ -1,10 +1,7 @@
 // Bounds what an MCP server sends unasked: requests, questions to the user or the model, notifications.
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 
-/**
- * How many units of messages a server may send at once, and again in every ten seconds; one unit is a short
- * notification.
- */
+/** How many units of messages a server may send at once, and again every ten seconds; a short notification is one. */
 const atOnce = 2500;
 const perSecond = atOnce / 10;
 const request = 25;

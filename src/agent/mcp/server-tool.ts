@@ -93,10 +93,7 @@ function argumentsOf(input: unknown, name: string): JsonObject {
   throw new ToolFailure("error", { error: message }, message);
 }
 
-/**
- * Validates the arguments against the tool's schema and reports errors to the model. Unknown schema keywords are
- * ignored.
- */
+/** Validates arguments against the tool's schema and reports errors to the model. Unknown keywords are ignored. */
 function checkedArguments(input: unknown, name: string, schema: Offered["inputSchema"]): JsonObject {
   const args = argumentsOf(input, name);
   const fault = valueFault(args, { ...schema, type: "object" }, { place: "arguments" });

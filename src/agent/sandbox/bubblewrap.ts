@@ -11,10 +11,7 @@ export type BubblewrapParts = {
   bwrap: string;
   bash: string;
   stat: string;
-  /**
-   * Paths in /proc that can change the whole machine. Root owns their files and can write them even without
-   * capabilities.
-   */
+  /** Paths in /proc that can change the whole machine. Root can write them even without capabilities. */
   kernelPaths: readonly string[];
   /** The paths of an empty file and an empty folder, which are mounted over hidden paths. */
   emptyFile: string;

@@ -34,9 +34,7 @@ export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined 
   return undefined;
 }
 
-/**
- * A control group folder in which new groups can be created; `files` are the names of the files that set its limits.
- */
+/** A control group folder in which groups can be created; `files` are the names of its files for limits. */
 type ParentGroup = { folder: string; files: { memory?: string; processes?: string } };
 
 /** Returns the folders in which a control group may be created, best first. Each candidate is a set of folders. */

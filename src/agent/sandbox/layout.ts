@@ -37,10 +37,7 @@ export function arrangeMounts(mounts: readonly Mount[]): Layout {
   return laid;
 }
 
-/**
- * Returns a sort key in which the slash sorts before every other character, so that a folder comes directly before its
- * contents.
- */
+/** Returns a sort key in which the slash comes before other characters, so that a folder precedes its contents. */
 function keyOf(path: string): string {
   return path.replaceAll("/", "\0");
 }

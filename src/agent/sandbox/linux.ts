@@ -236,10 +236,7 @@ function skillFolders({ configDir, home }: SandboxPlan): string[] {
   return folders.flatMap((folder) => skillNames.map((name) => join(folder, name)));
 }
 
-/**
- * Replaces the bash command that the agent adds by the absolute path of the system's bash, whatever comes first in
- * PATH.
- */
+/** Replaces the agent's own bash command by the absolute path of the system's bash, whatever PATH names first. */
 function systemShell([program, ...args]: readonly string[], bash: string): string[] {
   return [program === "bash" ? bash : program!, ...args];
 }

@@ -32,9 +32,7 @@ export type PlanContext = WorkspacePaths & {
   totalMemoryMb: number;
 };
 
-/**
- * The default limit for processes: enough for any build, but it stops a runaway command before it affects the machine.
- */
+/** The default limit for processes: enough for a build, but it stops a runaway command before it does harm. */
 const defaultProcesses = 4096;
 const defaultTemporaryMb = 2048;
 const leastMemoryMb = 1024;

@@ -3,10 +3,7 @@
 
 export const relayPort = 3128;
 
-/**
- * A Node program that relays connections to a socket and runs a command. Its arguments are the socket's path and the
- * command.
- */
+/** A Node program that relays connections to a socket (its first argument) and runs a command (the others). */
 const program = `
 const net = require("node:net"), os = require("node:os"), { spawn } = require("node:child_process");
 const [path, name, ...args] = process.argv.slice(1);

@@ -13,10 +13,7 @@ import { Pauses } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
 import { composeTarget, isKnownPath, type RestoreTarget } from "./target.ts";
 
-/**
- * The state of a file: null if it did not exist; without `text` if it is too large, binary, or its name suggests a
- * secret.
- */
+/** The state of a file: null if it did not exist; without `text` if it is too large, binary, or perhaps secret. */
 export type FileState = { text?: string } | null;
 
 /** A change to a file since the snapshot of `turn`. With `now`, `after` is the present state, last changed at that time. */

@@ -16,9 +16,7 @@ export type ChatSnapshots = {
   paths(paths: readonly PathInRoot[], signal?: AbortSignal): Promise<TakenSnapshot>;
 };
 
-/**
- * `borrow`: do not save contents that a git repository already stores. `early` is a snapshot that was taken in advance.
- */
+/** `borrow`: do not save contents that a git repository stores. `early` is a snapshot that was taken in advance. */
 type TreeOptions = { borrow: boolean; early?: TakenSnapshot | undefined; signal?: AbortSignal | undefined };
 
 /** Opens the snapshots of a chat. No root may be inside another root. */

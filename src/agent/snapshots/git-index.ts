@@ -203,9 +203,7 @@ class IndexEntries {
     return { start: this.#pathStarts[number] ?? 0, end: this.#pathEnds[number] ?? 0 };
   }
 
-  /**
-   * Reads a version 4 path: how many bytes to drop from the previous path, and the suffix to add. Returns where the next entry starts.
-   */
+  /** Reads a path of version 4: how many bytes of the previous path to drop, then a suffix. Returns the next offset. */
   #addPath(number: number, at: number): number {
     const before = this.#pathAt(number - 1);
     const dropped = readOffset(this.#index, at);

@@ -174,10 +174,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
 
 /** A model that answers sooner is not delayed by a snapshot that it may not need. */
 const patienceMs = 250;
-/**
- * After this many milliseconds, an early snapshot is taken again, since the user may have changed files in the
- * meantime.
- */
+/** After this many milliseconds, an early snapshot is taken again, since the user may have changed files. */
 const longestEarlyMs = 30_000;
 
 /** Drops folders that are inside another folder of the list. */

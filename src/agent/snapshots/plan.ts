@@ -158,10 +158,7 @@ function changeOf(
   }
 }
 
-/**
- * Returns the id of a file's present content. A file that cannot be read counts as different, so that it is rewritten
- * or reported.
- */
+/** Returns the id of a file's present content. A file that cannot be read counts as different. */
 function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
   const existing = planning.store.cache.find(path, node);
   if (existing !== undefined) return existing;

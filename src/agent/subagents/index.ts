@@ -201,10 +201,7 @@ function endedByError(id: string, error: Error): SubagentEnd {
 /** How many milliseconds a stopped subagent may take to finish. */
 const stopMs = 5000;
 
-/**
- * Waits until the work has ended, `ms` milliseconds have passed, or the signal aborts. Without `ms` there is no time
- * limit.
- */
+/** Waits until the work has ended, `ms` milliseconds have passed (if given), or the signal aborts. */
 async function waitForEnd(work: Promise<unknown>, ms: number | undefined, signal: AbortSignal): Promise<void> {
   const over = orAborted(work, signal).catch(() => {});
   if (ms === undefined) await over;

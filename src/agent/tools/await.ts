@@ -8,10 +8,7 @@ import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
 
 const longestWaitMs = 600_000;
-/**
- * The maximum number of characters of new output shown to the model. The last lines are shown, since they contain the
- * outcome.
- */
+/** The maximum number of characters of new output shown to the model, taken from the end. */
 const shownCharacters = 4000;
 
 export const awaitShell = tool({

@@ -50,9 +50,7 @@ export const ls = tool({
   },
 });
 
-/**
- * A folder in the listing. `shown` contains its listed entries; undefined when the folder's entries are only counted.
- */
+/** A folder in the listing. `shown` contains its listed entries; undefined if the entries are only counted. */
 type FolderTree = {
   folders: Map<string, FolderTree>;
   files: string[];

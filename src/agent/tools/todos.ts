@@ -51,10 +51,7 @@ export class TodoList {
   }
 }
 
-/**
- * Merges an update into a known item, which keeps its creation time. Its update time changes only if something else
- * does.
- */
+/** Merges an update into a known item, whose creation time stays. Its update time changes only if it does. */
 function mergeTodo(known: Todo | undefined, item: TodoItem, { merge, at }: { merge: boolean; at: number }): Todo {
   const left = merge ? known : undefined;
   const { id, status, content = left?.content ?? "", dependencies = left?.dependencies ?? [] } = item;

@@ -52,10 +52,7 @@ export function installationOf(file: string): Installation {
   return { type: "package", scope: "project", packageRoot, manager: projectManager(project), source };
 }
 
-/**
- * Returns the dependency as the project declares it, unless it is a registry version. npm keeps no such record of global
- * packages.
- */
+/** Returns the dependency as declared, unless it is a registry version. npm has no record for global packages. */
 function sourceIn(project: string): string | undefined {
   try {
     const file = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));

@@ -86,10 +86,7 @@ function portOf(text: string | undefined): number {
   throw new UserError("USAGE", `--port '${text}' is not a port. Example: --port 4096`);
 }
 
-/**
- * Returns the password. Whoever can reach the service can run commands as its user, so remote access needs a flag and a
- * password.
- */
+/** Returns the password. Remote access needs a flag and a password, since it allows running commands. */
 function passwordFor(host: string, { line: { flags }, env }: Invocation): string | undefined {
   if (loopback.includes(host)) return undefined;
   if (!flags.has("allow-remote"))

@@ -72,10 +72,7 @@ function updateAdvice({ directory, add }: Manager, source: string): string {
   return `${before}:\n\n  cd ${directory} && ${[...add, from].join(" ")}`;
 }
 
-/**
- * Looks up the version first, quietly, so that without a network the output is one line and not pages from a failed
- * installation.
- */
+/** Looks up the version first, so that without a network the output is one line and not a failed installation. */
 async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv, name: string): Promise<string> {
   const end = await runProgram({
     ...inOurSession(manager, env),

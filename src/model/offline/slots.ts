@@ -2,10 +2,7 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import { readSum } from "./arithmetic.ts";
 
-/**
- * A prompt in which each quoted text or JSON value is replaced by one private-use character, so that its words are not
- * parsed.
- */
+/** A prompt whose quoted texts and JSON are each replaced by one private-use character, so as not to be parsed. */
 export type Masked = { text: string; literals: { raw: string; text: string }[] };
 
 const FIRST = 0xe000;

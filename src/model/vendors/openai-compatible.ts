@@ -67,10 +67,7 @@ const safeId: CallIdRule = { legal: /^[a-zA-Z0-9_-]{1,40}$/, length: 24 };
 const mistralId: CallIdRule = { legal: /^[a-zA-Z0-9]{9}$/, length: 9 };
 const anyId: CallIdRule = { legal: /./, length: 24 };
 
-/**
- * Returns the rule for call ids. A server's own ids are sent back unchanged, since some models expect them; other ids
- * are replaced.
- */
+/** Returns the rule for call ids. A server's own ids are sent back unchanged; others may be replaced. */
 function callIdRule(model: string, own: boolean): CallIdRule {
   if (isMistral(model)) return mistralId;
   // A server may offer several models, so one model may receive the ids of another.
@@ -93,9 +90,7 @@ function joinTexts(messages: ChatMessage[]): void {
   }
 }
 
-/**
- * Adds thinking before calls that have none, since these servers refuse such calls; some also refuse empty thinking.
- */
+/** Adds thinking before calls that have none, since these servers refuse such calls, and some empty thinking. */
 function fillThinking(messages: ChatMessage[]): void {
   for (const message of messages)
     if (message.role === "assistant" && !message.reasoning_content?.trim() && !message.reasoning_details)

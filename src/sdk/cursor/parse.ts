@@ -43,10 +43,7 @@ function unifyInit(event: JsonObject): UnifiedMessage | null {
   return messageOf(event, { role: "system", content: [{ type: "text", text }] });
 }
 
-/**
- * Converts an assistant line, which is a streamed piece, a text before a call, or the final text; `_original` shows
- * which.
- */
+/** Converts an assistant line: a streamed piece, a text before a call, or the final text (see `_original`). */
 function unifySaid(event: CursorUserEvent | CursorAssistantEvent): UnifiedMessage {
   return messageOf(event, { role: event.type, content: event.message.content });
 }

@@ -46,10 +46,7 @@ export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
   );
 }
 
-/**
- * Reads a result. Gemini's stream contains only its displayed form, which for most tools just says that there is a
- * result.
- */
+/** Reads a result. Gemini's stream contains only its displayed form, which for most tools says very little. */
 function geminiOutcome(call: ToolCallPart, resultDisplay: string): Outcome {
   const args = fieldsOf(call.args);
   switch (call.name) {

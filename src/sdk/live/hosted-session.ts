@@ -111,9 +111,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#resumeReading();
   }
 
-  /**
-   * Whether we are stopping the process, except through `close`. Its further output then does not count as an answer.
-   */
+  /** Whether we are stopping the process, other than by `close`: its further output is not an answer. */
   get #isBeingEnded(): boolean {
     return !this.stopped && this.#parts.child.stopReason() !== undefined;
   }

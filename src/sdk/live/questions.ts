@@ -8,10 +8,7 @@ export class Questions {
   readonly #isLeft: boolean;
   readonly #open = new Map<string, AbortController>();
 
-  /**
-   * With `isLeft`, questions that this human does not answer are left to other clients; otherwise they are answered
-   * with no.
-   */
+  /** With `isLeft`, questions that this human does not answer are left to others; otherwise the answer is no. */
   constructor(human: Human | undefined, { isLeft = false } = {}) {
     this.#human = human;
     this.#isLeft = isLeft;

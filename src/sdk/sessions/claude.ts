@@ -135,10 +135,7 @@ function conversation(
 ): UnifiedMessage[] {
   const messages: UnifiedMessage[] = [];
   const answers = new Map<string, UnifiedMessage>();
-  /**
-   * Whether the last entry was a slash command, which is stored as typed. For a user-defined command, the next entry is
-   * its prompt.
-   */
+  /** Whether the last entry was a slash command. If the user defined it, the next entry is its prompt. */
   let command = false;
   for (const [index, entry] of entries.entries()) {
     const timestamp = timeOf(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;

@@ -21,9 +21,7 @@ function isHead(value: JsonObject): boolean {
   return typeof value.sessionId === "string" && typeof value.projectHash === "string";
 }
 
-/**
- * Returns whether a file was written by `/chat save`: it contains the conversation in the format of the vendor's API.
- */
+/** Returns whether `/chat save` wrote a file: it contains the conversation in the format of the vendor's API. */
 function isContents(value: unknown): value is JsonObject[] {
   return (
     Array.isArray(value) &&
@@ -38,10 +36,7 @@ function isPromptLog(value: unknown): value is JsonObject[] {
   return Array.isArray(value) && isObject(value[0]) && "sessionId" in value[0] && "messageId" in value[0];
 }
 
-/**
- * The messages of a session: `current` are the ids in the list now; `all` contains every message ever in it, except
- * rewound ones.
- */
+/** A session's messages: `current` are the ids in the list now; `all` contains all but rewound messages. */
 type SessionLog = { metadata: JsonObject; current: string[]; all: Map<string, MessageRecord> };
 
 function read(path: string): ReadSession {

@@ -134,9 +134,7 @@ function lastModel(messages: readonly UnifiedMessage[]): string | undefined {
   return messages.findLast((message) => message.model !== undefined)?.model;
 }
 
-/**
- * Gives each call and its result a unique id: some CLIs reuse ids, and some files begin or end in the middle of a call.
- */
+/** Gives each call a unique id: some CLIs reuse ids, and some files begin or end in the middle of a call. */
 function pairCalls(unpaired: readonly UnifiedMessage[], losses: Losses): UnifiedMessage[] {
   /** How many times an id was used, and the id that replaces it in its current use. */
   const uses = new Map<string, number>();

@@ -39,10 +39,7 @@ export interface FleetRun extends Omit<Run<unknown>, "session"> {
     /** Queues another run of the same agent, which starts when this one has ended. */
     send(prompt: string | Prompt): FleetRun;
   };
-  /**
-   * The run's changes in the format of `git diff --binary`, once it has ended. Undefined if it did not work on its own
-   * files.
-   */
+  /** The run's changes in the format of `git diff --binary`, after its end. Undefined without files of its own. */
   patch(): Promise<string | undefined>;
 }
 

@@ -49,9 +49,7 @@ export type ChatRecord = {
   wholeTurns: number;
 };
 
-/**
- * The only writer of a chat. Data passed to a method is committed when the method returns; a failure throws a UserError STORE_*.
- */
+/** The only writer of a chat. Data is committed when a method returns; failures throw a UserError STORE_*. */
 export interface ChatWriter {
   readonly metadata: ChatMetadata;
   /** The conversation to send to the model, compacted where it was before. */

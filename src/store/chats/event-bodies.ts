@@ -8,9 +8,7 @@ import { decodeDelta, encodeDelta } from "./delta.ts";
 /** Shorter bodies gain too little, longer ones take too long: both are stored unchanged. */
 const shortest = 150;
 const longest = 4 * 1024 * 1024;
-/**
- * The length up to which an event is stored as changes to the nearest similar one, without looking for a better one.
- */
+/** The length up to which an event is stored as changes to the nearest similar one. */
 const short = 400;
 /** A base may itself be a difference. This limits how many must be read to decode one event. */
 const deepest = 48;

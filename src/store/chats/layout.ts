@@ -31,10 +31,7 @@ export function chatIdentity(folder: string): { id: string; configDir: string } 
   return { id: basename(folder), configDir: resolve(folder, "../../..") };
 }
 
-/**
- * Returns the path of a chat's store. Concatenated by hand, since for thousands of chats `join` takes longer than the
- * disk.
- */
+/** Returns the path of a chat's store. Concatenated, since for thousands of chats `join` is slower than the disk. */
 export function storeFile(folder: string): string {
   return `${folder}${sep}store.db`;
 }

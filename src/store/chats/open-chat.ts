@@ -201,10 +201,7 @@ function openForWriting(folder: string): StoreConnection {
   return store;
 }
 
-/**
- * Throws if a file is read-only. This includes root, who could write it: the permission shows that it should not be
- * written.
- */
+/** Throws if a file is read-only, also for root, who could write it: it should not be written. */
 function checkWritable(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat || process.platform === "win32" || (stat.mode & 0o222) !== 0) return;

@@ -31,9 +31,7 @@ export function readChat(folder: string, options: ReadOptions = {}): ChatRecord 
 
 export type ReadOptions = { events?: boolean };
 
-/**
- * Reads a chat whose store may be damaged. Returns what its pages still contain, with the damage as the first problem.
- */
+/** Reads a chat whose store may be damaged: what its pages still contain, with the damage as first problem. */
 export function readWhatIsLeft(folder: string, options: ReadOptions = {}): ChatRecord {
   try {
     return readChat(folder, options);

@@ -7,10 +7,7 @@ const referenceBytes = 34;
 /** The same bytes as hexadecimal digits, in which ids are written. */
 export const referenceDigits = "0a20";
 
-/**
- * A small JSON after the references, in field 1000, which decoders skip. One popular reader only considers nodes that contain
- * JSON.
- */
+/** A small JSON after the references, which decoders skip. One popular reader requires nodes to contain JSON. */
 const tail = endOf('{"type":"root"}');
 
 function endOf(json: string): Buffer {

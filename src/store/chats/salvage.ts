@@ -49,10 +49,7 @@ function restoreMeta(store: StoreConnection): void {
 
 type KnownTable = {
   name: string;
-  /**
-   * The columns of the table. `sequence` and `rowid` are both the row's number; `rowid` is used if there is no other
-   * order.
-   */
+  /** The columns of the table. `sequence` and `rowid` are the row's number; `rowid` is the order of last resort. */
   columns: string;
   fits(row: SalvagedRow): boolean;
 };

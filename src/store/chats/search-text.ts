@@ -6,10 +6,7 @@ import { readChat } from "./read-chat.ts";
 export type SearchText = {
   title: string;
   body: string;
-  /**
-   * Suffixes of camel-case names, so that a prefix search finds words inside them: `CommandLine` and `Line` of
-   * `parseCommandLine`.
-   */
+  /** Parts of camel-case names, so that a prefix search finds `CommandLine` and `Line` in `parseCommandLine`. */
   parts: string;
 };
 

@@ -1,8 +1,6 @@
 // Computes SHA-256 of short texts without loading node:crypto, which takes a quarter of the startup time.
 
-/**
- * The input length (of one text or of all together) from which the native hash is faster, including its loading time.
- */
+/** The length of input (one text or all together) from which the native hash is faster, loading included. */
 const longInput = 16 * 1024;
 
 let native: typeof import("node:crypto") | undefined;

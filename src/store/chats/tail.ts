@@ -31,10 +31,7 @@ export function readTail(store: StoreConnection, rootId: string | undefined, aft
   return { messages, root, turn: last?.turn ?? 0, lastSequence: last?.sequence ?? 0, lastNumber };
 }
 
-/**
- * Returns undefined if SQLite cannot concatenate the blobs (too large or damaged); the caller then reads the whole
- * history.
- */
+/** Returns undefined if SQLite cannot concatenate the blobs: the caller then reads the whole history. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -62,10 +62,7 @@ function joinChanges(changes: readonly Change[], next: Change): readonly Change[
   return [...changes.slice(0, -1), { ...last, inserted: last.inserted + next.inserted }];
 }
 
-/**
- * Moves the cursor and ends the undo group, so that further typing is a new undo step. `goal` is the column for
- * vertical moves.
- */
+/** Moves the cursor and ends the undo group: typing starts a new one. `goal` is the column for vertical moves. */
 export function moveTo(
   buffer: TextBuffer,
   cursor: number,

@@ -3,9 +3,7 @@ import { isObject } from "../../json/object.ts";
 import { harborRules } from "./harbor.ts";
 import { type Line, noteWord, prompt, sessionOf, type Trial, type TrialName, type Trials } from "./trials.ts";
 
-/**
- * The result of a rule: undefined if it holds, what was observed instead, or with `skip` why it could not be checked.
- */
+/** The result of a rule: undefined if it holds, otherwise what was observed, or in `skip` why it was not checked. */
 export type Fault = string | { skip: string } | undefined;
 
 export type Rule = {

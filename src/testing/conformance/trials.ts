@@ -115,10 +115,7 @@ export function sessionOf({ lines }: Trial): string {
   return (id as string | undefined) ?? unknownSession;
 }
 
-/**
- * Returns an environment with a made-up key if there is none, and the offline model for our own CLI, so that no vendor
- * is called.
- */
+/** Returns an environment with a made-up key if there is none, so that no vendor is called. */
 function withAKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (env["CURSOR_API_KEY"] !== undefined) return env;
   return { ...env, CURSOR_API_KEY: "conformance", COURSER_MODEL: env["COURSER_MODEL"] ?? "offline" };

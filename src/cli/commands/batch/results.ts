@@ -26,9 +26,7 @@ export type BatchResult = {
   durationMs: number;
   turns: number;
   denials?: Denial[];
-  /**
-   * The changes of a run that worked on its own copy of the files. If the patch is too large, only its size is given.
-   */
+  /** The changes of a run that worked on a copy of the files. If the patch is too large, only its size. */
   patch?: string;
   patchBytes?: number;
   branch?: string;

@@ -86,10 +86,7 @@ function resultOf(ending: TurnEnding, sessionId: string, answerText: string): Se
   return { ...result, isError: true, text: withoutSecrets(ending.message), ...code };
 }
 
-/**
- * Applies the task to the request that `mcp serve` was started with. A task can restrict permissions but never extend
- * them.
- */
+/** Applies the task to the request of `mcp serve`. A task can restrict permissions but never extend them. */
 function narrowRequest(
   { request: served, host: { env, program } }: { request: RunRequest; host: RunHost },
   { workspace, mode, sessionId }: ServedTask,

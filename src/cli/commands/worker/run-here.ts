@@ -10,10 +10,7 @@ import { openRunByFlags } from "../../open-run.ts";
 import { runHost } from "../../run-request.ts";
 import { withoutSecrets } from "../../stdout.ts";
 
-/**
- * Runs an agent within this process, where `openOwn` would start another process. It cannot hold tool calls for the
- * caller.
- */
+/** Runs an agent within this process instead of another (see `openOwn`). It cannot hold tool calls. */
 export async function runHere(
   given: RunRequest,
   { human, attended, signal }: Pick<OwnOptions, "human" | "attended" | "signal">,

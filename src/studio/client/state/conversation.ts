@@ -189,9 +189,7 @@ export class Conversation {
     this.isWhole.value = true;
   }
 
-  /**
-   * Reads what another program has added to the session, beginning with the last known turn, which may have changed.
-   */
+  /** Reads what another program added to the session, from the last known turn on, which may have changed. */
   async #readOn(ref: SessionRef): Promise<void> {
     if (this.#isReading || this.status.value !== "ready" || !this.isWhole.value) return;
     this.#isReading = true;

@@ -25,9 +25,7 @@ export type Vim = {
   readonly commands: number;
   /** The position where the visual selection began. */
   readonly anchor?: number;
-  /**
-   * Set in insert mode: the text before it, the offset where it began, the count, and the text before each repetition.
-   */
+  /** Set in insert mode: the text before it, the offset of its start, the count, and what precedes a repetition. */
   readonly inserting?: { text: string; at: number; count: number; between: string };
   /** The characters overwritten in replace mode, restored by backspace. */
   readonly overwritten?: readonly string[];

@@ -87,9 +87,7 @@ export function runVisual(work: Work, command: Command, range: Range): Work | un
   return undefined;
 }
 
-/**
- * Returns the cursor after an operator: the start of the selection, or its own position if lines were selected upwards.
- */
+/** Returns the cursor after an operator: the start of the selection, or its place after an upward selection. */
 function firstPlace({ vim, buffer }: Work, { start, linewise }: Range): number {
   if (vim.anchor === undefined) return buffer.cursor; // the operator is repeated by `.`
   return linewise && lineStart(buffer.text, vim.anchor) > buffer.cursor ? buffer.cursor : start;
