@@ -3,10 +3,10 @@ import Prism from "prismjs";
 import type { CodePiece } from "./code-piece.ts";
 import "./languages.ts";
 
-/** Longer texts take too long to highlight. */
+/** The length in characters above which code is not highlighted. */
 const maxCode = 100_000;
 
-/** Returns the pieces of each line. */
+/** Splits code into pieces for highlighting, line by line. */
 export function codePieces(code: string, language: string): CodePiece[][] {
   const grammar = Prism.languages[aliases[language] ?? language];
   const lines: CodePiece[][] = [[]];
@@ -26,7 +26,7 @@ export function codePieces(code: string, language: string): CodePiece[][] {
   return lines;
 }
 
-/** Alternative names that models and files use for a language. */
+/** Alternative names of languages, as used by models and file names. */
 const aliases: Record<string, string> = {
   sh: "bash",
   shell: "bash",
