@@ -8,7 +8,7 @@ const project = flag(
   "Use the project's .cursor/cli.json instead of your own configuration",
 );
 
-/** The run flags that change the answer. */
+/** Flags for runs that change which permissions apply. */
 const ofRun = {
   uses: ["print", "force", "mode", "allow", "deny", "sandbox", "trust", "workspace", "add-dir"],
   meanings: {
