@@ -24,7 +24,7 @@ import {
   wrappers,
 } from "../programs/wrapper-table.ts";
 import { showText } from "../show.ts";
-import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
+import { expandWord, isNumeric, readingsOf, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
 import { followDatabase, followFile, followInput, noteCode, noteLoads } from "./inline-code.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
 import { noteMisread, nothingStarted, type ProgramStart, type StartedPrograms, tooMuch } from "./started-programs.ts";
@@ -71,6 +71,9 @@ function descend(
         if (name) followVariable(name, text!, trail);
       }
     follow(command.name, args, trail);
+    const readings = readingsOf(command.args, args);
+    if (!readings) found.opaque.push("its words may have too many values");
+    for (const reading of readings ?? []) follow(command.name, reading, trail);
     const unset = unsetReading(args);
     if (unset) follow(command.name, unset, { ...trail, depth: depth + 1, certain: false, ifUnset: true });
   }
