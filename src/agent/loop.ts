@@ -1,5 +1,4 @@
 // runTurn: runs a turn from prompt to answer as a stream of events. It always ends in exactly one `done` or `fail`.
-
 import { setMaxListeners } from "node:events";
 import { ModelError } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";

@@ -167,7 +167,7 @@ export const commands: readonly Command[] = [
   withInnerFlags({
     name: "hooks",
     ours: true,
-    summary: "Write, install, check and test hooks for Cursor, Claude Code and Codex",
+    summary: "Write, install, check and test hooks for Cursor, Claude Code, Codex and Gemini CLI",
     examples: ["hooks init", "hooks install --dry-run", "hooks test preToolUse"],
     commands: hookCommands,
     inner: "list",

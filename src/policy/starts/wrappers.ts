@@ -1,5 +1,4 @@
 // Follows commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
-
 import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "../parse/shell.ts";
 import { literalWord } from "../parse/shell-word.ts";
