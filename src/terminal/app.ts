@@ -350,7 +350,6 @@ export class App implements Desk {
   }
 
   async reprint(): Promise<void> {
-    // the history contains what the old transcript did not show yet
     this.#transcript = this.transcriptOf({ isExpanded: false, isLive: true });
     await this.#showHistory("all");
     this.redraw();

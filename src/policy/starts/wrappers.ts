@@ -380,13 +380,8 @@ export function followScript(text: string, found: StartedPrograms): void {
   if (errors.length > 0) found.unreadable.push(text);
   for (const why of [...errors, ...evaluates])
     found.opaque.push(`a script that it runs cannot be seen through: ${showText(why)}`);
-  followCommands(line, scopeOf(line, found.scopes[0]), {
-    depth: 1,
-    certain: false,
-    inOption: true,
-    found,
-    source: text,
-  });
+  const inside = { depth: 1, certain: false, inOption: true, found, source: text } as const;
+  followCommands(line, scopeOf(line, found.scopes[0]), inside);
 }
 
 /** Follows the same command under another name of its program. */
