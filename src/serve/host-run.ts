@@ -14,7 +14,7 @@ import type { Fleet, Lease, ReceivedMessage, RunEnd, RunRecord } from "./fleet.t
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { liveOptions } from "./live-options.ts";
 import { refusedMode } from "./new-run.ts";
-import { addEndings, endOf, failedEnd } from "./run-end.ts";
+import { addEndings, failedEnd, runEnd } from "./run-end.ts";
 import { RunLogWriter } from "./run-log-writer.ts";
 import { RunQuestions } from "./run-questions.ts";
 import { Checkpoints } from "./worker/checkpoint.ts";
@@ -181,7 +181,10 @@ class RunProcess {
     for (const entry of this.#continuation.owed) this.#writer.add(entry);
     if (this.#canGoOn) return undefined;
     // The previous host finished the run but was lost before it could write the end.
-    if (this.#continuation.isAnswered && (await this.#finish(endOf(this.#endings, this.#run, undefined), 0)).isFinished)
+    if (
+      this.#continuation.isAnswered &&
+      (await this.#finish(runEnd(this.#endings, this.#run, undefined), 0)).isFinished
+    )
       return undefined;
     const next = this.#run.spec.source
       ? "start it again, with --on-worker-loss continue if it may continue on another worker next time."
@@ -285,7 +288,7 @@ class RunProcess {
   #endNow(error: { message: string; code: string } | undefined): RunEnd {
     const reason: unknown = this.#stop.signal.reason;
     if (reason instanceof UserError) return addEndings(failedEnd(reason, this.#run, "cancelled"), this.#endings);
-    return endOf(this.#endings, this.#run, error);
+    return runEnd(this.#endings, this.#run, error);
   }
 
   async #finish(known: RunEnd, handled: number): Promise<{ isFinished: boolean }> {

@@ -95,7 +95,7 @@ export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
     if (choice.type !== "repository" && choice.type !== "upload") return withSource(choice);
     // If the user trusts the folder on this machine, it is trusted on the worker too.
     const trust = isTrusted(configDir(options.env), workspace) ? { trust: true } : {};
-    if (choice.type === "repository") return withSource(await repositoryOf(workspace, options), trust);
+    if (choice.type === "repository") return withSource(await repositorySource(workspace, options), trust);
     const sending = uploads.get(workspace) ?? upload(run.id, workspace, choice.isWhole === true);
     uploads.set(workspace, sending);
     try {
@@ -108,7 +108,7 @@ export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
 }
 
 /** Refuses a commit that is on no remote branch, because workers could not fetch it. */
-async function repositoryOf(workspace: string, options: SendOptions): Promise<WorkspaceSource> {
+async function repositorySource(workspace: string, options: SendOptions): Promise<WorkspaceSource> {
   const call = { ...options, cwd: workspace };
   const { stdout: from, problem } = await tryGit(["remote", "get-url", "origin"], call);
   if (problem !== undefined)

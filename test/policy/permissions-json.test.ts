@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { decide, type Situation } from "../../src/policy/decide.ts";
 import type { Need } from "../../src/policy/need.ts";
-import { linesOf } from "../../src/store/rule-files.ts";
+import { entryLines } from "../../src/store/rule-files.ts";
 import { loadSettings, type Settings } from "../../src/store/settings.ts";
 
 let base: string;
@@ -144,7 +144,7 @@ describe("faulty rules", () => {
       [user]: '\ufeff{ "permissions": {\n"deny": ["Shell(a)"],\n"allow": [\n"Shell(b)", "bad",\n"Shell(c)"] } }',
       [shared]: '{\n"terminalAllowlist": ["d"]}',
     });
-    expect(rules.map(({ text, source, entry }) => [text, entry, linesOf(source)(entry)])).toEqual([
+    expect(rules.map(({ text, source, entry }) => [text, entry, entryLines(source)(entry)])).toEqual([
       ["Shell(a)", "permissions.deny[0]", 2],
       ["Shell(b)", "permissions.allow[0]", 4],
       ["Shell(c)", "permissions.allow[2]", 5],

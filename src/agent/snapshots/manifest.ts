@@ -49,11 +49,11 @@ export function* objectsIn(
  */
 export function encodeFolder(entries: ReadonlyMap<string, SnapshotEntry>): string {
   let text = "";
-  for (const [name, entry] of entries) text += `${entry.kind} ${fieldsOf(entry)} ${JSON.stringify(name)}\n`;
+  for (const [name, entry] of entries) text += `${entry.kind} ${entryFields(entry)} ${JSON.stringify(name)}\n`;
   return text;
 }
 
-function fieldsOf(entry: SnapshotEntry): string {
+function entryFields(entry: SnapshotEntry): string {
   switch (entry.kind) {
     case "file":
       return `${entry.mode.toString(8)} ${entry.size} ${entry.object}`;
@@ -75,12 +75,12 @@ function decode(text: string): Map<string, SnapshotEntry> {
     if (line === "") continue;
     const [kind, mode, size, object] = line.split(" ", 4) as [SnapshotEntry["kind"], string, string, string];
     const name = JSON.parse(line.slice(kind.length + mode.length + size.length + object.length + 4)) as string;
-    entries.set(name, entryOf(kind, { mode, size, object }));
+    entries.set(name, parseEntry(kind, { mode, size, object }));
   }
   return entries;
 }
 
-function entryOf(
+function parseEntry(
   kind: SnapshotEntry["kind"],
   { mode, size, object }: Record<"mode" | "size" | "object", string>,
 ): SnapshotEntry {

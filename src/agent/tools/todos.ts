@@ -90,14 +90,14 @@ export const todoWrite = tool({
   }),
   wireArgs(args, { todos }) {
     const list = new TodoList(todos?.all());
-    list.update(args.todos, { merge: args.merge, at: timeOf(args) });
+    list.update(args.todos, { merge: args.merge, at: callTime(args) });
     const named = new Map(list.all().map((todo) => [todo.id, todo]));
-    return { todos: args.todos.map(({ id }) => onWire(named.get(id)!)), merge: args.merge ?? false };
+    return { todos: args.todos.map(({ id }) => todoOnWire(named.get(id)!)), merge: args.merge ?? false };
   },
   needs: () => [],
   async run(args, { todos: list }) {
     const next = new TodoList(list.all());
-    next.update(args.todos, { merge: args.merge, at: timeOf(args) });
+    next.update(args.todos, { merge: args.merge, at: callTime(args) });
     const todos = next.all();
     const empty = todos.find((item) => item.id === "" || item.content === "");
     if (empty)
@@ -115,7 +115,7 @@ export const todoWrite = tool({
     return {
       outcome: {
         kind: "success",
-        value: { todos: todos.map(onWire), totalCount: todos.length, wasMerge: args.merge ?? false },
+        value: { todos: todos.map(todoOnWire), totalCount: todos.length, wasMerge: args.merge ?? false },
       },
       text: lines.length > 0 ? lines.join("\n") : "The list is empty.",
     };
@@ -125,13 +125,13 @@ export const todoWrite = tool({
 const times = new WeakMap<object, number>();
 
 /** Returns when a call was made, so that its arguments and its result show the same time. */
-function timeOf(args: object): number {
+function callTime(args: object): number {
   const at = times.get(args) ?? Date.now();
   times.set(args, at);
   return at;
 }
 
-function onWire(todo: Todo) {
+function todoOnWire(todo: Todo) {
   return {
     id: todo.id,
     content: todo.content,

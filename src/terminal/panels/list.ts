@@ -89,7 +89,9 @@ export function listPanel<Value>(palette: Palette, options: ListOptions<Value>):
     // In a wide window, keep the notes close to their items.
     const needed = aside + widest(shown.map((item) => item.aside ?? "")) + widest(shown.map(({ note = "" }) => note));
     const edge = Math.min(columns - rightMargin, Math.max(layoutWidth(columns), needed));
-    const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width, aside, edge }));
+    const lines = shown.map((item, index) =>
+      itemLine(item, first + index === selected, { columns, width, aside, edge }),
+    );
     if (lines.length === 0) lines.push(palette.soft("   no matches"));
     const counted =
       left.length === options.items.length ? `${left.length}` : `${left.length} of ${options.items.length}`;
@@ -108,7 +110,7 @@ export function listPanel<Value>(palette: Palette, options: ListOptions<Value>):
     };
   }
 
-  function lineOf(
+  function itemLine(
     { label, detail = "", aside = "", note = "" }: ListItem<Value>,
     isSelected: boolean,
     at: { columns: number; width: number; aside: number; edge: number },

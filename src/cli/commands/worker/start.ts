@@ -67,17 +67,18 @@ async function workUntilToldToLeave(
 ): Promise<number> {
   const { name, pool = "default", labels, concurrency, singleUse } = settings;
   const stats = new WorkerStats({ name, pool, labels, version: invocation.version, concurrency });
-  const say = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
+  const printStatus = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
   await fleet.waiting(); // fail at the start if the fleet cannot be reached
   const listening = management && (await listenForManagement(management, stats));
-  const signals = watchSignals(say, { gone, isStuck: () => !stats.isReached || stats.running === 0 });
-  await tidyUp(settings, place, say);
+  const signals = watchSignals(printStatus, { gone, isStuck: () => !stats.isReached || stats.running === 0 });
+  await tidyUp(settings, place, printStatus);
   fleet.onReach((isReached) => {
     stats.isReached = isReached;
-    if (!signals.drain.aborted) say(isReached ? "the fleet is reached again" : "the connection to the fleet was lost");
+    if (!signals.drain.aborted)
+      printStatus(isReached ? "the fleet is reached again" : "the connection to the fleet was lost");
   });
   const at = listening ? `, http://${listening.host}:${listening.port}/metrics` : "";
-  say(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
+  printStatus(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
   forgetFleet(invocation.env);
   const regular = keepUp(fleet, stats);
   try {
@@ -88,9 +89,9 @@ async function workUntilToldToLeave(
       ...place,
       program,
       ...signals,
-      onLine: say,
+      onLine: printStatus,
     });
-    if (!singleUse) say(`worker ${name}: ${stats.endedAll} runs, leaving`);
+    if (!singleUse) printStatus(`worker ${name}: ${stats.endedAll} runs, leaving`);
     gone.throwIfAborted();
     return singleUse && typeof last === "object" ? exitOf(last) : singleUse && last === "lost" ? 1 : 0;
   } finally {
