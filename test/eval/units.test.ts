@@ -102,12 +102,15 @@ describe("reading tasks", () => {
     ["", { "environment/docker-compose.yaml": "" }, "docker-compose.yaml needs containers"],
     ["", { "environment/Dockerfile": "FROM a\nRUN b\n" }, "environment/Dockerfile, line 2"],
     ["[metadata.courser]\nmode = 'fast'\n", {}, 'must be "plan" or "ask"'],
-  ] as [string, Record<string, string>, string][])("an unusable task says why: %j", (toml, files, why) => {
-    const place = createWorkspace();
-    const folder = taskIn(place, "one", toml, files);
-    expect(() => readTask(folder)).toThrow(why);
-    place.remove();
-  });
+  ] as [string, Record<string, string>, string][])(
+    "an eval task that cannot be used says why: %j",
+    (toml, files, why) => {
+      const place = createWorkspace();
+      const folder = taskIn(place, "one", toml, files);
+      expect(() => readTask(folder)).toThrow(why);
+      place.remove();
+    },
+  );
 
   it("a task is found alone or among others", () => {
     const place = createWorkspace();

@@ -87,7 +87,7 @@ describe("merging rules of all files", () => {
     expect(load(files).autoRun).toEqual({ allow: ["a"], block: ["b"] });
   });
 
-  it("each list knows the case of its names", async () => {
+  it("names in each list of permissions.json are compared with or without case, as the list requires", async () => {
     const settings = load({
       [user]: { permissions: { allow: ["Mcp(Linear:list)", "WebFetch(Docs.Example.COM)"], deny: ["Mcp(evil:*)"] } },
       [shared]: { terminalAllowlist: ["Git"], mcpAllowlist: ["GitHub:Get_*"] },
@@ -115,7 +115,7 @@ describe("permissions.json", () => {
     expect(settings.autoRun).toEqual({ allow: ["Tests may run."], block: ["No publishing.", "No network."] });
   });
 
-  it("permissions.json reports what it cannot use", () => {
+  it("entries of permissions.json that cannot be used are reported", () => {
     const settings = load({
       [shared]: { terminalAlowlist: [], autoRun: { allowInstructions: [], block_instructions: "x" }, other: 1 },
       [projectShared]: { autoRun: [] },
@@ -154,8 +154,11 @@ describe("faulty rules", () => {
 });
 
 describe("approvalMode", () => {
-  it.each(["allowlist", "auto-review", "unrestricted"] as const)("only the user can set %s", (approvalMode) => {
-    expect(load({ [user]: { approvalMode } }).approvalMode).toBe(approvalMode);
-    expect(load({ [user]: {}, [project]: { approvalMode } }).approvalMode).toBe("allowlist");
-  });
+  it.each(["allowlist", "auto-review", "unrestricted"] as const)(
+    "a project's permissions.json cannot set %s, only the user's can",
+    (approvalMode) => {
+      expect(load({ [user]: { approvalMode } }).approvalMode).toBe(approvalMode);
+      expect(load({ [user]: {}, [project]: { approvalMode } }).approvalMode).toBe("allowlist");
+    },
+  );
 });

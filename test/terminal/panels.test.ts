@@ -103,7 +103,7 @@ it("/permissions adds and removes rules, which hold in the chat at once", async 
   expect(existsSync(join(workspace.path, "made"))).toBe(true);
 });
 
-it("in a window of 60 columns, /context fits, the pager says how to leave it, and a long rule is shown whole", async () => {
+it("in a window of 60 columns, /context fits, the pager shows how to close it, and a long rule is shown completely", async () => {
   const rule = "Read(~/a/long/folder/with/many/parts/and/a/file/that/is/not/to/be/read.txt)";
   const { pty } = await start([{ text: "Seen." }], {
     columns: 60,
