@@ -127,10 +127,7 @@ function isBudget(value: unknown): value is BudgetUse {
   return isObject(value) && Object.values(value).every((count) => typeof count === "number");
 }
 
-/**
- * Checks for a list of objects that hold strings or numbers under these keys, in this order, and nothing else. `key?` may be
- * missing.
- */
+/** Checks a list of objects with strings or numbers under exactly these keys, in order. `key?` may be missing. */
 function areAll<Item>(
   ...keys: ((keyof Item & string) | `${keyof Item & string}?`)[]
 ): (value: unknown) => value is Item[] {

@@ -24,10 +24,7 @@ import { deepest, JsonTextError, parseJsonc } from "./jsonc.ts";
 
 const maxBytes = 1024 * 1024;
 
-/**
- * Returns the object in a file, or undefined if there is no file. Throws for any other problem, since the file may hold deny
- * rules.
- */
+/** Returns the object in a file, or undefined if there is no file. Any other problem is thrown. */
 export function readJson(file: string): JsonObject | undefined {
   return readJsonText(file)?.value;
 }

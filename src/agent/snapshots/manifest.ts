@@ -1,10 +1,7 @@
 // Encodes and decodes snapshots: one blob per folder, so that an unchanged folder is stored once.
 import type { UnsavedReason } from "./reasons.ts";
 
-/**
- * The state of a path in a snapshot. `absent`: it did not exist. `unmade`: the folder did not exist; a restore removes
- * it if it is empty.
- */
+/** The state of a path in a snapshot. `absent`: it did not exist. `unmade`: a folder that did not exist. */
 export type SnapshotEntry =
   | { kind: "file"; mode: number; size: number; object: string }
   | { kind: "link"; object: string }

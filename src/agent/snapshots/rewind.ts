@@ -20,10 +20,7 @@ export type RewindContext = {
   chat: Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn">;
 };
 
-/**
- * The result of a restore or its dry run. `left` lists paths that are not changed, and why; `failed` those that should
- * have been changed.
- */
+/** The result of a restore or its dry run. `left` lists paths that are not changed; `failed` those that failed. */
 export type RestoreResult = { steps: readonly RestoreStep[]; left: readonly LeftPath[]; failed: readonly LeftPath[] };
 
 export type Rewind = {
