@@ -48,7 +48,8 @@ async function played(
 ): Promise<string[]> {
   const home = homes.get(more.in ?? title) ?? join(base, `home-${homes.size}`);
   homes.set(title, home);
-  const own = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value).replaceAll("~/", `${home}/`)) as Value;
+  const own = <Value>(value: Value): Value =>
+    JSON.parse(JSON.stringify(value).replace(/(?<=")~\//g, `${home}/`)) as Value;
   for (const [name, content] of Object.entries({ "work/a.txt": "a\n", ...own(files) })) {
     mkdirSync(dirname(join(home, name)), { recursive: true });
     writeFileSync(join(home, name), typeof content === "string" ? content : JSON.stringify(content));
@@ -82,6 +83,7 @@ async function played(
     learnSecrets: (values) => values.length > 0 && say(`secrets ${JSON.stringify(values)}`),
     warn: (message) => say(`said by the host: ${message}`),
     ...more.host,
+    ...(more.host?.log !== undefined && { log: own(more.host.log) }),
     seams: {
       now: () => time++,
       newId: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,

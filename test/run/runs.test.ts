@@ -11,14 +11,8 @@ const hi = [{ text: "Hi." }];
 const attended = { attended: () => true };
 const asks = { force: false, trust: true } as const;
 const outside = { sandbox: "disabled", ...asks } as const;
-const _helper = "---\nname: helper\ndescription: Helps\n---\nYou help.";
 const textOf = (name: string) => (home: string) =>
   existsSync(join(home, name)) ? readFileSync(join(home, name), "utf8") : "none";
-const _ended = (home: string) => {
-  const end = JSON.parse(textOf("end.json")(home)) as Record<string, unknown>;
-  return Object.fromEntries(["reason", "status", "error", "final_status"].map((name) => [name, end[name]]));
-};
-const _hook = (command: string, more = {}) => ({ command, ...more });
 
 const held: string[] = [];
 
@@ -112,6 +106,22 @@ const scenarios: Record<string, Scenario> = {
       say((await run.setModel("no/such").catch((error: Error) => error.message)) ?? "set");
       await run.setModel(`script:${home}/other.json`);
       await run.send({ text: "x" }).ending;
+    },
+  },
+  "a model of another name": {
+    script: [...hi, { aside: true, text: "Aside.", usage: { inputTokens: 1_000_000, outputTokens: 0 } }],
+    request: { price: { input: 1, output: 2 } },
+    act: async (run, { say }) => {
+      const shown = async () =>
+        say(JSON.stringify({ ...(await run.context()), used: 0, system: 0, tools: 0, messages: 0 }));
+      await run.send({ text: "x" }).ending;
+      await shown();
+      say(await run.aside("what?"));
+      await shown();
+      say(JSON.stringify(run.spent?.()));
+      await run.setModel("offline");
+      await run.send({ text: "x" }).ending;
+      await shown();
     },
   },
   "permission questions": {
@@ -255,7 +265,7 @@ const scenarios: Record<string, Scenario> = {
       run.interrupt();
       say((await sent.ending).type);
       for (const each of others) await each.ending;
-      say(JSON.stringify(run.spent()));
+      say(JSON.stringify(run.spent?.()));
     },
   },
   "one that waits alone": {
