@@ -1,8 +1,8 @@
 // Whole runs in this process, written down: what is shown, what the model is sent, what people are asked, and what is said beside it.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ModelRequest } from "../../src/model/provider.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { Answer, LiveRun, Prompt, Question, RunRequest } from "../../src/protocol/run.ts";
@@ -45,6 +45,7 @@ const usualTools = "LS Read Write Edit Delete Glob Grep SemanticSearch Shell Awa
 async function played(
   title: string,
   { script, files = {}, request = {}, env = {}, ...more }: Scenario,
+  number: number,
 ): Promise<string[]> {
   const home = homes.get(more.in ?? title) ?? join(base, `home-${homes.size}`);
   homes.set(title, home);
@@ -57,7 +58,7 @@ async function played(
   const scriptFile = join(home, "script.json");
   writeFileSync(scriptFile, JSON.stringify(own(script)));
   const lines: string[] = [];
-  let ids = more.in === undefined ? 0 : 1000 * homes.size;
+  let ids = more.in === undefined ? 0 : 1000 * number;
   let time = Date.UTC(2026, 0, 2);
   const say = (line: string) => void lines.push(line);
   const waiting = new Waiting();
@@ -193,10 +194,45 @@ function plain(text: string, home: string): string {
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-(?!0000)[0-9a-f]{12}\b/g, "UUID");
 }
 
-/** Each run after the other, since some go on where others ended. */
-export async function tableOf(scenarios: Readonly<Record<string, Scenario>>): Promise<string> {
+/**
+ * One test for each run, which is compared with its rows in the table. Without the table all of them are played, and it is written.
+ * A run that goes on where another ended plays that one first, so that any test can be run alone.
+ */
+export function testRuns(file: string, scenarios: Readonly<Record<string, Scenario>>): void {
+  const table = existsSync(file) ? rowsIn(readFileSync(file, "utf8")) : undefined;
   const rows: string[] = [];
-  await played("usual", { script: [{ text: "Hi." }] }); // what others differ from
-  for (const [title, scenario] of Object.entries(scenarios)) rows.push(...(await played(title, scenario)));
-  return `${rows.join("\n")}\n`;
+  const known = new Map<string, Promise<string[]>>();
+  const rowsOf = (title: string): Promise<string[]> => {
+    if (!known.has(title)) known.set(title, play(title));
+    return known.get(title)!;
+  };
+  const play = async (title: string) => {
+    const scenario = scenarios[title]!;
+    if (scenario.in !== undefined) await rowsOf(before(title, scenario.in));
+    return played(title, scenario, Object.keys(scenarios).indexOf(title));
+  };
+  /** The last run before this one in the same home. */
+  const before = (title: string, home: string): string => {
+    const titles = Object.keys(scenarios);
+    return titles.slice(0, titles.indexOf(title)).findLast((each) => each === home || scenarios[each]!.in === home)!;
+  };
+  beforeAll(() => played("usual", { script: [{ text: "Hi." }] }, 0)); // what others differ from
+  it.each(Object.keys(scenarios))("%s", async (title) => {
+    const found = await rowsOf(title);
+    rows.push(...found);
+    if (table) expect(found).toEqual(table.get(title));
+  });
+  afterAll(() => {
+    if (!table) writeFileSync(file, `${rows.join("\n")}\n`);
+  });
+}
+
+function rowsIn(text: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  let rows: string[] = [];
+  for (const line of text.trimEnd().split("\n")) {
+    if (!line.startsWith("  ")) found.set(line, (rows = []));
+    rows.push(line);
+  }
+  return found;
 }

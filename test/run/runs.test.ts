@@ -1,9 +1,8 @@
 // Whole runs in this process, one row each. test/run/runs.txt is the whole table.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
 import { UserError } from "../../src/protocol/error-codes.ts";
-import { type Scenario, tableOf } from "./runs-kit.ts";
+import { type Scenario, testRuns } from "./runs-kit.ts";
 
 const call = (name: string, args: object) => ({ calls: [{ name, args }] });
 const shell = (command: string, more = {}) => call("Shell", { command, ...more });
@@ -309,6 +308,4 @@ const scenarios: Record<string, Scenario> = {
   "a run that is observed": { script: hi, host: { log: join("/nonexistent", "x.log") } },
 };
 
-it("whole runs are as the table says", async () => {
-  await expect(await tableOf(scenarios)).toMatchFileSnapshot(join(import.meta.dirname, "runs.txt"));
-}, 300_000);
+testRuns(join(import.meta.dirname, "runs.txt"), scenarios);
