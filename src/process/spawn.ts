@@ -22,7 +22,7 @@ export function spawnChild({ command, cwd, env, streams, channel, plain, inherit
   const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
   const more: ("pipe" | number)[] = channel ? ["pipe", "pipe"] : inherited === undefined ? [] : [inherited];
   const [first, ...rest] = command;
-  const { program, args, verbatim } = spawnWords(first!, rest, shellOption(env));
+  const { program, args, verbatim } = spawnWords(first!, rest, { shell: env["ComSpec"] ?? env["COMSPEC"] });
   return spawn(program, [...args], {
     cwd,
     env,
@@ -32,11 +32,6 @@ export function spawnChild({ command, cwd, env, streams, channel, plain, inherit
     windowsVerbatimArguments: verbatim,
     stdio: streams === "inherit" ? streams : [streams === "pipe" ? "pipe" : "ignore", "pipe", "pipe", ...more],
   });
-}
-
-function shellOption(env: SpawnRequest["env"]): { shell?: string } {
-  const shell = env["ComSpec"] ?? env["COMSPEC"];
-  return shell === undefined ? {} : { shell };
 }
 
 /** `code` says what is missing, if known. */
