@@ -97,7 +97,7 @@ function callOf(question: Question, session: AskingSession): WireCall | undefine
     case "permission":
       return session.calls.get(question.callId);
     case "choices":
-      // MCP servers can ask too, while one of their tools runs.
+      // A question of an MCP server belongs to the call of its tool that is running.
       return calls.find((call) => isQuestionsCall(call, question)) ?? calls.find(({ tool }) => tool === "mcp");
     case "plan":
       return calls.find((call) => isPlanCall(call, question));

@@ -45,7 +45,7 @@ export class AcpSessions {
     });
   }
 
-  /** Replays the whole chat before answering. */
+  /** Loads a session. The whole chat is replayed before the request is answered. */
   load(params: JsonObject, call: RpcCall): Promise<object> {
     return this.#oneByOne(params, async (id) => {
       const { session, metadata } = await this.#resumeSession(id, params, call);
@@ -110,7 +110,7 @@ export class AcpSessions {
     });
   }
 
-  /** Deleting a session that does not exist succeeds. */
+  /** Deletes a session. Succeeds if it does not exist. */
   delete(params: JsonObject): Promise<object> {
     return this.#oneByOne(params, async (id) => {
       const session = this.#open.get(id);
@@ -131,10 +131,7 @@ export class AcpSessions {
     await Promise.all([...this.#open.values()].map((session) => session.close()));
   }
 
-  /**
-   * Runs operations on the same session one at a time: a chat has one writer, and waiting for it in the same process would
-   * deadlock.
-   */
+  /** Runs operations on a session one at a time: a chat has one writer, and waiting for it here would deadlock. */
   async #oneByOne(params: JsonObject, work: (id: string) => Promise<object>): Promise<object> {
     const id = textParam(params, "sessionId").toLowerCase();
     const before = this.#work.get(id);
@@ -159,10 +156,10 @@ export class AcpSessions {
     const open = openParams(params);
     const folder = isChatId(id) ? this.#folderOf(id, open.cwd) : undefined;
     if (folder === undefined) throw unknownSession(id, this.#host.program);
-    // Loading an open session reopens it, perhaps with other servers or another directory.
+    // Reopen a session that is open already, since its servers or directory may differ.
     await this.#open.get(id)?.close();
     this.#open.delete(id);
-    if (!this.#template.ephemeral) await untilWritable(folder); // other sessions go on meanwhile
+    if (!this.#template.ephemeral) await untilWritable(folder); // other sessions continue in the meantime
     const metadata = metadataAtAGlance(folder);
     const mode = readState(folder, ["mode"]).get("mode");
     const session = await this.#begin(open, { type: "resume", id }, { id, answered, mode });
@@ -214,7 +211,7 @@ function unknownSession(id: string, program: string): UserError {
   );
 }
 
-/** Encodes the last chat of a page. */
+/** Returns the cursor for the next page, which is the last chat of this page. */
 function cursorOf({ id, updatedAt }: ChatMetadata): string {
   return Buffer.from(`${updatedAt} ${id}`).toString("base64url");
 }

@@ -17,11 +17,11 @@ import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
 import { UsageBudget } from "./usage-budget.ts";
 
-/** `context` is what hooks want the model to know besides the result. */
+/** How a tool call ended. `context` is text from hooks that the model receives with the result. */
 export type CallEnd = {
   result: ToolResultPart;
   denial?: Denial;
-  /** Refusals of calls that subagents made for this call. */
+  /** Calls of this call's subagents that were refused. */
   denialsBelow?: readonly Denial[];
   context: string[];
 };
@@ -48,13 +48,13 @@ export async function* callTool(
   try {
     if (!given) throw wrong!;
     unlessStopped(context.signal, () => {
-      isHeard = true; // hooks have seen the call and must see its end
+      isHeard = true; // hooks that saw the call start must also see it end
     });
     const hooksAnswer = yield* askHooks(agent, call, given, place);
     prepared = hooksAnswer.prepared;
     const permission = yield* permit(agent, hooksAnswer, place);
     if ("refusal" in permission) {
-      // A call that was stopped was neither allowed nor refused.
+      // When the turn is stopped before the call is judged, the call was neither allowed nor refused.
       if (context.signal.aborted) throw new NotRun();
       const { refusal: reason, rule } = permission;
       const where = rule && { rule: rule.text, file: rule.source };
@@ -111,7 +111,7 @@ function wrongArgs({ id, args }: ToolCallPart, tool: Tool | undefined): Record<s
   return tool?.mcp ? { ...mcpWireArgs({ ...tool.mcp, args: sent, callId: id }) } : sent;
 }
 
-/** `said` is the model's text before the call. `context` collects what hooks add. */
+/** The state of one call. `said` is the model's text before the call; `context` collects text from hooks for it. */
 type CallContext = {
   callId: string;
   signal: AbortSignal;
@@ -121,7 +121,7 @@ type CallContext = {
   context: string[];
 };
 
-/** A call after the hooks that match every tool have run; `said` is their answer. */
+/** A tool call after the `preToolUse` hooks have run, with their answer. */
 type HookVerdict = { prepared: Prepared; said?: BeforeCall };
 
 /**
@@ -213,7 +213,7 @@ async function* permit(
   return verdict === "allow" ? decision : { approved, mayRead, ...(inSandbox && { confined: true }) };
 }
 
-/** Refuses the call when the decision throws. */
+/** Decides whether a call is allowed. If the decision throws, the call is refused. */
 async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> {
   try {
     return await agent.decide(needs);
@@ -234,7 +234,7 @@ async function unsavedDeletions(
   return [`No snapshot holds ${names}, so it could not be brought back: deleting it needs a Write rule, or --force.`];
 }
 
-/** A reviewer that throws counts as "not allowed", so the user is asked. */
+/** Lets the reviewing model judge the call. If the reviewer throws, the user is asked instead. */
 async function reviewCall(
   agent: Agent,
   { tool, wireArgs, needs }: Prepared,
@@ -249,7 +249,7 @@ async function reviewCall(
   }
 }
 
-/** A refusal, or an approval of the call as it is or in the sandbox. */
+/** The decision about a call: either a refusal, or permission to run it directly or only in the sandbox. */
 type Answered = { refusal?: string; inSandbox?: boolean };
 
 /** Asks the user. Only an explicit yes allows the call; silence, a failure or the end of the run refuses it. */

@@ -175,7 +175,8 @@ async function replaceFile(target: string, content: Buffer, path: string): Promi
       await fs.rename(temporary, entry);
     } catch (error) {
       await fs.rm(temporary, { force: true });
-      // A folder that takes no new files, or a file that is a mount point, can still hold a writable file.
+      // When the folder takes no new files or the file is a mount point, the file itself may still be writable: write
+      // in place.
       if (before && ["EACCES", "EPERM", "EBUSY"].includes(codeOf(error) ?? "")) {
         await writeInPlace(entry, content, { target, path });
         return;
@@ -194,7 +195,7 @@ async function writeNew(temporary: string, content: Buffer, before: Stats | unde
     if (!before) return;
     const mine = await handle.stat();
     if (before.uid !== mine.uid || before.gid !== mine.gid) {
-      // Only root may change the owner; other users' files keep the new owner.
+      // Only root may restore the previous owner; otherwise the file belongs to the current user.
       await handle.chown(before.uid, before.gid).catch(() => undefined);
     }
     await handle.chmod(before.mode & 0o7777);
@@ -209,7 +210,7 @@ async function writeInPlace(entry: string, content: Buffer, of: { target: string
   try {
     const stat = await handle.stat();
     checkRegular(stat, target, path);
-    // Its other names may be protected files.
+    // Refuse a file with other hard links: one of its other names may be protected.
     if (stat.nlink > 1) throw failure(`${path} has other hard links and its directory is not writable.`, { path });
     const before = await handle.readFile();
     try {

@@ -13,13 +13,13 @@ import {
 } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 
-// Windows lacks these flags.
+// O_NOFOLLOW, or 0 on Windows, which does not support it.
 export const noFollow = constants.O_NOFOLLOW ?? 0;
 export const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
 /** Flags to open a regular file for reading: follows no link, and does not block on a pipe without a writer. */
 export const readOnly = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
 
-/** Only macOS can refuse links anywhere in a path (O_NOFOLLOW_ANY); Linux reports afterwards where a handle lies. */
+/** macOS can refuse symbolic links anywhere in a path (O_NOFOLLOW_ANY). On Linux, the opened handle is checked. */
 const noFollowAnywhere = process.platform === "darwin" ? 0x2000_0000 : 0;
 
 export type FolderHandle = {
@@ -39,7 +39,7 @@ export function openFolder(real: string): FolderHandle {
   const seen = pathOf(handle);
   if (seen === real) return heldByHandle(handle);
   closeSync(handle);
-  // Without /proc, fall back to the path.
+  // Without /proc, use the path instead of the handle.
   if (seen === undefined) return heldByPath(real);
   throw leadsElsewhere(real);
 }

@@ -6,10 +6,10 @@ import { standardInput } from "./standard-streams.ts";
 /** Where a payload is read from. */
 export type PayloadSource = string | Uint8Array | AsyncIterable<string | Uint8Array>;
 
-/** Larger than any file that a host shows to a hook. */
+/** The maximum size of a payload, larger than any file that a host sends to a hook. */
 export const defaultMaxBytes = 16 * 1024 * 1024;
 
-/** `source` defaults to stdin. */
+/** Reads a hook's payload from `source`, by default stdin. */
 export async function readPayload(source: PayloadSource | undefined, maxBytes: number): Promise<JsonObject> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -36,7 +36,8 @@ export function openInputLines(): InputLines {
           step();
         } catch (error) {
           if (!(error instanceof FrameError) && !(error instanceof UserError)) throw error;
-          const line = error instanceof FrameError ? count + 1 : count; // a broken frame was never counted
+          // a line that could not be decoded was not counted yet
+          const line = error instanceof FrameError ? count + 1 : count;
           end(new UserError(error.code, `Line ${line} of stdin: ${error.message}`));
         }
       };

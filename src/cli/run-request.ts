@@ -20,7 +20,7 @@ import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { learnSecrets, withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** A run of print mode has a single prompt. */
+/** Builds the request for a run from the flags. In print mode it has a single prompt. */
 export function runRequest(invocation: Invocation, frontEnd: "print" | "terminal"): RunRequest {
   const { env, name } = invocation;
   const { flags } = invocation.line;
@@ -135,7 +135,7 @@ function namesOf(flags: FlagValues, name: string): string[] | undefined {
     .filter((each) => each !== "");
 }
 
-/** Takes one rule per flag, because a rule may contain commas. */
+/** Returns the permission rules of flags. Each flag contains one rule, since rules may contain commas. */
 function rulesOf(flags: FlagValues): RunRequest["permissions"] {
   if (!flags.has("allow") && !flags.has("deny")) return undefined;
   return { allow: flagList(flags, "allow"), deny: flagList(flags, "deny") };
@@ -251,7 +251,7 @@ function milliseconds(text: string, flag: string): number {
 
 const longestSchema = 2 ** 20;
 
-/** `given` is a file, or the schema itself. */
+/** Reads a JSON Schema, given directly or as the path of a file. */
 function readSchema(fileOrText: string): unknown {
   const isInline = /^\s*\{/.test(fileOrText);
   try {

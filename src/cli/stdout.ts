@@ -18,14 +18,14 @@ export interface Sink {
 
 /** Above this many unsent bytes the producer waits for the reader. */
 const highWater = 1 << 20;
-/** This many bytes fit into a pipe at once. */
+/** The number of bytes that fit into a pipe without blocking. */
 const directBytes = 16_384;
-/** A reader that takes nothing for this long after an abort is not waited for. */
+/** After an abort, how many milliseconds to wait for a reader that reads nothing. */
 const patienceMs = 800;
 
 let fault: UserError | undefined;
 
-/** The first write error of stdout or stderr, if any. */
+/** Returns the first write error of stdout or stderr, if there was one. */
 export function outputFault(): UserError | undefined {
   return fault;
 }
@@ -121,7 +121,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
         }, everyMs);
       });
       clearInterval(watching);
-      await new Promise(setImmediate); // a failure is reported right after
+      await new Promise(setImmediate); // a write error is reported in the next iteration of the event loop
       return isOut;
     },
     taken,
@@ -141,17 +141,14 @@ export function learnSecrets(values: readonly string[]): void {
   if (values.length > 0) redactor = undefined;
 }
 
-/** Redacts the keys in use, and whatever else looks like a secret, from the program's own messages. */
+/** Redacts the keys in use, and anything else that looks like a secret, in the program's own messages. */
 export function withoutSecrets(text: string): string {
   // Created at the first message on stderr, because most runs have none.
   redactor ??= createRedactor({ values: [...secretsInUse(process.argv.slice(2), process.env), ...learnt] });
   return redactor.redact(text);
 }
 
-/**
- * Writes a message for people. Foreign text in it, such as the name of a project's server, cannot move the cursor or hide
- * anything.
- */
+/** Writes a message for people. Foreign text in it cannot move the cursor or hide anything. */
 export function writeStderr(text: string): void {
   writeAtOnce(visible(withoutSecrets(text).replaceAll("\r\n", "\n")));
 }
@@ -167,7 +164,7 @@ let hasStderrStream = false;
 /** Writes small texts synchronously, because messages must be out even if the process ends right after. */
 function writeAtOnce(text: string): void {
   saidBytes += text.length;
-  // Write larger amounts asynchronously: more than a pipe holds would block until its reader catches up.
+  // Write large amounts asynchronously: more than a pipe can hold would block until its reader catches up.
   const isMuch = saidBytes > directBytes || hasStderrStream;
   try {
     if (isMuch) writeLater(text);
@@ -185,7 +182,7 @@ function writeLater(text: string): void {
   if (stderr.writableLength < highWater) stderr.write(text);
 }
 
-/** Waits for pending writes, for a limited time. */
+/** Waits a limited time for pending writes to stderr. */
 export async function flushStderr(): Promise<void> {
   if (!hasStderrStream || process.stderr.writableLength === 0) return;
   await new Promise<void>((resolve) => {
@@ -194,7 +191,7 @@ export async function flushStderr(): Promise<void> {
   });
 }
 
-/** Ignores a closed stderr, because nothing can be reported there. */
+/** Ignores errors of stderr, since there is no other place to report them. */
 function failStderr(error: NodeJS.ErrnoException): void {
   if (!isClosed(error)) fault ??= faultOf("stderr", error);
 }

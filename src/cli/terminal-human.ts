@@ -97,7 +97,7 @@ async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, sig
     const typed = (await lines.ask("Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
     if (/^(y|yes)$/i.test(typed)) return { type: "yes" };
     if (/^(n|no)$/i.test(typed)) return { type: "no", reason: "The user said no." };
-    // Pass the user's words on as the reason for the refusal.
+    // Use the words that the user typed as the reason for the refusal.
     if (typed.length > 3) return { type: "no", reason: typed };
   }
 }

@@ -16,17 +16,17 @@ export type Attempt = {
   /** Distinguishes attempts at the same task: a number, or the name of a recording. */
   label: string;
   confined: boolean;
-  /** The reason why the attempt is skipped. */
+  /** Why the attempt is skipped, if it is. */
   skip?: string;
   /** The folder for stream, answer, patch, verifier output and recording. */
   output?: string;
-  /** Where the recording is put if the attempt passes. */
+  /** Where the recording is stored if the attempt passes. */
   recordTo?: string;
   /** Whether to keep the attempt's folders. */
   keep?: boolean;
 };
 
-/** `error` means that the task or this machine is at fault and nothing can be said about the agent. */
+/** How an attempt ended. With `error`, the task or this machine is at fault, not the agent. */
 export type Status = "passed" | "failed" | "error" | "skipped";
 
 export type AttemptResult = {
@@ -39,7 +39,7 @@ export type AttemptResult = {
   durationMs: number;
   agent: AgentReport;
   patch: string;
-  /** The attempt's folders, if they were kept. */
+  /** The folder of the attempt, if it was kept. */
   folder?: string;
 };
 
@@ -49,7 +49,7 @@ export function unfinishedResult({ task, label }: Attempt): AttemptResult {
   return { task: task.name, attempt: label, status: "skipped", why, durationMs: 0, agent: noWork, patch: "" };
 }
 
-/** Never rejects, unless it is cancelled. */
+/** Runs an attempt. Rejects only if it is cancelled. */
 export async function runAttempt(
   attempt: Attempt,
   { env, signal, redact }: Pick<ScriptOptions, "env" | "redact"> & { signal: AbortSignal },

@@ -6,7 +6,7 @@ import type { ScriptOptions } from "./scripts.ts";
 export type Evaluation = {
   results: AttemptResult[];
   summary: Summary;
-  /** The evaluation was cancelled; unfinished attempts count as skipped. */
+  /** Whether the evaluation was cancelled. Unfinished attempts then count as skipped. */
   interrupted?: true;
 };
 
@@ -31,7 +31,7 @@ export type EvaluateOptions = Pick<ScriptOptions, "env" | "redact"> & {
   progress?: Progress;
 };
 
-/** If cancelled, ends the running attempts and returns what was finished by then. */
+/** Runs all attempts. If cancelled, ends those that are running and returns what was finished. */
 export async function evaluate(attempts: readonly Attempt[], options: EvaluateOptions): Promise<Evaluation> {
   const { env, signal, redact, concurrency, progress } = options;
   const startedAt = performance.now();

@@ -8,7 +8,7 @@ import type { Phase } from "./task.ts";
 export type ScriptEnd = {
   exitCode: number | null;
   timedOut: boolean;
-  /** The output of both streams, limited in size. */
+  /** The combined output of stdout and stderr, limited in size. */
   output: string;
 };
 
@@ -56,7 +56,7 @@ export function createScriptRunner(folders: AttemptFolders, { env, confined, red
   };
 }
 
-/** The identity for commits, because the home of an attempt has no git configuration. */
+/** The identity for git commits, since the home folder of an attempt has no git configuration. */
 export const identity = {
   GIT_AUTHOR_NAME: "Eval",
   GIT_AUTHOR_EMAIL: "eval@example.com",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Fields of a profile, and the variables that mean the same. */
+/** The fields of an AWS profile, with the environment variables that mean the same. */
 const variables = [
   ["aws_access_key_id", "AWS_ACCESS_KEY_ID"],
   ["aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"],

@@ -4,7 +4,7 @@ import { reasoningEfforts } from "../protocol/run.ts";
 import type { WireKind } from "./catalog.ts";
 import type { Effort } from "./provider.ts";
 
-/** The first matching row is used. */
+/** The effort levels of models, by their id. The first matching row is used. */
 const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string][]>> = {
   // https://platform.claude.com/docs/en/build-with-claude/effort
   anthropic: [
@@ -59,7 +59,7 @@ export function effortsOf(kind: string, model: string): readonly Effort[] | unde
   return row && reasoningEfforts.filter((effort) => row[1].split(" ").includes(effort));
 }
 
-/** Cloud vendors serve the models of others. */
+/** Returns the API of the vendor that made the model, which cloud vendors resell. */
 function wireOf(kind: string, model: string): WireKind {
   if (kind === "azure") return "openai";
   if (kind !== "bedrock" && kind !== "vertex") return kind as WireKind;
@@ -68,7 +68,7 @@ function wireOf(kind: string, model: string): WireKind {
 
 type Thinking = { kind: string; modelId: string; displayName: string; effort?: Effort | undefined };
 
-/** Throws if the model does not have this level. */
+/** Throws if the model does not support this effort level. */
 export function checkEffort({ kind, modelId, displayName, effort }: Thinking): void {
   const known = effort && effortsOf(kind, modelId);
   if (!known || known.includes(effort)) return;

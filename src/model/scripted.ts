@@ -10,7 +10,7 @@ import { programName } from "../text/program-name.ts";
 import { interrupted, pause } from "./pause.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
-/** `args` is an object, or a string that is played as it is, to simulate malformed arguments. */
+/** A scripted tool call. `args` is an object, or a string that is sent unchanged to simulate malformed arguments. */
 type ScriptedCall = { name: string; args: unknown; id?: string };
 
 type ScriptedError = { code: ErrorCode; message: string; retryAfterMs?: number };
@@ -84,8 +84,8 @@ async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerato
         break;
       case "call": {
         const { name, args, id = `call_script_${++calls}` } = step.call;
-        // A string for `args` stands for arguments that are not JSON: the agent answers the call with an error that the model can act
-        // on. The adapter for vendors passes on unparsable arguments in the same way.
+        // If `args` is a string, send it as arguments that are not JSON, which the agent answers with an error.
+        // Adapters pass on arguments that cannot be parsed in the same way.
         yield { type: "part", part: { type: "tool_call", id, name, args } };
         break;
       }
@@ -119,7 +119,7 @@ function lastWords(messages: readonly Message[]): string {
     .join("\n");
 }
 
-/** Keeps ids unique in a conversation, even if it is resumed. */
+/** Returns the highest number of a call id, so that new ids are unique even if the conversation is resumed. */
 function highestCall(messages: readonly Message[]): number {
   let highest = 0;
   for (const message of messages) {
@@ -131,12 +131,12 @@ function highestCall(messages: readonly Message[]): number {
   return highest;
 }
 
-/** A value of the file and its position, for error messages. */
+/** A reply in the script file and its position, for error messages. */
 type ReplyEntry = { value: unknown; where: string };
 
 type ReportProblem = (where: string, problem: string) => never;
 
-/** Throws a UserError if it is not a script. */
+/** Parses a script. Throws a UserError if it is invalid. */
 export function readScript(text: string, file: string): Script {
   const complain: ReportProblem = (where, problem) => {
     throw new UserError(

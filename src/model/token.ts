@@ -8,10 +8,10 @@ export type RunCommand = (command: string, signal: AbortSignal | undefined) => P
 
 type Token = { text: string; until: number };
 
-/** One token per command, shared by subagents and fallbacks. */
+/** One token per command, which subagents and fallbacks share. */
 const tokens = new Map<string, Promise<Token>>();
 
-/** How long before its expiry a token is no longer used. */
+/** How many milliseconds before its expiry a token is replaced. */
 const marginMs = 60_000;
 
 export type TokenUse = { command: string; run: RunCommand; onToken(token: string): void };
@@ -45,7 +45,7 @@ async function tokenFrom({ command, run, onToken }: TokenUse, signal: AbortSigna
       tokens.set(command, asked);
       token = await asked;
     }
-    onToken(token.text); // also one that another provider asked for: it is a secret of this one too
+    onToken(token.text); // report also a token that another provider requested, so that it is redacted here too
     return token;
   } catch (error) {
     tokens.delete(command);

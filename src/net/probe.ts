@@ -158,9 +158,9 @@ function chainOf(first: PeerCertificate & { issuerCertificate?: PeerCertificate 
   return names;
 }
 
-/** `proxy` is the one that forwards plain requests. */
+/** Sends a request and reads its status. `proxy` is the proxy that forwards plain requests. */
 async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found> {
-  const path = url.pathname || "/";
+  const path = url.pathname;
   const login = proxy?.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : "";
   socket.write(
     `HEAD ${proxy ? `${url.origin}${path}` : path} HTTP/1.1\r\nHost: ${url.host}\r\n${login}User-Agent: courser-doctor\r\nConnection: close\r\n\r\n`,
@@ -170,14 +170,14 @@ async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found
   if (status === undefined) throw new Error(`it does not speak HTTP: '${head.slice(0, 60)}'`);
   const detail = `answers '${head}'`;
   if (status === "407") throw new Error(`${detail}: the proxy requires a login, http://user:password@host:port`);
-  // The request has no key and the address may accept only POST, so other error codes mean nothing.
+  // Other statuses mean nothing, since the request has no key and the address may accept only POST.
   if (status.startsWith("5")) return { detail, doubt: true, next: "see whether the model answers: doctor --online" };
   if (/^30[1278]$/.test(status))
     return { detail, doubt: true, next: "redirects are not followed: use the address that it points to" };
   return detail;
 }
 
-/** Reads the first line of the response. */
+/** Reads the first line of a response. */
 function headOf(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

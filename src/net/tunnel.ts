@@ -51,7 +51,7 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
         fail(undefined, refusal(through, target, answer));
         return;
       }
-      // TLS sends only names as the server name, not addresses.
+      // TLS sends a server name only for host names, not for addresses.
       const servername = place.servername ?? (/[:]|^[\d.]+$/.test(host) ? undefined : host);
       const secure = connect({ ...tls, socket, ...(servername && { servername }) });
       parts = [secure, socket];

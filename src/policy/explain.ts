@@ -117,7 +117,8 @@ function commandTree(findings: ShellFindings, situation: RunSituation): Explaine
     const starter = trail.at(-1);
     const isFirst = !first.has(run.command);
     const position = positions.get(run.command);
-    const holder = isFirst && position?.within ? first.get(position.within) : undefined;
+    const within = isFirst ? position?.within : starter ? undefined : run.command;
+    const holder = within && first.get(within);
     const node: ExplainedCommand = {
       command: isFirst ? run.command.text : [run.name, ...run.args].map(({ text }) => text).join(" "),
       where: [

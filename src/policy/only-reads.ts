@@ -6,7 +6,7 @@ import { readFiles } from "./files/touched-files.ts";
 import { writesOf } from "./files/written-files.ts";
 import type { ShellLine, ShellRedirect, ShellWord } from "./parse/shell.ts";
 import { own, words } from "./programs/command-names.ts";
-import { dangerousArgument } from "./programs/dangerous-options.ts";
+import { dangerousArguments } from "./programs/dangerous-options.ts";
 import { onlyReadsConfig } from "./programs/git-options.ts";
 import { showsNoContent } from "./programs/program-kinds.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
@@ -117,7 +117,7 @@ function isReader(run: ProgramStart): boolean {
     return /^(--version|-v|-V)$/.test(word) || (word === "version" && versionCommands.has(base));
   }
   if (!carefulReaders.has(base) || args.some(mayBeOption)) return false;
-  if (dangerousArgument(run) !== undefined || writesOf(run).length > 0) return false;
+  if (dangerousArguments(run).length > 0 || writesOf(run).length > 0) return false;
   if (base === "uniq") return !args.some((arg) => arg.glob);
   // With -R, tree writes an HTML page into every folder.
   if (base === "tree") return !args.some((arg) => /^-\w*R/.test(arg.value));

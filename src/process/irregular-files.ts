@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ProgramEnd, type ProgramRequest, runProgram } from "./run-program.ts";
 
-/** What searches and git read in every folder, and all that git reads in its own. */
+/** Matches files that searches and git read in every folder, and everything in a `.git` folder. */
 const expected = /\/(?:\.(?:git|rg)?ignore|\.gitattributes|\.gitmodules|\.mailmap|\.git(?:\/.*)?)$/;
 const largest = 2 ** 24;
 /**

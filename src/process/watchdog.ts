@@ -6,7 +6,7 @@ export interface Watchdog {
   stop(): void;
 }
 
-/** How often the main thread signals that it is alive, and the watchdog checks. */
+/** How often the main thread signals that it is alive and the watchdog checks for it, in milliseconds. */
 const beatMs = 500;
 const stuckName = "courser.stuck";
 
@@ -30,7 +30,7 @@ export function startWatchdog({
   Object.defineProperty(globalThis, Symbol.for(stuckName), {
     configurable: true,
     value() {
-      process.once("exit", () => closeSync(2)); // hides Node's message that it waits for a debugger
+      process.once("exit", () => closeSync(2)); // hides a message of Node that it waits for a debugger
       onStuck();
     },
   });

@@ -45,7 +45,7 @@ function resultRows<Event extends Ending & { at?: number }>(subtype: string, own
   ];
 }
 
-/** A field that older versions do not have. */
+/** Creates the row of a field that older versions do not have. */
 function extension<Event>(key: string, property: keyof Event & string, holds: (value: unknown) => boolean): Row<Event> {
   return {
     key,
@@ -116,7 +116,7 @@ function parseUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** Drops the cost, for versions that report only tokens. */
+/** Removes the cost from the usage, for versions that report only tokens. */
 function countsOf(usage: Ending["usage"]): Usage | undefined {
   if (!usage) return undefined;
   const { totalCost: _, ...counts } = usage;

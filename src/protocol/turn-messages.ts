@@ -1,7 +1,7 @@
 // Builds messages of the turn contract, for programs that drive a turn.
 import type { TurnCall, TurnMessage } from "./turn-contract.ts";
 
-/** The model's text and the calls it made. */
+/** Creates a message of the model from its text and its tool calls. */
 export function assistantMessage(content: string, calls: readonly TurnCall[]): TurnMessage {
   return { role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) };
 }

@@ -3,7 +3,7 @@ import type { Ending, Spending, Usage } from "./event.ts";
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** The spending of a run that made no model request. */
+/** The spending of a run that has made no request to a model. */
 export const noSpending: Spending = { ...noUsage, totalCost: 0 };
 
 /** Returns the cost in US dollars, as reported by the CLI or counted by this run; undefined if unknown. */

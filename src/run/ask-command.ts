@@ -7,10 +7,13 @@ import { redactedEnd } from "../redact/shorten.ts";
 type AskCommandParts = { processes: ProcessRunner; workspace: string; sessionId: string };
 
 const shell = process.platform === "win32" ? "sh" : "/bin/sh";
-/** The program stands for a user, who may take this long to answer. */
+/** How many milliseconds the program may take to answer, since it stands for a user. */
 const timeoutMs = 3_600_000;
 
-/** Only `{"allow": true}` allows the call. Questions that only the user may answer are refused without running the program. */
+/**
+ * Asks a program instead of the user. Only `{"allow": true}` allows the call. Questions that only the user may answer
+ * are refused without running it.
+ */
 export function commandHuman(command: string, { processes, workspace, sessionId }: AskCommandParts): Human {
   return {
     answers: ["permission"],

@@ -21,7 +21,7 @@ import { type Asking, createAsking, keepConsent } from "./human.ts";
 import { checkPrice, modelChoice, priceWarning } from "./models.ts";
 import { realDirectory } from "./real-directory.ts";
 
-/** What is resolved before a run starts. */
+/** What is determined before a run starts. */
 export type Setup = {
   request: RunRequest;
   host: RunHost;
@@ -47,7 +47,7 @@ export type Setup = {
   warnings: string[];
 };
 
-/** With `gate`, requires a trusted workspace. Throws a UserError when the run cannot start. */
+/** Prepares a run. Throws a UserError if it cannot start. With `gate`, the workspace must be trusted. */
 export async function setUp(requested: RunRequest, host: RunHost, { gate } = { gate: true }): Promise<Setup> {
   const asked = readRunRequest(requested);
   const { env } = host;
@@ -62,11 +62,11 @@ export async function setUp(requested: RunRequest, host: RunHost, { gate } = { g
   const isGranted = answer?.type === "yes";
   host.signal?.throwIfAborted();
   if (isAsked && !isGranted) throw untrustedError(workspace);
-  // After a yes the workspace is trusted from now on, as with --trust, unless the answer was for this run only.
+  // If the user agreed, trust the workspace from now on, like --trust does, unless the answer was for this run only.
   const request = isGranted && answer.grant !== "run" ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
   const trustWarnings: string[] = [];
-  // Save trust before anything else can fail.
+  // Save the trust before anything else can fail.
   if (request.trust && gate) {
     if (!isTrusted(config, workspace) && isWide(workspace, homeDir(env)))
       trustWarnings.push(
@@ -140,12 +140,12 @@ function rulesOfRun({ permissions = {} }: RunRequest): Rule[] {
   return (["allow", "deny"] as const).flatMap((verdict) =>
     (permissions[verdict] ?? []).flatMap((text) => {
       const parsed = parseRule(text, { verdict, scope: "user", source: `--${verdict}` });
-      return "rule" in parsed ? [parsed.rule] : []; // the request was already validated
+      return "rule" in parsed ? [parsed.rule] : []; // the request was validated before
     }),
   );
 }
 
-/** Programs that drive `cursor-agent` pass on its key, which does not work here and must not be sent to other vendors. */
+/** Warns about a key of `cursor-agent`, which does not work here and must not be sent to vendors. */
 function foreignKeyWarning({ env, apiKey }: RunHost): string[] {
   const keySources = { "--api-key": apiKey, CURSOR_API_KEY: env["CURSOR_API_KEY"] };
   return Object.entries(keySources)
@@ -168,7 +168,7 @@ export function untrustedError(workspace: string): UserError {
   );
 }
 
-/** Describes the setup for debug output. */
+/** Describes the setup of a run for debug output. */
 export function describeSetup({ workspace, roots, configDir, settings, model, mode, host }: Setup): string[] {
   const rules = settings.rules.map((rule) => `${rule.verdict} ${rule.text}`).join(", ");
   const at = model.baseUrl ? ` at ${model.baseUrl}` : "";

@@ -114,7 +114,7 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
       }
     }
   } catch (error) {
-    await run.cancel(); // do not leave a process behind when a callback throws
+    await run.cancel(); // do not leave the process running when a callback throws
     throw error;
   }
   const result = await run.result;

@@ -11,7 +11,7 @@ type LineOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type 
 /** `startedAt` is the timestamp for events before the first one that has a time. */
 export type LiveRunInfo = { tool: UnifiedTool; startedAt: number };
 
-/** Each answer is held until the next event, so that the last answer of a turn can carry the turn's usage. */
+/** Converts events to messages. An answer waits for the next event, so that the last one can carry the usage. */
 export async function* liveMessages(
   events: AsyncIterable<RunEvent>,
   info: LiveRunInfo,

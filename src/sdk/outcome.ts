@@ -79,7 +79,7 @@ export function judge(
   { failures }: Pick<AgentDriver, "failures">,
   retried?: string,
 ): RunError | undefined {
-  // A stop from this process takes precedence: what a CLI says while it is being stopped is not an answer.
+  // If this process stopped the CLI, ignore what it printed afterwards.
   if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", messageOf(end));
   if (end.stop === "timedOut" || end.stop === "silent") {
     const why = retried === undefined ? "" : ` It was trying again after: ${retried}.`;
@@ -99,7 +99,7 @@ export function judge(
   return new RunError(isCrash && isProcessFault(end) ? "crashed" : "error", end.error.code, end.error.message);
 }
 
-/** What to do in the SDK where a CLI would say what to type; added to the message. */
+/** Advice for users of the SDK, added to an error message, in place of the command that the CLI suggests. */
 const remedies: Readonly<Record<string, string>> = {
   UNTRUSTED: "In a program: trust: true, which is remembered, or permissionMode: 'force', for one run.",
   SESSION_NOT_FOUND: "In a program: listSessions() lists them.",

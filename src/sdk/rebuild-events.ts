@@ -24,7 +24,7 @@ export function rebuildEvents(record: ChatRecord): RebuiltTurn[] {
     .filter((turn) => turn.events.length > 0);
 }
 
-/** A stored `thinking_end` holds the whole thought; on the wire a delta carries it. */
+/** Adds the streamed piece that precedes a stored `thinking_end`, which contains the whole thought. */
 function withDelta(event: AgentEvent): AgentEvent[] {
   if (event.type !== "thinking_end" || event.text === undefined) return [event];
   const { text, cut, ...end } = event;
@@ -144,14 +144,14 @@ function timeField(at: number | undefined): { at?: number } {
   return at === undefined ? {} : { at };
 }
 
-/** A message and the time it was sent. */
+/** A message with the time at which it was sent. */
 export type TimedMessage = { message: Message; at?: number };
 
 /** An event to record or a message to append, in the order in which a run would have done it. */
 export type TurnStep = AgentEvent | { type: "message"; message: Message };
 
 export type TurnInfo = {
-  /** The prefix for the ids of model calls. */
+  /** The prefix of the ids of model calls. */
   id: string;
   prompt?: string;
   startedAt?: number;

@@ -72,7 +72,7 @@ export function start<const Schema extends AnswerSchema | undefined = undefined>
   return beginRun(driver, options, undefined) as Run<DataOf<Schema>>;
 }
 
-/** Keeps the turns of one session in sequence; they never run in parallel. */
+/** Keeps the turns of one session in sequence, so that they never run in parallel. */
 type RunLine = { last?: Promise<RunResult<unknown>> };
 
 /** The turn that a follow-up waits for, and the session it belongs to. */

@@ -51,9 +51,9 @@ export function nameTools(tool: UnifiedTool, names: ToolNames): void {
   namesOfTools[tool] = names;
 }
 
-/** Unknown names are returned unchanged. */
+/** Returns the unified name of a CLI's tool. Unknown names are returned unchanged. */
 export function unifiedToolName(tool: UnifiedTool, name: string): string {
-  // Hooks are given the name of the server's tool.
+  // Hooks receive `MCP:` and the name of the server's tool.
   if (tool === "cursor" && name.startsWith("MCP:")) return "Mcp";
   // Gemini names them mcp_<server>_<tool>; the server's name has no underscore.
   const [, server, mcpTool] = (tool === "gemini" && /^mcp_([^_]+)_(.+)$/.exec(name)) || [];

@@ -7,7 +7,7 @@ import { toolOf } from "./live-options.ts";
 
 export type InstalledCli = { name: CliName; path: string; version: string | null; capabilities: Capabilities };
 
-/** How long the list is cached: asking every CLI for its version takes seconds. */
+/** How many milliseconds the list of CLIs is cached, since asking each for its version takes seconds. */
 const countsMs = 10 * 60_000;
 const found = new WeakMap<ServeContext, { at: number; clis: Promise<InstalledCli[]> }>();
 
@@ -29,7 +29,7 @@ async function findClis({ env, program, version }: ServeContext): Promise<Instal
         return { name, path: program.at(-1)!, version, capabilities };
       }
       const cli = await detectCli(tool, { env });
-      // Skips this program where it stands in for an original CLI that is not installed.
+      // Skip our own program where it is installed under the name of an original CLI.
       if (!cli || cli.isOurs) return undefined;
       const capabilities = await getCapabilities(tool, { env });
       return { name, path: cli.path, version: cli.version ?? null, capabilities };

@@ -14,7 +14,7 @@ type Projection<Name extends keyof RunRequest> =
   | "refused"
   | ((value: NonNullable<RunRequest[Name]>, request: RunRequest) => LiveOptions | "refused");
 
-/** For fields that only concern how this program executes a run; they mean nothing to another CLI. */
+/** Drops a field that only concerns our program and means nothing to another CLI. */
 const ofOurs = () => ({});
 
 const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = {
@@ -78,7 +78,7 @@ export function liveOptions({ cli, request }: RunSpec): LiveOptions {
   return Object.assign({ tool: toolOf(cli) }, ...lossTexts.map(({ options }) => options));
 }
 
-/** Empty lists count as absent, except `allowedTools`, where an empty list allows no tools. */
+/** Returns whether a field is set. Empty lists count as absent, except in `allowedTools`, where they allow no tools. */
 function isGiven(name: keyof RunRequest, value: unknown): boolean {
   if (value === undefined || value === false) return false;
   return name === "allowedTools" || typeof value !== "object" || value === null || Object.keys(value).length > 0;

@@ -53,7 +53,7 @@ async function filesNotSent(files: readonly string[], choice: SourceChoice, call
     }
     case "git":
     case "repository": {
-      // A folder outside any repository has nothing to do with the one that the worker fetches, so nothing is reported.
+      // Skip a folder outside any repository, since it is not part of the one that the worker fetches.
       const args = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...files];
       const changed = splitEntries((await tryGit(args, call)).stdout).map((line) => line.slice(3));
       if (choice.type === "git") changed.push(...(await changedSince(choice.ref ?? "HEAD", files, call)));

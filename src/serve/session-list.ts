@@ -17,7 +17,7 @@ export const sessionTools: readonly BuiltInTool[] = ["cursor", ...foreignTools];
 
 export const listedSession = v.object({
   tool: v.picklist(sessionTools),
-  /** The program that wrote the session: chats of this program and of the original are stored in one place. */
+  /** The program that wrote the session. Our chats and those of the original are in the same folder. */
   agent: v.picklist(cliNames),
   state: v.picklist(sessionStates),
   id: v.string(),
@@ -27,7 +27,7 @@ export const listedSession = v.object({
   createdAt: v.number(),
   updatedAt: v.number(),
   snippet: v.optional(v.string()),
-  /** The run that is working in the session now. */
+  /** The id of the run that is working in this session now. */
   run: v.optional(v.string()),
   isTrusted: v.boolean(),
 });

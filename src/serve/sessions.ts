@@ -21,7 +21,7 @@ export type SessionTurn = { number: number; events: AgentEvent[] };
 export type OpenedSession = {
   tool: BuiltInTool;
   id: string;
-  /** The file or folder that holds the session. */
+  /** The file or folder in which the session is stored. */
   path: string;
   title: string;
   workspace?: string;
@@ -29,9 +29,9 @@ export type OpenedSession = {
   createdAt: number;
   updatedAt: number;
   turns: SessionTurn[];
-  /** Sentences about what could not be read. */
+  /** Error messages about parts of the session that could not be read. */
   problems: string[];
-  /** Set if only the last turns were read. */
+  /** Whether only the last turns of the session were read. */
   hasEarlier?: true;
 };
 
@@ -40,12 +40,12 @@ export type TurnFigures = {
   calls: number;
   outcome: "done" | "fail" | null;
   durationMs: number;
-  /** The part of the duration in which a tool was running. */
+  /** For how much of the duration a tool was running. */
   toolMs: number;
-  /** The part of the duration spent waiting for a person. */
+  /** For how much of the duration the turn waited for an answer from the user. */
   waitMs: number;
   usage: Usage | null;
-  /** How full the context was at the end of the turn. */
+  /** How full the model's context window was at the end of the turn. */
   context: ContextFill | null;
   costUsd: number | null;
 };
@@ -70,9 +70,9 @@ export async function openSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id:
 
 const maxOpened = 20;
 
-/** Changes with the session's content: for a chat, its store and the log beside it. */
+/** Returns a number that changes with the session's content. A chat consists of its store and a log file. */
 function stampOf(path: string): number {
-  // A session in a database of many is at a path below that file, whose latest changes are in a log beside it.
+  // A session in a shared database has a path below the database file, which also has a log file.
   const file = existsSync(path) ? path : dirname(path);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) return changedAt(file);
   const times = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0);
@@ -117,7 +117,7 @@ function openChatSession(env: NodeJS.ProcessEnv, id: string, last?: number): Ope
   };
 }
 
-/** A stored prompt has no time of its own; its turn has. */
+/** Adds start times: a stored prompt has no time, so that of its turn is used. */
 function withStarts(turns: SessionTurn[], known: readonly ChatTurn[]): SessionTurn[] {
   const starts = new Map(known.map(({ number, startedAt }) => [number, startedAt]));
   for (const { number, events } of turns) {
@@ -172,7 +172,7 @@ export async function lastEvents(env: NodeJS.ProcessEnv, tool: BuiltInTool, id: 
   return { items, hasEarlier: session.hasEarlier === true || first > (session.turns[0]?.number ?? 0) };
 }
 
-/** `turn` limits the changes to that turn. */
+/** Returns the files that the session changed. `turn` limits them to one turn. */
 export function sessionChanges({ turns }: OpenedSession, turn?: number) {
   return fileChanges(
     turns

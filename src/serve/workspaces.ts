@@ -24,7 +24,7 @@ export function trustedWorkspace(configDir: string, workspace: string): string {
 
 export type FolderEntry = { name: string; type: "file" | "folder" | "other" };
 
-/** `path` is relative to the workspace. */
+/** Lists a folder of the workspace; `path` is relative to the workspace. */
 export function listFolder(workspace: string, path: string): FolderEntry[] {
   const folder = resolveInside(workspace, path);
   if (!statSync(folder).isDirectory()) throw notFound(path);
@@ -41,7 +41,7 @@ export function readWorkspaceFile(workspace: string, path: string): { text: stri
   const file = resolveInside(workspace, path);
   const stat = statSync(file);
   if (!stat.isFile()) throw notFound(path);
-  // Files that the views of changes hide are hidden here too.
+  // Hide files with secrets, like the views of changes do.
   if (holdsSecrets(file) || holdsSecrets(path))
     throw new UserError("FILE_UNREADABLE", `${JSON.stringify(path)} is not shown: its name suggests secrets.`);
   const fileStart = startOf(file, Math.min(stat.size, maxFileBytes));

@@ -5,7 +5,7 @@ import { UserError } from "../protocol/error-codes.ts";
 const longestWaitMs = 10_000;
 /** Locks are held for milliseconds; an older one belongs to a dead process, or its pid has been reused. */
 const staleMs = 30_000;
-/** How long a lock may stay without a pid, between creating the file and writing it. */
+/** How many milliseconds a lock file may be without a process id, between its creation and the writing of the id. */
 const namelessMs = 2_000;
 
 let taken = 0;
@@ -60,14 +60,14 @@ function isStale(file: string, holder: string): boolean {
   return age > staleMs || !isAlive(pid);
 }
 
-/** Only one process can rename the file. If that caught another process's fresh lock, it is put back. */
+/** Removes a stale lock by renaming it, which only one process can do. Restores another process's new lock. */
 function setAside(file: string, holder: string, token: string): void {
   const aside = `${file}.${token.replace(" ", ".")}`;
   try {
     renameSync(file, aside);
     if (contentOf(aside) !== holder) linkSync(aside, file);
   } catch {
-    // Another process was faster.
+    // Another process has already renamed it.
   }
   rmSync(aside, { force: true });
 }
@@ -89,7 +89,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Blocks this thread, as SQLite does while it waits. */
+/** Blocks this thread for some milliseconds, as SQLite does while it waits. */
 export function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -8,7 +8,7 @@ export type HookFileChange = ConfigFile & {
   plan(content: JsonObject | undefined): readonly JsonEdit[];
 };
 
-/** `after` equals `before` if there is nothing to change. */
+/** A hook file's text before and after an edit. Both are equal if nothing changes. */
 export type HookFileTexts = { before: string | undefined; after: string | undefined };
 
 export function previewHookFile({ file, plan }: Omit<HookFileChange, "scope">): HookFileTexts {

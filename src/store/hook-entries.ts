@@ -12,28 +12,28 @@ export type HookFormat = "cursor" | "claude";
 export type HookEntry = {
   event: HookEventName;
   format: HookFormat;
-  /** The path of the entry for messages: `hooks.stop[0]`. */
+  /** The position of the entry in the file, for messages: `hooks.stop[0]`. */
   entry: string;
-  /** An entry has either a `command` or a `prompt`. */
+  /** The command that the hook runs. An entry has either a `command` or a `prompt`. */
   command?: string;
   prompt?: string;
-  /** The model for a prompt; the run's model by default. */
+  /** The model that answers the prompt; by default that of the run. */
   model?: string;
   timeoutMs?: number;
-  /** How many times its follow-up may prolong a run; null for no limit. */
+  /** How many times the hook's follow-up prompts may prolong a run; null for no limit. */
   loopLimit: number | null;
-  /** Absent if the file does not set it. */
+  /** Whether a failing hook blocks the action; undefined if the file does not say. */
   failClosed?: boolean;
   /** The matcher as written; without one, the hook matches everything. */
   matcher?: string;
-  /** Variables that it receives although they hold keys. */
+  /** Names of environment variables that the hook receives although they contain keys. */
   variables?: string[];
 };
 
 export type EntryFile = { file: string; content: JsonObject; warnings: string[] };
 
 const defaultLoopLimit = 5;
-/** Close to the limit of Node's timers. */
+/** The longest time limit in seconds, close to the limit of Node's timers. */
 const longestSeconds = 2_000_000;
 
 const optionNames = ["command", "type", "prompt", "model", "timeout", "loop_limit", "failClosed", "matcher", "env"];

@@ -28,7 +28,7 @@ function commandsIn(value: unknown): string[] {
   );
 }
 
-/** Approves these files until they change. */
+/** Records that the user approved these files. The approval ends when they change. */
 export function approveHooks(place: TrustPaths, files: readonly { file: string; text: string }[]): void {
   if (files.every(({ file, text }) => isApproved(place, file, text))) return;
   const approved = { ...approvedIn(place) };
@@ -50,11 +50,11 @@ function save(place: TrustPaths, files: Record<string, unknown>): void {
 function approvedIn(place: TrustPaths): Record<string, unknown> {
   try {
     const record = readJson(recordFile(place)) ?? {};
-    // Two workspaces can share the folder; the recorded path tells them apart.
+    // Two workspaces can share this folder, so compare the recorded path.
     if (record["workspacePath"] !== place.workspace || !isObject(record["files"])) return {};
     return record["files"];
   } catch {
-    return {}; // an unreadable record approves nothing
+    return {}; // a record that cannot be read approves nothing
   }
 }
 

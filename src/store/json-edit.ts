@@ -8,7 +8,7 @@ type JsonPath = readonly (string | number)[];
 export type JsonEdit =
   /** Appends to a list, which is created if missing. */
   | { type: "append"; path: JsonPath; value: unknown }
-  /** Adds a new member to an object. */
+  /** Sets a value, adding missing members on the path. */
   | { type: "set"; path: JsonPath; value: unknown }
   | { type: "remove"; path: JsonPath };
 
@@ -47,7 +47,7 @@ function editText(text: string, edit: JsonEdit): string {
   if (edit.type === "remove") return removeText(text, places, edit.path);
   const list = edit.type === "append" ? places.get(nameOf(edit.path)) : undefined;
   if (list) return insertText(text, list, edit.value);
-  // The deepest existing object on the path gets the rest of the path as a new member.
+  // Add the rest of the path as a new member to the deepest object that exists.
   let depth = edit.path.length - 1;
   while (depth > 0 && !places.has(nameOf(edit.path.slice(0, depth)))) depth--;
   const value = edit.type === "append" ? [edit.value] : edit.value;
@@ -93,7 +93,7 @@ function removeText(text: string, places: Map<string, JsonRange>, path: JsonPath
   const hasCommaBehind = text[comma] === ",";
   const first = index === 0 ? pastBlanks(text, before) : pastBlanks(text, pastBlanks(text, before) + 1);
   const behind = hasCommaBehind ? text.slice(place.end, comma) + text.slice(comma + 1) : text.slice(place.end);
-  // Remove the blanks before it, but not a comment there; keep its line break unless another one follows.
+  // Remove the blanks before the member but not a comment there. Keep the line break unless another one follows.
   const gap = text.slice(before, first);
   const isLine = /\/\/[^\n]*\s*$/.test(gap.replace(/\/\*[\s\S]*?\*\//g, "")) && !/^[ \t]*\r?\n/.test(behind);
   const from = isLine ? first : first - /\s*$/.exec(gap)![0].length;
@@ -102,12 +102,12 @@ function removeText(text: string, places: Map<string, JsonRange>, path: JsonPath
     const isEmpty = children.length === 1 && /^\s*$/.test(behind.slice(0, behind.search(/[\]}]/)));
     return head + (isEmpty && from === holder.start + 1 ? behind.trimStart() : behind);
   }
-  // For the last item, also remove the comma before it.
+  // When removing the last item, also remove the comma before it.
   const separator = pastBlanks(text, before);
   return text.slice(0, separator) + text.slice(separator + 1, from) + behind;
 }
 
-/** Returns only direct children, in order. */
+/** Returns the direct children of an object or array, in order. */
 function childrenOf(places: Map<string, JsonRange>, holder: JsonRange): JsonRange[] {
   const children: JsonRange[] = [];
   for (const place of places.values()) {

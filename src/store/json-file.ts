@@ -32,7 +32,7 @@ export function readJson(file: string): JsonObject | undefined {
   return readJsonText(file)?.value;
 }
 
-/** Also returns the text it was parsed from, for callers that hash it. */
+/** Reads a JSON object. Also returns the file's text, for callers that hash it. */
 export function readJsonText(file: string): { value: JsonObject; text: string } | undefined {
   const bytes = readBytes(file);
   if (bytes === undefined) return undefined;
@@ -64,7 +64,7 @@ export function replaceFile(file: string, text: string, mayStillWrite: () => boo
     const handle = openSync(temporary, "wx", 0o600);
     try {
       if (mode !== undefined) fchmodSync(handle, mode & 0o777);
-      writeFileSync(handle, text); // writes everything, even if the system splits it
+      writeFileSync(handle, text); // writeFileSync writes everything, even if the system splits the write
       fsyncSync(handle);
     } finally {
       closeSync(handle);
@@ -106,7 +106,7 @@ function readBytes(file: string): Buffer | undefined {
         `${file} has ${stat.size} bytes; the limit is ${maxBytes}. Make it shorter.`,
       );
     }
-    // Also applies to root, who could read anyway: a file without read permission is not meant to be read.
+    // Check the permission for root too, who could always read: a file without read permission should not be read.
     const readable = stat.uid === process.getuid?.() ? 0o400 : 0o444;
     if (process.platform !== "win32" && (stat.mode & readable) === 0)
       throw unreadableFileError(file, "its owner may not read it");

@@ -18,7 +18,7 @@ export class JsonTextError extends Error {
 export const deepest = 100;
 
 const blanks = /(?:[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
-/** The content of a string, up to its end or the first fault. */
+/** Matches the content of a string, up to its end or the first fault. */
 const inString = /(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
 const word = /[^\s,\]}:"/[{]*/y;
 
@@ -28,7 +28,7 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return at + pattern.exec(text)![0].length;
 }
 
-/** Skips blanks and comments. */
+/** Returns the position after blanks and comments. */
 export function pastBlanks(text: string, at: number): number {
   return endOf(blanks, text, at);
 }
@@ -38,7 +38,7 @@ export function parseJsonc(text: string): unknown {
   return read(new Reader(text));
 }
 
-/** From the first character of a value to after its last; `lastChild` is the position after its last item. */
+/** The position of a value, from its first character to after its last; `lastChild` is the end of its last item. */
 export type JsonRange = { start: number; end: number; lastChild?: number };
 
 /** Returns the range of each value by its path: `permissions.allow[2]`; the root has the empty path. Throws as parseJsonc does. */

@@ -26,7 +26,7 @@ export function updateLogin(configDir: string, url: URL, change: (login: McpLogi
     const next = change(isObject(entry) ? (entry as McpLogin) : {});
     return { ...current, version: 1, servers: next ? { ...others, [keyOf(url)]: next } : others };
   });
-  // A file created by hand may be readable by others.
+  // Restrict the file's mode: if the user created it by hand, others may be able to read it.
   chmodSync(file, 0o600);
 }
 
@@ -42,7 +42,7 @@ export function readTokens(configDir: string): string[] {
   });
 }
 
-/** Returns whether there was a login. */
+/** Removes the login for a server. Returns whether there was one. */
 export function forgetLogin(configDir: string, url: URL): boolean {
   if (!readLogin(configDir, url).tokens && !readLogin(configDir, url).client) return false;
   updateLogin(configDir, url, () => undefined);

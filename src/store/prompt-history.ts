@@ -18,9 +18,9 @@ export interface PromptFile {
   add(prompt: StoredPrompt): void;
 }
 
-/** Above this size, the older half of the file is dropped. */
+/** The size in bytes above which the older half of the file is removed. */
 const maxBytes = 2 * 1024 * 1024;
-/** A longer prompt is remembered only within its session. */
+/** The maximum length of a stored prompt; longer ones are remembered only within the session. */
 const longestLine = 256 * 1024;
 
 export function openPromptFile({ configDir, workspace }: { configDir: string; workspace: string }): PromptFile {
@@ -54,7 +54,7 @@ export function openPromptFile({ configDir, workspace }: { configDir: string; wo
 
 type Line = StoredPrompt & { workspace: string; at?: number };
 
-/** Skips lines left by another version or a crash. */
+/** Parses a line of the file. Invalid lines, left by another version or a crash, are skipped. */
 function parsed(line: string): Line[] {
   const value = tryParse(line);
   if (!isObject(value) || typeof value["text"] !== "string" || typeof value["workspace"] !== "string") return [];
@@ -83,7 +83,7 @@ function tailOf(file: string, bytes: number): string {
   try {
     handle = openSync(file, "r");
   } catch {
-    return ""; // not written yet, or not readable: the history is empty
+    return ""; // the file does not exist or cannot be read: the history is empty
   }
   try {
     const { size } = fstatSync(handle);

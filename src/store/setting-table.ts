@@ -21,9 +21,9 @@ export type Setting = {
   stored?: { read(field: unknown): unknown; write(value: unknown): unknown };
   check: FieldCheck;
   meaning: string;
-  /** The value if nothing is set. */
+  /** The default value of the setting. */
   default?: unknown;
-  /** An environment variable that overrides the files. */
+  /** The environment variable that takes precedence over the files. */
   variable?: string;
   /** The command that writes it, for settings that are more than a value. */
   by?: string;
@@ -144,7 +144,7 @@ export function findSetting(name: string): Setting {
   throw new UserError("USAGE", `unknown setting '${name}'. ${hint}`);
 }
 
-/** `source` is a variable, a file, `default` or `not set`. */
+/** A setting with its value; `source` is a variable, a file, `default` or `not set`. */
 export type SettingValue = { setting: Setting; value: unknown; source: string };
 
 /** Returns the settings in table order, followed by those of the user's endpoints. */
@@ -213,7 +213,7 @@ export function parseSetting({ name, check }: Setting, typed: string): unknown {
       const value = read();
       if (check.is(value)) return value;
     } catch {
-      // The text is not JSON: try the next form.
+      // The text is not valid JSON: try the next form.
     }
   }
   throw new UserError(

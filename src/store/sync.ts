@@ -30,7 +30,7 @@ export function syncFoldersUpTo(folder: string, top: string): void {
   }
 }
 
-/** Not every file system records when a folder was created; such a folder counts as new. */
+/** Returns whether a folder existed for a while. Without a creation time it counts as new. */
 function isSettled(folder: string): boolean {
   const { birthtimeMs } = statSync(folder);
   return birthtimeMs > 0 && birthtimeMs < Date.now() - settledAfterMs;

@@ -77,7 +77,7 @@ function mark(configDir: string, workspace: string, name: string): void {
   replaceFile(markerOf(configDir, real, name), `${JSON.stringify(marker, null, 2)}\n`);
 }
 
-/** Also removes the sandbox marker. Returns false if the workspace was not trusted. */
+/** Revokes the trust in a workspace, and removes its sandbox marker. Returns false if it was not trusted. */
 export function revokeTrust(configDir: string, workspace: string): boolean {
   removeMarker(configDir, workspace, sandboxMarker);
   return removeMarker(configDir, workspace, markerName);

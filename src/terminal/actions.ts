@@ -11,7 +11,7 @@ import type { AppAction } from "./keymap.ts";
 import { blanks, type Painted, wrap } from "./painted.ts";
 import { showChanges } from "./review.ts";
 
-/** A second press counts only within this time. */
+/** Within how many milliseconds a second press of the same key counts as confirmation. */
 export const twiceMs = 1500;
 const pressed = new WeakMap<App, { action: AppAction; at: number }>();
 
@@ -23,7 +23,7 @@ export function performAction(app: App, action: AppAction, { isHinted }: { isHin
   const last = pressed.get(app);
   const isSecond = isHinted && last?.action === action && Date.now() - last.at < twiceMs;
   const hint = actions[action](app, isSecond);
-  // Only a press that returned a hint counts as the first of two.
+  // Only a press that showed a hint counts as the first of two presses.
   if (hint === undefined) pressed.delete(app);
   else pressed.set(app, { action, at: Date.now() });
   return hint;

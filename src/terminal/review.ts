@@ -8,7 +8,7 @@ import { diffLines } from "./transcript/diff-lines.ts";
 
 type Part = { label: string; changes: readonly Change[] };
 
-/** How the user left a page. */
+/** What the user did to leave a page. */
 type Left = "back" | "next" | "previous" | "follow" | "edit";
 
 export async function showChanges(app: App): Promise<void> {

@@ -34,7 +34,7 @@ export function changedSince(recording: Recording, number: number, whole: Descri
   const normalise = createNormaliser(recording.header.places);
   const { kept } = recording.requests[number - 1]!.messages;
   for (const [index, { role, digest, parts }] of whole.messages.entries()) {
-    if (index < kept) continue; // checked in the previous request
+    if (index < kept) continue; // this part was already compared in the previous request
     const now = digestOfParts(parts, normalise);
     if (now === digest) continue;
     const texts = parts.map((part) => quoteText(textOfPart(part))).join(", ");
@@ -46,7 +46,7 @@ export function changedSince(recording: Recording, number: number, whole: Descri
 
 export type Sides = { recorded: Normaliser; now: Normaliser };
 
-/** Returns undefined if both ask the same. */
+/** Returns the first difference between two requests, or undefined if they ask for the same. */
 export function differenceOf(
   recorded: DescribedRequest,
   now: DescribedRequest,
@@ -84,7 +84,7 @@ export function systemDifference(
   return undefined;
 }
 
-/** The heading above the first difference. */
+/** Returns the last heading above the first difference. */
 function sectionAt(text: string, at: number): string | undefined {
   return text
     .slice(0, at)
@@ -140,7 +140,7 @@ export function messagesDifference(
       return one ? `${where}: recorded ${quotedText}, now nothing` : `${where}: recorded nothing, now ${quotedText}`;
     }
     const difference = partsDifference(one.parts, other.parts, sides);
-    // Equal texts whose paths have the same role are equal, whatever the directories of the run are.
+    // Texts are equal if they differ only in paths that have the same role in their runs.
     if (difference === undefined) continue;
     const { part, words } = difference;
     return `${where} (${nameOf(other.role, part ? [part] : other.parts, callNames(now))})${words}`;
@@ -148,7 +148,7 @@ export function messagesDifference(
   return undefined;
 }
 
-/** `words` continues the sentence after the name of the part. */
+/** Returns how a part of the request differs; `words` continues the sentence after the part's name. */
 export function partsDifference(
   recorded: readonly (KeptPart | Part)[],
   now: readonly (KeptPart | Part)[],
@@ -170,7 +170,7 @@ export function partsDifference(
   return undefined;
 }
 
-/** The tool name of each call, by call id. */
+/** Returns the tool names of calls, by call id. */
 function callNames(messages: readonly DescribedMessage[]): ReadonlyMap<string, string> {
   const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool_call"));
   return new Map(calls.map(({ id, name }) => [id, name]));

@@ -15,7 +15,7 @@ import { eventsOf, parseRecording, readText } from "./recording.ts";
 
 export type FakeOptions = {
   version: VersionName;
-  /** A recording or a script; without one, a sample is played. */
+  /** The recording or script to play; without one, a sample is played. */
   file?: string | undefined;
   prompt: string;
   cwd: string;
@@ -122,7 +122,7 @@ async function eventsFromReplies(
 
 const maxReplies = 200;
 
-/** Makes paths absolute, as the stream has them, whatever the script says. */
+/** Makes the paths in a part absolute, as they are in real streams. */
 function withWholePath(part: Part, cwd: string): Part {
   if (part.type !== "tool_call" || !isObject(part.args) || typeof part.args["path"] !== "string") return part;
   return { ...part, args: { ...part.args, path: resolve(cwd, part.args["path"]) } };
@@ -135,7 +135,7 @@ function endingOf(messages: readonly Message[], usage: Usage, failure: ModelErro
   return { type: "done", text: replyTexts.join(""), ...numbers };
 }
 
-/** What is written, and how it ends: `hang` means never, otherwise an exit code or the signal that kills it. */
+/** What the fake CLI prints and how it ends: with an exit code, by a signal, or never (`hang`). */
 export type FakePlan = { chunks: { text: string; afterMs: number }[]; end: "hang" | number | "SIGKILL" };
 
 type Fault = { help: string; apply(plan: FakePlan): FakePlan };
@@ -145,7 +145,7 @@ const chunk = (text: string, afterMs = 0) => ({ text, afterMs });
 const middle = ({ length }: readonly unknown[]) => (length > 1 ? Math.max(1, Math.floor(length / 2)) : 0);
 const isResult = ({ text }: { text: string }) => /"type":\s*"result"/.test(text);
 
-/** Faults that were seen in the field, one at a time. */
+/** Faults of real CLIs that can be imitated, one at a time. */
 export const faults = {
   hang: {
     help: "stops in the middle and never ends",

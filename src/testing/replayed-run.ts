@@ -17,7 +17,7 @@ import type { OnMismatch } from "./replay-model.ts";
 export type ShowOptions = {
   check?: { request: RunRequest; host: RunHost; onMismatch: OnMismatch };
   until?: number;
-  /** The speed factor; absent for no pauses. */
+  /** The factor by which the replay is faster; without it there are no pauses. */
   speed?: number;
   signal?: AbortSignal;
 };
@@ -179,7 +179,7 @@ export class ReplayedRun implements LiveRun {
     );
   }
 
-  /** Fails a replay with differences at its end, if asked to. */
+  /** Turns the end of a replay with differences into a failure, if that was requested. */
   #judgeEnding(event: AgentEvent): AgentEvent {
     const isWanted = this.#options.check?.request.failOn?.includes("replay");
     if (event.type !== "done" || !isWanted || this.#difference === undefined) return event;
@@ -199,7 +199,7 @@ export class ReplayedRun implements LiveRun {
   }
 
   #end(item: OpenPrompt, why: UserError): void {
-    const ending = { ...failedTurn(why, Date.now()), usage: noSpending }; // no model was called
+    const ending = { ...failedTurn(why, Date.now()), usage: noSpending }; // this run called no model
     this.#log.append(ending);
     this.#open.end(item, "told", ending);
   }

@@ -10,7 +10,7 @@ const maxAlternatives = 256;
 
 /** Normalises characters that file systems or readers may take for the same. */
 export function foldText(text: string): string {
-  // Most paths are ASCII; only the others need the costly steps.
+  // Most paths are ASCII, and need no normalisation.
   const plain = /^[\x20-\x7e]*$/.test(text)
     ? text
     : text.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
@@ -21,9 +21,9 @@ export function hasWildcard(pattern: string): boolean {
   return /[*?]/.test(pattern) || innerGroup(pattern)[1] !== -1;
 }
 
-/** Matches a whole text; `*` stands for any characters, including spaces and slashes. */
+/** Returns whether a pattern matches a whole text; `*` stands for any characters, including spaces and slashes. */
 export function matchesText(pattern: string, text: string, options: GlobOptions = {}): boolean {
-  // Most patterns are plain names.
+  // Compare patterns without wildcards directly, since most are plain names.
   if (/^[\w./ -]*$/.test(pattern)) return options.fold ? pattern.toLowerCase() === foldText(text) : pattern === text;
   const wanted = options.fold ? foldText(text) : text;
   return alternativesOf(pattern, options).some((each) => matchesName(piecesOf(tokensOf(each, options)), wanted));
@@ -45,18 +45,18 @@ export function compilePath(pattern: string, options: GlobOptions = {}): (path: 
   };
 }
 
-/** Selects the text that a path must contain whatever the wildcards match; it rules out most paths of a listing. */
+/** Returns whether a piece is plain text, which every matching path must contain. It excludes most paths quickly. */
 function isNeeded(piece: Piece): piece is string {
   return typeof piece === "string" && piece !== "" && piece !== "any";
 }
 
-/** A pattern with too many alternatives is not expanded. */
+/** Expands the alternatives in a pattern, unless there are too many. */
 function alternativesOf(pattern: string, options: GlobOptions): string[] {
   const folded = options.fold ? foldText(pattern) : pattern;
   return expandBraces(folded) ?? [folded];
 }
 
-/** Matches one character of a name: itself, or one of a set. */
+/** A pattern for a single character: the character itself, or a test for a set of characters. */
 type OneCharacter = string | ((character: string) => boolean);
 const star = Symbol("*");
 export type GlobToken = OneCharacter | typeof star;
@@ -215,7 +215,7 @@ function endOfNext(piece: Piece, name: string, from: number): number {
     const found = name.indexOf(piece, from);
     return found === -1 ? -1 : found + piece.length;
   }
-  // One bit for each character of the piece: those set have matched up to here. All starts are tried at once.
+  // Use one bit for each character of the piece, set if the text matches up to there, to try all starts at once.
   const fitting = fittingOf(piece);
   const matched = new Uint32Array(Math.ceil(piece.length / 32));
   for (let at = from; at < name.length; ) {
@@ -298,13 +298,13 @@ export function patternsMeet(operand: string, pattern: string): boolean {
 }
 
 function segmentsMeet(operand: string, pattern: string): boolean {
-  // The shell's wildcards do not match hidden files.
+  // Wildcards of the shell do not match hidden files.
   if (/^[*?[]/.test(operand) && pattern.startsWith(".")) return false;
   const options = { brackets: true };
   const isStar = (token: GlobToken | undefined) => token === star;
   return canMatchSame(tokensOf(operand, options), tokensOf(pattern, options), isStar, (one, other) => {
     if (typeof one === "string") return isOne(other as OneCharacter, one);
-    // Two sets are assumed to overlap, which is the cautious answer.
+    // Assume that two sets of characters overlap, which is the cautious answer.
     return typeof other === "string" ? isOne(one as OneCharacter, other) : true;
   });
 }
@@ -322,7 +322,7 @@ function canMatchSame<T>(
     for (let j = 0; j <= right.length; j++) {
       const one = left[i - 1];
       const other = right[j - 1];
-      // A star matches nothing, or one more item of the other side.
+      // A star matches nothing, or one more item of the other pattern.
       if (isStar(one) || isStar(other)) row.push(row[j - 1] || above[j] || false);
       else row.push(i === 0 && j === 0 ? true : above[j - 1] === true && same(one!, other!));
     }

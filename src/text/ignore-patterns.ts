@@ -16,7 +16,7 @@ import {
  */
 export type IgnoreList = (path: string, isDirectory: () => boolean) => boolean | "unknown" | undefined;
 
-/** How much is compared at most, at first and for every path: about a second, and some microseconds. */
+/** Limits for the number of comparisons, the first time and for each path: about a second, and some microseconds. */
 const firstEffort = 200_000_000;
 const effortOfPath = 1000;
 const maxAnswers = 100_000;
@@ -92,7 +92,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** With an unclosed bracket or a trailing backslash, git matches nothing. */
+/** Returns whether a pattern has an unclosed bracket or a trailing backslash, in which case git matches nothing. */
 function isBroken(pattern: string): boolean {
   for (let at = 0; at < pattern.length; at++) {
     if (pattern[at] === "\\" && ++at === pattern.length) return true;
@@ -106,7 +106,7 @@ function isBroken(pattern: string): boolean {
 
 const longestName = 255;
 
-/** A pattern longer than any file name matches nothing. */
+/** Returns whether a pattern is longer than any file name, so that it matches nothing. */
 function isTooLong(segment: Segment): boolean {
   return segment !== "any" && segment.reduce((sum, piece) => sum + piece.length, 0) > longestName;
 }
@@ -119,7 +119,7 @@ function segmentsOf(tokens: readonly GlobToken[]): Segment[] {
     const isAny = pieces.length > 2 && pieces.every((piece) => piece === "");
     segments.push(isAny ? "any" : pieces.filter((piece, at) => piece !== "" || at === 0 || at === pieces.length - 1));
   }
-  // Two stars at the end match the contents of the directory, not the directory itself.
+  // Two stars at the end match the contents of the directory but not the directory itself.
   if (segments.length > 1 && segments.at(-1) === "any") segments.push(["", ""]);
   return segments;
 }

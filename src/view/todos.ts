@@ -5,7 +5,7 @@ export type TodoState = "PENDING" | "IN_PROGRESS" | "COMPLETED" | "CANCELLED";
 
 export type ShownTodo = {
   state: TodoState;
-  /** The task, with the unfinished items it waits for. */
+  /** The text of the task, with the unfinished tasks it depends on. */
   words: string;
 };
 

@@ -18,7 +18,7 @@ export type SearchRequest = {
   totalMs?: number;
 };
 
-/** No engine is configured, it refuses, or its answer is not a list of results. */
+/** Thrown if no search engine is configured, or if it refuses or sends no list of results. */
 export class SearchError extends Error {
   override readonly name = "SearchError";
 }
@@ -84,7 +84,7 @@ function refusal({ kind, url, key }: SearchEngine, status: number, text: string)
     ? "It redirects, which is not followed; configure the address that it points to"
     : advice[status];
   const errorText = redactedStart(collapsed(text), 200);
-  // An engine may repeat the key in its answer.
+  // Remove the key, which the engine may repeat in its answer.
   const withoutKey = key === "" ? errorText : errorText.replaceAll(key, "…");
   return new SearchError(
     `${kind.name} at ${new URL(url).host} answered ${status}. ${why ?? (withoutKey || "It said nothing else")}.`,

@@ -7,11 +7,11 @@ import { readJson, realOf, replaceFile } from "../store/json-file.ts";
 
 export type WorktreeRecord = {
   name: string;
-  /** The checkout that the worktree was created from. */
+  /** The checkout from which the worktree was created. */
   source: string;
   /** The folder of the source's objects, which the worktree borrows. */
   objects: string;
-  /** The commit that the worktree was created from. */
+  /** The commit from which the worktree was created. */
   base: string;
   createdAt: string;
   /** The last merge into the source: the tree of the worktree's files at that time. */
@@ -19,7 +19,7 @@ export type WorktreeRecord = {
 };
 
 export type Worktree = WorktreeRecord & {
-  /** The worktree's directory. */
+  /** The path of the worktree. */
   path: string;
 };
 

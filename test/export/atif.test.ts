@@ -1,10 +1,10 @@
 // Chats as ATIF trajectories: by the strict schema beside this file, and by what a schema cannot say.
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { Trajectory } from "../../src/export/atif.ts";
 import { valueFault } from "../../src/json/schema.ts";
-import { recordOf, says, seeded, user } from "../sdk/chat-record.ts";
+import { calls, chatId, recordOf, result, says, seeded, user } from "../sdk/chat-record.ts";
 import { exported, hostileRecord } from "../sdk/hostile-chat.ts";
 import { createWorkspace } from "../support/run-cli.ts";
 
@@ -175,6 +175,27 @@ it("an ATIF export marks compaction and keeps what came before", async () => {
     "agent: second",
   ]);
   expect(steps[3]!.extra).toEqual({ context_management: { type: "compaction", boundary: "replace" } });
+});
+
+it("an ATIF export names no subagent that is the chat itself, or whose chat is not there", async () => {
+  const called = (callId: string, agentId: unknown) => ({
+    ...{ type: "tool_end" as const, callId, tool: "task", args: {} },
+    outcome: { kind: "success" as const, value: { agentId } },
+  });
+  const ids = [chatId, "88888888-2222-4333-8444-555555555555", "../..", 7];
+  const record = recordOf([
+    {
+      messages: ids.flatMap((_, at) => [calls("Task", {}, `c${at}`), result("done", `c${at}`)]),
+      events: ids.map((id, at) => called(`c${at}`, id)),
+    },
+  ]);
+  const folder = join(place.home, "chats", chatId);
+  mkdirSync(folder, { recursive: true });
+  const exportedRecord = { ...record, metadata: { ...record.metadata, folder } };
+  const trajectory = JSON.parse(await exported(exportedRecord, "atif")) as Trajectory;
+  expect(trajectory.subagent_trajectories).toBeUndefined();
+  const results = trajectory.steps.flatMap(({ observation }) => observation?.results ?? []);
+  expect(results.map((each) => each.subagent_trajectory_ref)).toEqual(ids.map(() => undefined));
 });
 
 it("an ATIF export is valid for any chat, even an empty one", async () => {

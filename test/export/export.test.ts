@@ -181,11 +181,121 @@ function fullChat(): ChatRecord {
   return recordOf(turns, { problems: [{ code: "STORE_MISSING_BLOB", message: "1 blob is <missing>." }] });
 }
 
-it.each(["markdown", "json", "stream-json", "atif"] as const)(
-  "a chat in which everything happens, as %s",
-  async (format) => {
-    await expect(await exported(fullChat(), format)).toMatchFileSnapshot(
-      join(import.meta.dirname, `full-chat.${format === "markdown" ? "md" : `${format}.txt`}`),
-    );
-  },
-);
+/** The style is left out, and each element begins a line. */
+const pageText = (page: string) =>
+  page.replace(/<style>[^<]*<\/style>|style-src 'sha256-[^']*'/g, "").replace(/(?<!^)</gm, "\n<");
+
+it.each(exportFormats)("a chat in which everything happens, as %s", async (format) => {
+  const text = await exported(fullChat(), format);
+  await expect(format === "html" ? pageText(text) : text).toMatchFileSnapshot(
+    join(import.meta.dirname, `full-chat.${format === "markdown" ? "md" : `${format}.txt`}`),
+  );
+});
+
+/** What can be missing is missing, numbers are at their edges, and pictures are everywhere. */
+function oddChat(): ChatRecord {
+  const picture = (mime: string) => ({ mime, base64: "iVBORw0KGgo=" });
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const shot = { callId: "c1", tool: "mcp", args: { name: "shot", args: {} } };
+  const [at, long] = [1_760_000_100_000, "x".repeat(121)];
+  const record = recordOf(
+    [
+      {
+        messages: [
+          {
+            role: "user",
+            parts: [
+              { type: "image", ...picture("image/png") },
+              { type: "image", ...picture("image/tiff") },
+            ],
+          },
+          calls("Shot", {}, "c1"),
+          {
+            role: "user",
+            parts: [
+              { type: "tool_result", id: "c1", text: "seen", images: [picture("image/png")], isError: false },
+              { type: "tool_result", id: "lost", text: "of no call", isError: true },
+            ],
+          },
+          calls("Odd", "only text", "c2"),
+          result("no", "c2", true),
+        ],
+        events: [
+          { type: "text_end", text: "before any prompt" },
+          { type: "tool_start", ...shot, at },
+          { type: "tool_end", ...shot, outcome: { kind: "success", value: {} }, at: at + 1 },
+          { type: "user", text: "aside", at: at + 2 },
+          { type: "done", text: "", durationMs: 0, apiDurationMs: 0, usage },
+        ],
+      },
+      {
+        messages: [user("only one kind of token"), says("b")],
+        events: [
+          { type: "user", text: "only one kind of token" },
+          { type: "notice", kind: "compacted", message: "At once." },
+          { type: "text_end", text: `\n\n${long}\n` },
+          {
+            type: "done",
+            text: "",
+            durationMs: 1,
+            apiDurationMs: 1,
+            usage: { ...usage, outputTokens: 1 },
+            costUsd: 0.5,
+          },
+        ],
+      },
+      {
+        messages: [user(long), says("c")],
+        events: [
+          { type: "user", text: long },
+          { type: "tool_start", callId: "c3", tool: "shell", args: { command: `${long}\nsecond` } },
+          { type: "fail", message: "late", code: "INTERRUPTED", durationMs: 2, apiDurationMs: 0, at: at + 9 },
+        ],
+      },
+      { messages: [user("twice"), says("d")], events: [{ type: "user", text: "twice" }] },
+      { messages: [says("e")], events: [{ type: "text_end", text: "without a prompt" }] },
+    ],
+    { title: "New Agent", problems: [] },
+  );
+  const { workspace: _, model: __, ...metadata } = record.metadata;
+  const turns = record.turns.map((turn) => ({ ...turn, startedAt: turn.number === 4 ? 0 : turn.startedAt }));
+  return { ...record, metadata: { ...metadata, workspace: "" }, turns };
+}
+
+it.each(exportFormats)("a chat that lacks what it can, as %s", async (format) => {
+  const text = await exported(oddChat(), format);
+  await expect(format === "html" ? pageText(text) : text).toMatchFileSnapshot(
+    join(import.meta.dirname, `odd-chat.${format === "markdown" ? "md" : `${format}.txt`}`),
+  );
+});
+
+it("a chat is reported as damaged once, after its first beginning, and keeps its own id", async () => {
+  const init = (sessionId: string): AgentEvent => ({
+    ...{ type: "init", sessionId, cwd: "/", model: "M", permissionMode: "default", apiKeySource: "env" },
+  });
+  const record = recordOf(
+    [
+      { messages: [user("a")], events: [init("original"), { type: "user", text: "a" }] },
+      { messages: [user("b")], events: [init("original"), { type: "user", text: "b" }] },
+    ],
+    {
+      problems: [
+        { code: "STORE_MISSING_BLOB", message: "one" },
+        { code: "STORE_MISSING_BLOB", message: "two" },
+      ],
+    },
+  );
+  const lines = (await exported(record, "stream-json"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(
+    lines.map(({ type, subtype, message }) => subtype ?? (type === "user" ? message.content[0].text : type)),
+  ).toEqual(expect.arrayContaining(["init", "damaged", "damaged", "a", "init", "b"]));
+  expect(lines.slice(0, 3).map(({ subtype, session_id }) => [subtype, session_id])).toEqual([
+    ["init", chatId],
+    ["damaged", chatId],
+    ["damaged", chatId],
+  ]);
+  expect(lines.filter(({ subtype }) => subtype === "damaged")).toHaveLength(2);
+});

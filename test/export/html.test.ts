@@ -1,6 +1,6 @@
 // The HTML export: one page that holds whatever a chat says.
 import { describe, expect, it } from "vitest";
-import { recordOf, says, seeded } from "../sdk/chat-record.ts";
+import { calls, recordOf, result, says, seeded, user } from "../sdk/chat-record.ts";
 import { exported, hostileRecord, plain, png } from "../sdk/hostile-chat.ts";
 
 /** The tags of a page with their attributes. Whoever writes a new tag must name it here. */
@@ -71,6 +71,16 @@ describe("HTML exports", () => {
     const { createHash } = await import("node:crypto");
     const style = /<style>([^<]*)<\/style>/.exec(page)![1]!;
     expect(policy).toContain(createHash("sha256").update(style).digest("base64"));
+  });
+
+  it.each([
+    [0, "<dd>1</dd>"],
+    [1, "<dd>1, 1 tool call</dd>"],
+    [2, "<dd>1, 2 tool calls</dd>"],
+  ])("an HTML export counts %i calls", async (count, words) => {
+    const ids = Array.from({ length: count }, (_, at) => `c${at}`);
+    const messages = [user("a"), ...ids.flatMap((id) => [calls("Read", { path: id }, id), result("b", id)])];
+    expect(await exported(recordOf([{ messages }]), "html")).toContain(words);
   });
 
   it("an HTML export is valid for any chat", async () => {

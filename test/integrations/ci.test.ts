@@ -38,7 +38,7 @@ function shell(work: Workspace, command: string, env: Record<string, string> = {
     cwd: work.path,
     env: { ...work.env, ...env },
     encoding: "utf8",
-    timeout: 25_000,
+    timeout: 100_000,
   });
   const read = (name: string) => (existsSync(join(work.path, name)) ? work.read(name) : "");
   return {
@@ -229,7 +229,7 @@ describe("CI recipes", () => {
     }
     expect(readFileSync(join(work.home, "npm.log"), "utf8")).toBe("ci\ninstall --global .\n");
     for (const path of artifacts.paths) expect(work.read(path)).not.toBe("");
-  });
+  }, 120_000);
 
   it("the container recipe starts a program of the package", () => {
     const file = readFileSync(join(repository, "integrations/container/Containerfile"), "utf8");

@@ -293,7 +293,7 @@ describe("suggested rules", () => {
     ["Shell", "ls > 'a*'", []],
     ["Shell", "ls > ./~/a", ["Write({WS}/~/a)"]],
     ["Shell", "ls > ../log", ["Write({BASE}/log)"]],
-    ["Shell", "cd x && make all && make", ["Shell(make all)", "Shell(make)"]],
+    ["Shell", "cd x && make all && make", ["Shell(make)"]],
     ["Read", "../outside.txt", ["Read({BASE}/outside.txt)"]],
     ["Read", "../a)b", []],
     ["Read", "a\0b", []],

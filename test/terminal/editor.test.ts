@@ -111,7 +111,7 @@ describe("editor keys", () => {
     const help = keyHelp().flatMap(({ rows: lines }) => lines);
     expect(help.length).toBeGreaterThan(30);
     expect(new Set(help.map((row) => row.help)).size).toBe(help.length);
-    const page = readFileSync(join(import.meta.dirname, "../../docs/terminal-editor.md"), "utf8");
+    const page = readFileSync(join(import.meta.dirname, "../../docs/terminal.md"), "utf8");
     for (const row of help) {
       const keys = row.keys.split("  ").map((key) => `\`${key}\``);
       expect(page).toContain(`| ${keys.join(" ")} | ${row.help} |`);

@@ -49,7 +49,7 @@ it("numbers, times, names, calls and changes are worded as the table says", asyn
   table(
     "byteSize",
     byteSize,
-    [0, 999, 1000, 1499, 1500, 999_499, 999_999, 1_000_000, 1_049_999, 999_999_999, 1e9, 2.55e9],
+    [0, 999, 1000, 1499, 1500, 999_499, 999_500, 999_999, 1_000_000, 1_049_999, 999_999_999, 1e9, 2.55e9],
   );
   table("dollars", dollars, [0, 0.0001, 0.0099, 0.01, 0.5, 0.994, 0.995, 1, 12.345]);
   table("counted", (count) => [counted(count, "file"), counted(count, "entry", "entries")], [0, 1, 2]);

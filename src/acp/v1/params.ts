@@ -9,7 +9,7 @@ import type { Prompt } from "../../protocol/run.ts";
 export type OpenParams = {
   cwd: string;
   roots: string[];
-  /** The servers as JSON, as --mcp-config takes them. */
+  /** The MCP servers as JSON, in the format of --mcp-config. */
   mcpConfig?: string;
 };
 
@@ -56,7 +56,7 @@ function mcpConfigOf(servers: readonly unknown[]): string {
   return JSON.stringify({ mcpServers: named });
 }
 
-/** Keeps the user's text with links in place. Embedded resources follow as data, in which nothing is taken for a command. */
+/** Converts a prompt. Links stay within the user's text; embedded resources follow as data, without commands. */
 export function promptOf({ prompt }: JsonObject): Prompt {
   if (!Array.isArray(prompt)) throw invalidParamsError('"prompt" must be a list of content blocks');
   let text = "";
@@ -92,7 +92,7 @@ export function promptOf({ prompt }: JsonObject): Prompt {
   };
 }
 
-/** Always writes a Markdown link: a bare path at the beginning would be taken for a command. */
+/** Formats a link in Markdown, since a path alone at the beginning would be parsed as a command. */
 function linkText(place: string, name: unknown): string {
   return `[${typeof name === "string" && name !== "" ? name : basename(place)}](${place})`;
 }
@@ -111,7 +111,7 @@ function embed(
   else into.data.push(`<resource uri=${JSON.stringify(place)}>\n(bytes that are not text)\n</resource>`);
 }
 
-/** Turns the URI of a local file into a path. */
+/** Converts the URI of a local file to a path. */
 function placeOf(uri: string): string {
   if (!uri.startsWith("file:")) return uri;
   try {
@@ -135,7 +135,7 @@ function requireAbsolutePath(value: unknown, name: string): string {
   return value;
 }
 
-/** Treats a missing value and null as an empty list. */
+/** Returns a list; a missing value and null become an empty list. */
 function listOf(value: unknown, name: string): unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw invalidParamsError(`"${name}" must be a list`);

@@ -92,7 +92,7 @@ export function createExecTool(options: ExecOptions = {}): AdapterTool {
   };
 }
 
-/** Anything but a clear yes refuses. */
+/** Asks whether a call may run. Every answer but a clear yes refuses it. */
 async function refusalOf(
   { verdict, reasons }: Decision,
   ask: () => Promise<boolean> | undefined,

@@ -3,12 +3,12 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import { collapsed, oneLine } from "../../text/one-line.ts";
 import { words } from "../../text/words.ts";
 
-/** An element on the page: its session, and its node id there. */
+/** Identifies an element on a page by its DevTools session and its node id there. */
 export type ElementRef = { sessionId: string; node: number };
 
 export type PageSnapshot = { text: string; elements: ReadonlyMap<string, ElementRef> };
 
-/** One document and its accessibility tree, as the browser returns it. */
+/** The accessibility tree of one document (a page or a frame), as the browser returns it. */
 export type FrameTree = { sessionId: string; url: string; nodes: readonly JsonObject[] };
 
 /** Roles without a line of their own: their children are shown instead. */
@@ -20,7 +20,7 @@ const actionable = words(`
   button link textbox searchbox combobox checkbox radio switch slider spinbutton menuitem menuitemcheckbox
   menuitemradio tab option treeitem DisclosureTriangle`);
 
-/** States shown if they are set. */
+/** Accessibility states that the outline shows for an element when they are true. */
 const states = ["checked", "pressed", "selected", "expanded", "disabled", "required", "invalid", "readonly"];
 
 const longestName = 400;

@@ -3,7 +3,7 @@ import { meantBy } from "./phrases.ts";
 import { synonymsOf } from "./synonyms.ts";
 import { isEmptyWord, partsOf, termsOfWord } from "./words.ts";
 
-/** `terms` maps each term for the concept to its weight. */
+/** A concept in the user's question; `terms` maps each search term for it to a weight. */
 export type Concept = { terms: Map<string, number> };
 
 const synonymWeight = 0.35;

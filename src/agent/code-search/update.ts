@@ -7,12 +7,12 @@ import { openRegularFile } from "../folder-handle.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
 import { pathText } from "./words.ts";
 
-/** `unread` lists files that the current user may not read. */
+/** What an index update did. `unread` lists files that the current user may not read. */
 export type Update = { read: number; removed: number; files: number; unread: string[] };
 
 /** Files per transaction, so that an interrupted build can continue. */
 const batchSize = 400;
-/** The most bytes read of a file. The rest adds little. */
+/** The maximum number of bytes that are indexed of one file. */
 export const maxBytes = 256 * 1024;
 
 /** `paths` are relative to the folder: all files that may be seen. */
@@ -87,7 +87,8 @@ function headOf(path: string): Buffer | "denied" | undefined {
     return buffer.subarray(0, readSync(descriptor, buffer, 0, maxBytes, 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === "EACCES" || code === "EPERM" ? "denied" : undefined; // gone by now, or behind a link
+    // the file was removed, or is behind a symbolic link
+    return code === "EACCES" || code === "EPERM" ? "denied" : undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

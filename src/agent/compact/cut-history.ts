@@ -11,7 +11,7 @@ import {
 import { oneLine } from "../../text/one-line.ts";
 import { countTokens, estimateTokens } from "./estimate.ts";
 
-/** Characters kept of an old result, call or attachment. */
+/** How many characters are left of an old tool result, call or attachment after compaction. */
 const shortText = 200;
 const shortAnswer = 400;
 const picturesNote = "[A picture was here; it was removed to save space.]";
@@ -94,7 +94,7 @@ export function cutNewest(messages: readonly Message[], room: number): Message[]
 /** Characters per token of the room: about an eighth of the room for the results of one reply. */
 const replyShare = 0.5;
 
-/** Short results stay whole, and the room that they leave goes to the longer ones. */
+/** Shortens the tool results of a message. Short results stay whole, so that long ones get the remaining room. */
 function boundResults(message: Message, room: number): Message {
   const lengths = message.parts.flatMap((part) => (part.type === "tool_result" ? [part.text.length] : []));
   let left = room * replyShare;
@@ -139,7 +139,7 @@ function withoutOldCalls(messages: Message[], start: number, room: number): Mess
   return [...messages.slice(0, start), { ...request, parts }, ...messages.slice(next)];
 }
 
-/** Puts the memory of removed steps into the request, in place of the previous one. */
+/** Inserts the summary of removed steps into the request, replacing the previous summary. */
 export function withMemory(messages: readonly Message[], text: string): Message[] {
   const start = Math.max(0, messages.findLastIndex(isPrompt));
   const request = messages[start]!;
@@ -175,7 +175,7 @@ function fittingLines(lines: readonly string[], room: number): string[] {
   return [...short.slice(0, whole), ...lines.slice(whole)];
 }
 
-/** Summarises a call in one line: tool, target and outcome. */
+/** Summarises a tool call in one line: tool, target and outcome. */
 function stepLine(call: ToolCallPart, results: Message): string {
   const target = isObject(call.args) ? Object.values(call.args).find((value) => typeof value === "string") : undefined;
   const result = resultOf(call, results);

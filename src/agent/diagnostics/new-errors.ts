@@ -3,10 +3,10 @@
 import { firstLines } from "../../text/first-of.ts";
 import { collapsed, shortened } from "../../text/one-line.ts";
 
-/** Line and column count from 0, as in the protocol. */
+/** An error found in a file. Lines and columns count from 0, as in the language server protocol. */
 export type FoundError = { line: number; column: number; message: string; code: string };
 
-/** A text and the errors found in it. */
+/** A file's text and the errors found in it. */
 export type CheckedText = { text: string | undefined; errors: readonly FoundError[] };
 
 export type FileErrors = { path: string; errors: readonly FoundError[] };
@@ -15,7 +15,7 @@ export function newErrors(before: CheckedText, after: CheckedText): FoundError[]
   const lineAfter = lineMapping(before.text ?? "", after.text ?? "");
   const open = new Map<string, FoundError[]>();
   for (const error of before.errors) open.set(keyOf(error), [...(open.get(keyOf(error)) ?? []), error]);
-  // First match errors on the same line; then each one that disappeared accounts for a new one, which was moved.
+  // Match errors on the same line first. Each old error that is left then accounts for one new error, which only moved.
   const unmatched = after.errors.filter((error) => {
     const old = open.get(keyOf(error)) ?? [];
     const same = old.findIndex(({ line }) => lineAfter(line) === error.line);

@@ -9,9 +9,9 @@ import { block } from "./block.ts";
 import { type LineRange, splitLines } from "./mentions.ts";
 import { hiddenReason, problemOf, readBytes, readText, statOrNothing } from "./read-text.ts";
 
-/** Most bytes of one attached file sent to the model. */
+/** The maximum number of bytes of one attached file that the model receives. */
 const largestAttachment = 20 * 1024;
-/** How many bytes of a file are searched for the mentioned lines. */
+/** How many bytes of a file are read to find the mentioned lines. */
 const furthestLine = 8 * 1024 * 1024;
 const maxNames = 300;
 
@@ -57,7 +57,7 @@ export function attach(found: MentionTarget, context: AttachContext): Attachment
   return { type, path, parts: [], bytes: 0, warnings: [`${shown} was not attached: ${made}.`] };
 }
 
-/** The attached parts; a string instead says why there are none. */
+/** The parts to attach, or a string that says why nothing can be attached. */
 type AttachResult = Pick<Attachment, "parts" | "bytes"> & { warnings?: string[] };
 
 const attachers: Record<
@@ -109,7 +109,7 @@ function pickLines(text: string, lines: LineRange): { text: string; range: strin
     bytes += Buffer.byteLength(all[end]!) + 1;
     if (bytes > largestAttachment && end >= lines.first) break;
   }
-  // A single line may be longer than the limit.
+  // Cut a single line that is longer than the limit.
   const picked = all
     .slice(lines.first - 1, end)
     .join("\n")

@@ -38,7 +38,7 @@ export class ChildTransport implements Transport {
     this.#options = options;
   }
 
-  /** The last line that the server printed on stderr. */
+  /** The last line that the MCP server printed to stderr. */
   get lastWords(): string {
     return redactedStart(this.#said.trim().split("\n").at(-1)!, 200);
   }
@@ -61,7 +61,7 @@ export class ChildTransport implements Transport {
       (end) => this.#endTransport(endingOf(end, command[0]!)),
       (error: Error) => this.#endTransport(error.message.replace(/\.$/, "")),
     );
-    if (this.#child.pid === 0) await this.#child.ended; // rejects with the reason
+    if (this.#child.pid === 0) await this.#child.ended; // rejects with the reason why the server could not start
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -90,7 +90,7 @@ export class ChildTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Ends the connection with a server that violates the protocol; nothing more is read from it. */
+  /** Closes the connection to a server that violates the protocol, without reading further messages. */
   #refuse(problem: string): void {
     this.#endTransport(problem);
     this.#child?.stop();

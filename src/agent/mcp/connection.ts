@@ -47,7 +47,7 @@ export type ConnectionLimits = { startMs: number; callMs: number; longestCallMs:
 
 export type CallOptions = { signal: AbortSignal; onProgress?(message: string): void };
 
-/** Why a call has no result, in a message for the model. */
+/** Thrown when a call to an MCP server has no result; the message explains this to the model. */
 export class ServerProblem extends Error {}
 
 const maxRestarts = 3;
@@ -58,7 +58,7 @@ const maxTools = 500;
 export class Connection {
   readonly name: string;
   status: ConnectionStatus = "connecting";
-  /** Why it failed, as a sentence without the final period. */
+  /** Why the connection failed, as a sentence without the final period. */
   problem: string | undefined;
   tools: readonly Tool[] = [];
   prompts: readonly Prompt[] = [];
@@ -74,7 +74,7 @@ export class Connection {
     this.name = options.name;
   }
 
-  /** Never throws: `status` and `problem` report the outcome. */
+  /** Connects to the server. Never throws: `status` and `problem` report the outcome. */
   connect(): Promise<void> {
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
@@ -104,7 +104,7 @@ export class Connection {
   async end(): Promise<void> {
     this.#isEnded = true;
     const { transport } = this.#client ?? {};
-    // Only an HTTP server keeps a session for us; end it, but do not wait long.
+    // HTTP servers keep a session for each client: end it, but do not wait long.
     const leave = (transport as ServerTransport | undefined)?.terminateSession?.();
     if (leave) await settlesWithin(leave, leaveMs).catch(() => {});
     await this.#client?.close().catch(() => {});
@@ -131,7 +131,7 @@ export class Connection {
         },
       },
     );
-    client.onerror = () => {}; // errors that matter also fail a request
+    client.onerror = () => {}; // important errors also make a request fail
     answerRequests(client, this.name, requests);
     let transport: ServerTransport | undefined;
     let flood: string | undefined;
@@ -267,8 +267,8 @@ function whenChanged(isOpen: () => boolean, read: () => Promise<void>) {
       isWaiting = true;
       const readAgain = () => {
         isWaiting = false;
-        // Of a client that is closed, the library would say on stdout that it offers no lists.
-        if (isOpen()) read().catch(() => {}); // the list stays as it was
+        // Do not read from a closed client: the library would print a message to stdout.
+        if (isOpen()) read().catch(() => {}); // keep the previous list if it cannot be read
       };
       setTimeout(readAgain, Math.min(50 * 2 ** changes++, 60_000)).unref();
     },

@@ -8,7 +8,7 @@ import type { ServerRequests } from "./requests.ts";
 
 type FormValue = string | number | boolean | string[];
 
-/** No answer is invented: skipped fields are left out, and a form that lacks required fields is not sent. */
+/** Asks the user the questions of an MCP server. A form that lacks required fields is not sent. */
 export function elicitFrom(person: Person): NonNullable<ServerRequests["elicit"]> {
   return async (server, asked, signal) => {
     const title = `The MCP server ${server} asks you`;
@@ -33,7 +33,7 @@ async function fillForm(
   if (fields.length === 0) return askForConsent(title, message, person, signal);
   const content: Record<string, FormValue> = {};
   let open = fields;
-  // Invalid answers are asked again, at most twice.
+  // Ask again for fields with invalid answers, at most twice.
   for (let round = 0; open.length > 0 && round < 3; round++) {
     const questions = open.map(({ question }, index) => ({
       ...question,

@@ -9,7 +9,7 @@ import { type ServerRequests, userRejected } from "./requests.ts";
 
 export type SamplerParts = {
   person: Person;
-  /** Resolves while the servers start. */
+  /** The model that answers sampling requests. It is opened while the servers start. */
   model: Promise<{ provider: Provider; model: { id: string; displayName: string } }>;
 };
 

@@ -13,7 +13,7 @@ import { Pauses } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
 import { composeTarget, isKnownPath, type RestoreTarget } from "./target.ts";
 
-/** Null: no file was there. Without text: the file is too large, binary, or its name suggests a secret. */
+/** The state of a file: null if it did not exist; without `text` if it is too large, binary, or perhaps secret. */
 export type FileState = { text?: string } | null;
 
 /** A change to a file since the snapshot of `turn`. With `now`, `after` is the present state, last changed at that time. */
@@ -52,17 +52,17 @@ export function heldFiles({ configDir, workspace, chat }: Reading): (path: strin
     try {
       return store.exists && isKnownPath(targetOf(turn), path);
     } catch {
-      return false; // the list of a folder is gone
+      return false; // the stored list of the folder is missing
     }
   };
 }
 
-/** `left` is how much text may still be read. */
+/** Reads file contents from snapshots; `left` is how many more bytes may be read. */
 type Reader = { store: SnapshotStore; left: number };
 
 type Tree = Snapshot & { turn: number };
 
-/** Returns at most one tree snapshot per turn. */
+/** Returns the tree snapshots of a chat, at most one per turn. */
 function treesOf(store: SnapshotStore, chat: Reading["chat"]): Tree[] {
   return snapshotsOf(store, chat, 1).filter(({ kind }) => kind === "tree");
 }
@@ -128,11 +128,12 @@ async function changesSince(reader: Reader, tree: Tree, configDir: string): Prom
       if (change === "mode" || (node?.kind !== "file" && entry.kind !== "file")) return [];
       const after =
         node?.kind === "file" ? (node.size > maxText ? {} : presentState(reader, trail, { root, path })) : null;
-      const now = node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path);
+      // In whole milliseconds, as the times of events are: the two are compared.
+      const now = Math.floor(node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path));
       return [{ turn: tree.turn, path, before: stateOf(reader, path, entry), after, now }];
     });
   } catch {
-    return []; // the workspace is gone or cannot be read
+    return []; // the workspace was removed or cannot be read
   } finally {
     trail.close();
   }

@@ -1,7 +1,10 @@
 // Encodes and decodes snapshots: one blob per folder, so that an unchanged folder is stored once.
 import type { UnsavedReason } from "./reasons.ts";
 
-/** What is known of a path. `absent`: nothing was there. `unmade`: the folder did not exist; it is removed when it is empty. */
+/**
+ * The state of a path in a snapshot. `absent`: it did not exist. `unmade`: the folder did not exist; a restore removes
+ * it if it is empty.
+ */
 export type SnapshotEntry =
   | { kind: "file"; mode: number; size: number; object: string }
   | { kind: "link"; object: string }
@@ -17,7 +20,7 @@ export function decodeFolder(content: Buffer): Map<string, SnapshotEntry> {
   return decode(content.toString("utf8"));
 }
 
-/** The first line holds the kind, the format version, and the roots. */
+/** Encodes a snapshot as text. The first line contains the kind, the format version, and the roots. */
 export function encodeSnapshot({ kind, roots, entries }: Snapshot): string {
   return `${kind} 1 ${JSON.stringify(roots)}\n${encodeFolder(entries)}`;
 }
@@ -40,7 +43,10 @@ export function* objectsIn(
   }
 }
 
-/** One line per entry: `kind mode size object "name"`; for unsaved ones `kind why - stamp "name"`. */
+/**
+ * Encodes the entries of a folder, one per line: `kind mode size object "name"`, or `kind why - stamp "name"` for a
+ * path that was not saved.
+ */
 export function encodeFolder(entries: ReadonlyMap<string, SnapshotEntry>): string {
   let text = "";
   for (const [name, entry] of entries) text += `${entry.kind} ${fieldsOf(entry)} ${JSON.stringify(name)}\n`;

@@ -21,12 +21,12 @@ import { alternatesFile, alternatesOf, LentObjects } from "./lent-objects.ts";
 import { Batch, Packs } from "./packs.ts";
 
 const largestAtOnce = 16 * 1024 * 1024;
-/** After this time the system has written everything to disk, with or without a sync. */
+/** After this many milliseconds, the system has written all changes to disk, even without a sync. */
 const surelyWrittenMs = 2 * 60 * 1000;
 
 type SavedContent = { object: string; size: number };
 
-/** "lent": in a repository that the store borrows from. */
+/** Where a content is stored: in the store itself ("own"), or in a git repository that it borrows from ("lent"). */
 export type ObjectPlace = "own" | "lent";
 
 export type ObjectStore = {
@@ -36,19 +36,19 @@ export type ObjectStore = {
   putFile(handle: number, size: number, options?: { borrow?: boolean }): Promise<SavedContent>;
   /** Returns undefined for a content that does not exist. It is not read. `borrow`: contents of a repository count. */
   placeOf(id: string, options: { borrow: boolean }): ObjectPlace | undefined;
-  /** From now on, contents in this object folder of a repository count as saved. */
+  /** Treats contents in this object folder of a git repository as saved from now on. */
   borrowFrom(objects: string): void;
   /** Names the repositories that objects are borrowed from; changes when one of those objects may be gone. */
   lenders(): string;
-  /** Syncs everything that was put to disk. */
+  /** Syncs all new contents to disk. */
   settle(): Promise<void>;
   /** Throws if the content is missing or does not match its id. */
   get(id: string): Buffer;
   /** Reads the content to its end, and throws as `get` does. */
   check(id: string): Promise<void>;
-  /** Reads a content of any size in chunks. */
+  /** Reads a stored content of any size in chunks. */
   pieces(id: string): AsyncGenerator<Buffer>;
-  /** Notices what other processes have added or removed. Call this only while no sweep runs. */
+  /** Detects contents that other processes have added or removed. Call this only while no sweep runs. */
   refresh(): void;
   /** Everything `work` puts is stored when it ends: in one pack if there are more than `most`, otherwise as single files. */
   together<Result>(most: number, work: () => Promise<Result>): Promise<Result>;
@@ -60,11 +60,11 @@ export function openObjects(folder: string): ObjectStore {
   let lent = new LentObjects(alternatesOf(folder));
   let together: Batch | undefined;
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id.slice(2));
-  /** An empty file was lost in a crash of the machine. */
+  /** A file that is empty lost its content in a crash of the machine. */
   const sizeOf = (id: string) => statSync(pathOf(id), { throwIfNoEntry: false })?.size ?? 0;
-  /** Files and folders that may not be on disk yet. */
+  /** Files and folders that may not have been synced to disk yet. */
   const unsettled = new Set<string>();
-  /** Loose contents that this process has read or written. */
+  /** Ids of loose contents that this process has read or written, so that they are known to be intact. */
   const sound = new Set<string>();
   const newFile = () => join(folder, `new-${process.pid}-${Math.random().toString(36).slice(2)}`);
 
@@ -158,12 +158,12 @@ export function openObjects(folder: string): ObjectStore {
     }
     const hash = createHash("sha1");
     const inflated = createInflate();
-    // An error in either stream, or here, destroys both.
+    // An error in either stream, or here, destroys both streams.
     pipeline(createReadStream(pathOf(id)), inflated, () => {});
     let begun = false;
     for await (const piece of inflated as AsyncIterable<Buffer>) {
       hash.update(piece);
-      // The header is far shorter than a chunk.
+      // The header is far shorter than one chunk.
       yield begun ? piece : withoutHeader(piece);
       begun = true;
     }

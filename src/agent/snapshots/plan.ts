@@ -18,13 +18,13 @@ export type RestoreStep = {
   root: string;
   path: string;
   change: RestoreChange;
-  /** What is at the path now. */
+  /** The file or folder that is at the path now. */
   node: TreeNode | undefined;
-  /** What the path should be after the restore. */
+  /** The state that the path should have after the restore. */
   entry: SnapshotEntry;
 };
 
-/** A path that is not changed, and why. */
+/** A path that the restore does not change, and the reason. */
 export type LeftPath = { path: string; why: string };
 
 export type RestorePlan = { steps: RestoreStep[]; left: LeftPath[] };
@@ -64,7 +64,7 @@ function findKnown(store: SnapshotStore, path: string, node: TreeNode): string |
   return node.kind === "file" ? store.cache.find(path, node) : undefined;
 }
 
-/** Keeps a folder if something in it is kept. */
+/** Removes steps that would delete a folder in which something is left. */
 function withoutKept({ steps, left }: RestorePlan, keptPaths: readonly string[]): RestorePlan {
   const folders = foldersAbove(keptPaths);
   return { steps: steps.filter(({ change, path }) => change !== "remove" || !folders.has(path)), left };
@@ -113,7 +113,7 @@ function nodeOfPath(planning: Planning, path: string, target: RestoreTarget): Tr
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    // If a parent is now a file or link that will be replaced by a folder, nothing exists here.
+    // If a parent is now a file or link that the restore replaces by a folder, nothing exists at this path.
     const becomesFolder = names.some(
       (_, index) => target.entries.get(join(root, ...names.slice(0, index)))?.kind === "folder",
     );
@@ -158,7 +158,7 @@ function changeOf(
   }
 }
 
-/** A file that cannot be read counts as different: it is rewritten, or that fails with a message. */
+/** Returns the id of a file's present content. A file that cannot be read counts as different. */
 function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
   const existing = planning.store.cache.find(path, node);
   if (existing !== undefined) return existing;

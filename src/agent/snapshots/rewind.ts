@@ -20,13 +20,16 @@ export type RewindContext = {
   chat: Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn">;
 };
 
-/** What a restore did, or would do. `left`: not changed, and why. `failed`: should have changed, but did not. */
+/**
+ * The result of a restore or its dry run. `left` lists paths that are not changed, and why; `failed` those that should
+ * have been changed.
+ */
 export type RestoreResult = { steps: readonly RestoreStep[]; left: readonly LeftPath[]; failed: readonly LeftPath[] };
 
 export type Rewind = {
   /** Restores the files to the state before a turn, or only `file`. Saves the present state first. */
   restore(turn: number, options?: { dryRun?: boolean; file?: string }): Promise<RestoreResult>;
-  /** Undoes the last restore; returns undefined if there is none. Calling it twice changes nothing in the end. */
+  /** Undoes the last restore. Returns undefined if there is none. A second call restores it again. */
   undo(options?: { dryRun?: boolean }): Promise<RestoreResult | undefined>;
   /** Returns why files were not saved in this turn and later ones. */
   gaps(turn: number): { turn: number; why: string }[];
@@ -111,7 +114,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
         readRecords(chat, each).flatMap((record) => ("missing" in record ? [{ turn: each, why: record.missing }] : [])),
       ),
     takeBack(turn, { files }, rewindTo) {
-      // The chat drops the state of the removed turns, so pass on what is still needed.
+      // The chat deletes the state of the removed turns, so copy what is still needed.
       const since = turnsFrom(turn).flatMap((each) => readRecords(chat, each));
       rewindTo(keptState(chat, turn, files || turn === 1 ? [] : since));
       if (store.exists) store.keepOnly(chat.metadata.id, objectsOf(chat));

@@ -92,7 +92,7 @@ export class StatCache {
     return known.text.slice(0, 40);
   }
 
-  /** Everything in the folder was found unchanged in this round. */
+  /** Records the object of a folder whose contents were all found unchanged in this round. */
   noteFolder(children: ReadonlyMap<string, TreeNode>, object: string): void {
     const hash = hashOf(children, this.#lenders);
     if (hash === undefined) return;
@@ -113,7 +113,7 @@ export class StatCache {
     return isDoubtful;
   }
 
-  /** `readAt` is when reading began. */
+  /** Caches the object of a file; `readAt` is when reading it began. */
   note(path: string, stat: FileStat, { object, readAt }: { object: string; readAt: number }): void {
     if (Math.max(stat.mtimeMs, stat.ctimeMs) >= readAt - tickMs) return;
     this.#known.set(path, { text: `${object} ${stampOf(stat)}`, round: this.#round });
@@ -125,7 +125,7 @@ export class StatCache {
     this.#keepOnly(({ round }) => round === this.#round);
   }
 
-  /** Call this after these objects were removed. */
+  /** Removes these objects from the cache. Call this after they were deleted. */
   drop(objects: ReadonlySet<string>): void {
     this.#keepOnly(({ text }) => !objects.has(text.slice(0, 40)));
   }

@@ -23,7 +23,7 @@ type Saving = {
   store: SnapshotStore;
   options: ScanOptions;
   unsaved: UnsavedPath[];
-  /** Used only for whole trees: single files are always read. */
+  /** Cached stat data. It is used only for whole trees; single files are always read. */
   cache?: SnapshotStore["cache"];
   borrow: boolean;
 };
@@ -107,7 +107,7 @@ async function finish({ store, unsaved }: Saving, snapshot: Snapshot): Promise<T
   return { object, unsaved };
 }
 
-/** A path that is about to be restored: `node` is what is there now, and the folder it lies in stays. */
+/** A path that is about to be restored: `node` is what is there now, and its parent folder is not removed. */
 export type PresentPath = PathInRoot & { node: TreeNode | undefined; becomes: SnapshotEntry["kind"] };
 
 /** Saves exactly these entries, whatever their size; of folders only their existence. */
@@ -155,7 +155,7 @@ async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderN
   return { kind: "folder", mode: node.mode, object: saving.store.objects.put(encodeFolder(entries)) };
 }
 
-/** `folder` is the one that contains the entry. */
+/** Saves one entry of a folder; `folder` is the folder that contains it. */
 async function saveChild(
   saving: Saving,
   name: string,
@@ -253,7 +253,7 @@ async function savePath(
   }
 }
 
-/** Saves everything in a folder, entry by entry. */
+/** Saves all entries of a folder, one by one. */
 async function saveAll(
   saving: Saving,
   { node, path, folder }: NodeAt<FolderNode>,

@@ -12,15 +12,15 @@ import type { SkillContext } from "../instructions/skills.ts";
 export type Subagent = {
   name: string;
   description: string | undefined;
-  /** Added to the usual system prompt. */
+  /** Text that is appended to the subagent's system prompt. */
   prompt: string;
-  /** A model other than the parent's. */
+  /** The model of the subagent, if it differs from its parent's. */
   model?: string;
   readOnly: boolean;
   isBackground: boolean;
-  /** If set, only these of the parent's tools are available. */
+  /** If set, the subagent gets only these of its parent's tools. */
   tools?: readonly string[];
-  /** Undefined for a built-in subagent. */
+  /** The path of the definition's file; undefined for a built-in subagent. */
   path?: string;
 };
 
@@ -43,7 +43,7 @@ export const builtInSubagents: readonly Subagent[] = [
   },
 ].map((given) => ({ readOnly: false, isBackground: false, ...given }));
 
-/** Names that other agents use for the built-in ones. */
+/** Names that other agents use for our built-in subagents. */
 const otherNames: Record<string, string> = {
   bash: "shell",
   "general-purpose": "generalPurpose",

@@ -61,7 +61,7 @@ export const askQuestion = tool({
   },
 });
 
-/** Accepts what other agents' models send: `question`, `multiSelect`, and options as plain strings. */
+/** Accepts argument names from other agents: `question`, `multiSelect`, and options as plain strings. */
 function normalizeQuestions(value: unknown): unknown {
   if (typeof value === "string") return { prompt: value, options: [] };
   if (typeof value !== "object" || value === null) return value;

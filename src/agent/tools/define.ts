@@ -10,7 +10,7 @@ type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 type Definition<Table extends ArgumentTable> = Omit<Tool<v.InferOutput<Table>>, "parameters" | "parse"> & {
   args: Table;
-  /** Argument names that models know from other agents: `{ file_path: "path" }`. */
+  /** Argument names that models know from other agents, mapped to ours: `{ file_path: "path" }`. */
   spellings?: Record<string, string>;
   /** Converts input of another shape into the one that `args` describes. */
   reshape?(input: Record<string, unknown>): Record<string, unknown>;
@@ -118,7 +118,7 @@ function renameArguments(input: Record<string, unknown>, spellings: Record<strin
   return named;
 }
 
-/** Drops nulls, which some models send for omitted arguments. */
+/** Removes arguments that are null, since some models send null for omitted arguments. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;

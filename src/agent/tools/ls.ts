@@ -50,7 +50,7 @@ export const ls = tool({
   },
 });
 
-/** `shown` holds the entries that are listed; undefined when the folder is only counted. */
+/** A folder in the listing. `shown` contains its listed entries; undefined if the entries are only counted. */
 type FolderTree = {
   folders: Map<string, FolderTree>;
   files: string[];

@@ -9,10 +9,10 @@ export type Todo = {
   id: string;
   content: string;
   status: (typeof statuses)[number];
-  /** Milliseconds since 1970, as is `updatedAt`. */
+  /** When the item was created, in milliseconds since 1970; `updatedAt` is when it last changed. */
   createdAt: number;
   updatedAt: number;
-  /** Ids of the items to do first. */
+  /** Ids of the items that must be done before this one. */
   dependencies: readonly string[];
 };
 
@@ -51,7 +51,7 @@ export class TodoList {
   }
 }
 
-/** A known item keeps its creation time, and its update time if nothing about it changed. */
+/** Merges an update into a known item, whose creation time stays. Its update time changes only if it does. */
 function mergeTodo(known: Todo | undefined, item: TodoItem, { merge, at }: { merge: boolean; at: number }): Todo {
   const left = merge ? known : undefined;
   const { id, status, content = left?.content ?? "", dependencies = left?.dependencies ?? [] } = item;

@@ -150,7 +150,7 @@ function modelOf(invocation: Invocation): string {
   const modelName = flagText(invocation.line.flags, "model");
   if (modelName === "replay" || modelName === "script") return modelName;
   const { named, model } = chosenModel(invocation);
-  // Workers use keys of their own.
+  // Workers use their own keys, so none is needed here.
   const isTheirs = fleetUrl(invocation) !== undefined && named !== undefined;
   if (model instanceof UserError && !(isTheirs && model.code === "NOT_AUTHENTICATED")) throw model;
   return named ?? "auto";

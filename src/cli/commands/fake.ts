@@ -44,7 +44,7 @@ const unknownSession = "00000000-0000-4000-8000-000000000000";
 async function playLines(lines: readonly string[], exit: number, fault: FaultName | undefined): Promise<number> {
   const { chunks, end } = planOf(lines, exit, fault);
   const stdout = openStdout();
-  // Like the original, exit at once on a signal, with the signal's exit code.
+  // Exit at once on a signal, with that signal's exit code, as the original does.
   process.on("SIGINT", () => process.exit(130));
   process.on("SIGTERM", () => process.exit(143));
   for (const { text, afterMs } of chunks) {

@@ -13,7 +13,7 @@ import { resumeInTerminal } from "./resume.ts";
 import { chatJson, chatLines, printableLine } from "./sessions/chat-lines.ts";
 import { contextOf, type SessionsContext } from "./sessions/context.ts";
 
-/** A chat and, after a search, the place where the words were found. */
+/** A chat in the list; after a search, with the text around the match. */
 type ListedChat = { chat: ChatMetadata; snippet?: string };
 
 const maxHits = 50;
@@ -42,7 +42,7 @@ export async function ls(invocation: Invocation): Promise<number> {
   return chosen === undefined ? 0 : resumeInTerminal(withoutWords(invocation), chosen.id);
 }
 
-/** Lets the user choose on the terminal. Returns undefined if nothing was chosen. */
+/** Lets the user choose a chat on the terminal. Returns undefined if none was chosen. */
 export async function chooseChat(
   invocation: Invocation,
   listed: readonly ListedChat[],

@@ -64,7 +64,7 @@ async function showRun(
       if (isEnd && !isWhole && event.type === "fail" && event.code === "INTERRUPTED") continue;
       if (event.type === "fail" && event.code === "RECORDING_INVALID") {
         cutOff = new UserError(event.code, event.message);
-        continue; // shown when it ends
+        continue; // the call is shown when it ends
       }
       if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
       const redactedEvent = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;

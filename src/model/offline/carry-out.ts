@@ -7,13 +7,13 @@ import { describeProject } from "./project.ts";
 import { type Todo, todoList } from "./todos.ts";
 import { howToGetAModel, type Order } from "./understand.ts";
 
-/** What orders may refer to beyond their own words. */
+/** What the user's words may refer to, besides each other. */
 export type Scene = {
   tools: readonly ToolSpec[];
   todos: Todo[];
-  /** The user's previous prompt. */
+  /** The user's previous prompt, if there is one. */
   lastPrompt: string | undefined;
-  /** The version of Courser, for "what version is it?". */
+  /** The version of this program, for the question "what version is it?". */
   version: string;
 };
 
@@ -27,7 +27,7 @@ export function* carryOut(orders: readonly Order[], scene: Scene): Program {
     const done = deeds[form.do]!(slots, scene);
     const report = typeof done === "string" ? done : yield* done;
     isStuck ||= form.changes && (isFailure(report) || ENDED_BADLY.test(report));
-    // One-line reports are joined closely; those with content get a blank line.
+    // Reports of one line follow each other directly; longer ones are separated by a blank line.
     const isClose = !report.includes("\n") && !answer.split("\n").at(-1)!.startsWith("```");
     answer += (answer === "" ? "" : isClose ? "\n" : "\n\n") + report;
   }
@@ -35,8 +35,8 @@ export function* carryOut(orders: readonly Order[], scene: Scene): Program {
 }
 
 /**
- * Makes none of several changes if a later one is known to be impossible. The first is not checked: if it fails, the others are
- * skipped. The effect of a command or a tool is not known before it has run.
+ * Returns why one of several changes cannot be made, so that none is made. The first is not checked: if it fails, the
+ * others are skipped. Commands and tools cannot be checked in advance.
  */
 function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<string | undefined> {
   const changes = orders.filter(({ form }) => form.changes);
@@ -63,7 +63,7 @@ function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<str
 }
 
 type Slots = Order["slots"];
-/** Returns a string if no tool is needed. */
+/** Carries out one kind of order. Returns a string if it needs no tool. */
 type Deed = (slots: Slots, scene: Scene) => Program | string;
 type Said = (text: string) => string;
 
@@ -130,7 +130,7 @@ export const deeds: Record<string, Deed> = {
     call(scene, tool, tryParse(args) as ToolUse["args"], `call ${tool}`, (text) => fence(`${tool} answered:`, text)),
 };
 
-/** Makes one call and describes its result. */
+/** Makes one tool call and describes its result. */
 function* call({ tools }: Scene, tool: string, args: ToolUse["args"], what: string, said: Said): Program {
   const result = yield* useTool(tools, tool, args);
   return result.isError ? failure(what, result) : said(result.text);
@@ -152,7 +152,7 @@ function search({ WORD: word = "", FOLDER: path }: Slots, scene: Scene, outputMo
   return call(scene, "Grep", { pattern, path, outputMode }, `search for ${word}`, showResult);
 }
 
-/** Returns a file name that is not used yet. */
+/** Returns the name of a file that does not exist yet. */
 function* freeName(tools: readonly ToolSpec[]): Program {
   const result = yield* useTool(tools, "Glob", { pattern: "new-file*.txt" });
   for (let number = 1; ; number += 1) {

@@ -37,12 +37,12 @@ async function* stream(request: ModelRequest, version: string): AsyncGenerator<M
   }
   const length = messages.flatMap(({ parts }) => parts).reduce((sum, part) => sum + lengthOf(part), 0);
   const outputLength = typeof next === "string" ? next.length : next.name.length + JSON.stringify(next.args).length;
-  // A rule of thumb: four characters per token.
+  // Estimate four characters per token.
   const usage = { inputTokens: Math.ceil(length / 4), outputTokens: Math.ceil(outputLength / 4) };
   yield { type: "usage", usage: { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 } };
 }
 
-/** Reruns the work with the results so far, up to the first call without one, or to the answer. */
+/** Runs the work with the results so far, up to the first call without a result, or to the answer. */
 function replay(work: Program, outcomes: readonly { name: string; result: ToolOutcome }[]): ToolUse | string {
   let step = work.next();
   for (const { name, result } of outcomes) {
@@ -69,7 +69,7 @@ function spokenText(message: Message): string {
   if (query) return query[1]!.trim();
   const around =
     /<(system[-_]reminder|user_info|timestamp|environment|context|hook_context|additional_context)\b[^>]*>[\s\S]*?<\/\1>/g;
-  // Later texts (attached files, labels of images) were not typed.
+  // Ignore later texts, such as attached files and labels of images, which the user has not typed.
   return texts.map((text) => text.replace(around, "").trim()).find((text) => text !== "") ?? "";
 }
 

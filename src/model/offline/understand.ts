@@ -5,7 +5,7 @@ import { asTyped, type Masked, mask, patternOf, readSlots } from "./slots.ts";
 
 export type Order = { form: Form; slots: Readonly<Record<string, string>> };
 
-/** `part` holds the words that match no form. */
+/** The result of parsing a prompt: orders to carry out, or the `part` that matches no form. */
 export type Understood = { orders: Order[] } | { part: string; isOneOfSeveral?: boolean };
 
 /** Limits for the prompt, and for its words without quoted texts. */
@@ -42,7 +42,7 @@ const patterns = new Map<string, RegExp>();
 function parseInstruction(words: string, masked: Masked): Order | undefined {
   const plain = words.replace(/\s+/g, " ").replace(/^ ?(?:please,? )?|,? please(?=[.!?]*$)| $/gi, "");
   const isQuestion = plain.endsWith("?");
-  // A full stop ends a sentence only after a word: "git add ." and "ls a/.." keep theirs.
+  // A full stop ends a sentence only after a word, not in "git add ." or "ls a/..".
   const sentence = `${plain.replace(/(?<=[^\s.!?/])(?:\.|!+)$|\s?\?+$/, "")} `;
   for (const form of forms) {
     if (form.changes && isQuestion) continue;

@@ -5,7 +5,7 @@ export type OtelSettings = {
   traces?: Target;
   metrics?: Target;
   resource: Record<string, string>;
-  /** Also export the content of messages, calls and results. */
+  /** Whether to export the content of messages, calls and results as well. */
   captureContent: boolean;
   isDelta: boolean;
   scheduleMs: number;
@@ -53,7 +53,7 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
       ...parsePairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
       ...(env["OTEL_SERVICE_NAME"] && { "service.name": env["OTEL_SERVICE_NAME"] }),
     },
-    // Other instrumentations choose the destination here: spans, events (not supported), or both.
+    // This variable also selects where content goes: to spans, events (not supported here), or both.
     captureContent: /^(?:true|1|span_only|span_and_event)$/i.test(
       env["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] ?? "",
     ),
@@ -96,7 +96,7 @@ function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | 
   };
 }
 
-/** The variable is a list, of which only `otlp` is supported. */
+/** Returns whether a signal is exported. The variable is a list, of which only `otlp` is supported. */
 function isExported(env: Variables, signal: Signal, warnings: string[]): boolean {
   const name = exporterNames[signal];
   const exporters = (env[name] || "otlp").split(",").map((each) => each.trim());

@@ -219,7 +219,6 @@ function isSameFile(one: string, other: string): boolean {
 
 const maxCompared = 2 ** 26;
 
-/** Returns the paths that a chain of symlinks leads through. */
 function linkedNames(path: string): string[] {
   const names: string[] = [];
   for (let link = linkAt(path); link !== undefined && names.length < 10; link = linkAt(names.at(-1)!)) {
@@ -230,7 +229,6 @@ function linkedNames(path: string): string[] {
   return names;
 }
 
-/** Returns the folders that the line adds to PATH. */
 function assignedFolders(
   { runs, assigned }: StartedPrograms,
   directories: readonly string[],

@@ -7,6 +7,7 @@ import { isThere } from "../paths.ts";
 import { quotedIn } from "../programs/code-files.ts";
 import { baseName, isInterpreter, isShell, moduleOf, own } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
+import { hasOutputOptions } from "../programs/output-options.ts";
 import { changingOptions, isOnlyChecking, opensOperands, writesAsKnown } from "../programs/program-kinds.ts";
 import { isOption } from "../programs/read-options.ts";
 import { isTaskRunner } from "../programs/script-files.ts";
@@ -21,7 +22,6 @@ export const leavingOut = /^--?[\w-]*(exclude|ignore|skip|omit)[\w-]*(=|$)/s;
 const configurationOption = /^--?(config|project|env-file|tsconfig|rcfile|settings)(=|$)/s;
 export const configurationVariable = /(CONFIG|SETTINGS)(_FILE|_PATH)?$|(^|_)ENV_FILE$/;
 
-/** Returns the paths that a word may name. */
 export function pathsIn(word: ShellWord): ShellWord[] {
   return [word, ...(word.others ?? [])].flatMap((each) => {
     const value = each.value.replace(/^(.*?)file:\/\/(localhost)?(?=[/.$~])/is, "$1=");
@@ -154,27 +154,37 @@ export function mayBeWritten(run: CommandWords): ShellWord[] {
 
 /** Options whose value is looked up, or only a name: headers, libraries, addresses, definitions. */
 const onlyLooked =
-  /^-(?:[BDFIL]|i[a-z]|Wl,-+(?:rpath|L|T|dynamic)|-?(?:[\w-]*[-_.])?(?:root|include|path|from|input|file|source|src|lib|python|interpreter|socket|host|key|cert|cacert|base|url|with)\b)/;
+  /^-(?!-[\w-]*(?:build|cache|data|install|out|package|scratch)[\w-]*(?:=|$))(?:[BDFIL]|i[a-z]|Wl,-+(?:rpath|L|T|dynamic)|-?(?:[\w-]*[-_.])?(?:root|include|path|from|input|file|source|src|lib|python|interpreter|socket|host|key|cert|cacert|base|url|with)\b)/;
 const leadsOut = /^[~/]|(^|\/)\.\.(\/|$)/;
 const attached = /^-(?:[A-Za-z]|.*[=:,])(?:[~/]|(?:[^=:,]*\/)?\.\.(?:\/|$))/s;
-
+/** Names of programs and subcommands that make the place they are given: `meson setup ../x`, `gh repo clone a/b ../x`. */
+const making =
+  /^(?:\w+[.:])?(?:archive|checkout|clone|co|compileall|copy|create|deploy|export|extract|init|new|scaffold|setup|start(?:app|project)|unpack|venv)(?:[-:][\w-]*)?(?:@.*)?$/;
+/** Settings that name a place to write to: `make PREFIX=/opt install`, `-DoutputDirectory=../x`. */
+const placing =
+  /^(?:(?:O|DESTDIR|prefix|[\w.]*_prefix)=|(?:[-/][DPp]:?)?[\w.]*(?:out(?:put)?|dest(?:ination)?|dist|build_?dir|repo\.local)(?:_?(?:dir(?:ectory)?|path|file))?=)/i;
 /** Options that are usually flags, so that the next word is no value of theirs. */
 const flag =
   /^--(?:no-.*|all|check|color|debug|dry-run|fix|force|help|ignore-.*|json|list|only-.*|quiet|recursive|silent|skip-.*|strict|verbose|version|watch|yes)$/;
 
-/** Returns values of options, and operands changed in place, that may be written outside though no table says so. */
+/** Returns option values, settings, operands changed in place and places made, which may be outside though no table says so. */
 export function guessedWrites(run: CommandWords): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value);
   const isChecking = Object.hasOwn(changingOptions, base) && isOnlyChecking(base, args);
   const isInPlace = Object.hasOwn(changingOptions, base) && !isChecking;
-  const isValue = (before = "") => /^--[^=]+$/.test(before) && !flag.test(before) && !onlyLooked.test(before);
+  const letter = isChecking || base === "git" || hasOutputOptions(base) ? /^(?!)/ : /^-[bBCdDgOPw]$/;
+  const isValue = (before = "") =>
+    letter.test(before) || (/^--[^=]+$/.test(before) && !flag.test(before) && !onlyLooked.test(before));
+  const maker = making.test(base) ? 0 : args.findIndex(({ value }) => making.test(value));
+  const isMade = (arg: ShellWord) => !isChecking && maker !== -1 && args.indexOf(arg) >= maker;
   return (isChecking ? args : mayBeWritten(run))
-    .filter((arg) =>
-      isOption(arg)
+    .filter((arg) => {
+      if (placing.test(arg.value)) return true;
+      return isOption(arg)
         ? attached.test(arg.value) && !onlyLooked.test(arg.value) && !configurationOption.test(arg.value)
-        : isInPlace || isValue(args[args.indexOf(arg) - 1]?.value),
-    )
+        : isInPlace || isMade(arg) || isValue(args[args.indexOf(arg) - 1]?.value);
+    })
     .flatMap(pathsIn)
     .filter(({ value, dynamic }) => !dynamic && leadsOut.test(value) && !isSink(value));
 }

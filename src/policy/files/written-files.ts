@@ -41,7 +41,7 @@ const writers: Record<string, Writer> = {
     "tee touch mkdir rm rmdir unlink shred truncate sponge mkfifo mknod mv ln link patch ex ed rimraf trash trash-put",
     all,
   ),
-  ...each("script rsync scp ditto sftp", last),
+  ...each("degit ditto lessc rsync scp script sftp", last),
   // With -l or -s, writing to the new link changes the source.
   cp: (given) => (hasOption(given.args, /^(-[a-zA-Z]*[ls]|--(symbolic-)?link$)/) ? given.plain : target(given)),
   ...each("chmod chown chgrp setfacl chattr", late),
@@ -70,7 +70,7 @@ const writers: Record<string, Writer> = {
   uniq: second({ short: "fsw", long: ["skip-fields", "skip-chars", "check-chars"] }),
   xxd: second({ exact: /^-(c|cols|g|groupsize|l|len|n|name|o|s|seek|R)$/ }),
   ...each("zip flock", first),
-  ...each("ffmpeg convert magick montage composite qpdf objcopy wkhtmltopdf sass sphinx-build", last),
+  ...each("ffmpeg convert magick montage composite qpdf objcopy wkhtmltopdf sass sphinx sphinx-build", last),
   ...each("mkfs mke2fs mkswap mkdosfs newfs blkdiscard pvcreate vgcreate", all),
   // These programs can also only show.
   ...each("wipefs fdisk sfdisk sgdisk gdisk cfdisk parted", ({ args, plain }: WriterArguments) =>

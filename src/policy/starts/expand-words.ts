@@ -231,6 +231,29 @@ export function unsetReading(args: readonly ShellWord[]): ShellWord[] | undefine
   return args.map((arg) => (arg.dynamic && arg.others?.find(isOption)) || arg);
 }
 
+/** Returns the arguments with each of the values that the line gives them, and with all of them; undefined if there are too many. */
+export function readingsOf(words: readonly ShellWord[], args: readonly ShellWord[]): ShellWord[][] | undefined {
+  const values = args.map(({ others = [], ...word }) =>
+    word.dynamic ? [word] : [word, ...others].map((each) => ({ ...each, text: each.value })),
+  );
+  const most = Math.max(1, ...values.map(({ length }) => length));
+  const sources = new Set(
+    words.flatMap(({ text, pieces = [] }) =>
+      pieces.flatMap((piece) => (piece.kind === "text" ? [] : "name" in piece ? piece.name : text)),
+    ),
+  );
+  let readings: ShellWord[][] = [[]];
+  // Words that take their values from one variable have them at the same time.
+  if (sources.size === 1)
+    readings = Array.from({ length: most }, (_, at) => values.map((each) => each[at] ?? each[0]!));
+  else
+    for (const each of values) {
+      readings = readings.flatMap((start) => each.map((word) => [...start, word]));
+      if (readings.length > maxTexts) return undefined;
+    }
+  return most === 1 ? [] : [...readings.slice(1), values.flat()];
+}
+
 /** Built-ins that store what they read or compute in the variables they are given. */
 const setters = words("read mapfile readarray getopts printf unset declare typeset local readonly export");
 /** Built-ins that keep the value of a variable that they only name. */

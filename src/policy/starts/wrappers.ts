@@ -1,5 +1,4 @@
 // Follows commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
-
 import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "../parse/shell.ts";
 import { literalWord } from "../parse/shell-word.ts";
@@ -24,7 +23,7 @@ import {
   wrappers,
 } from "../programs/wrapper-table.ts";
 import { showText } from "../show.ts";
-import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
+import { expandWord, isNumeric, readingsOf, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
 import { followDatabase, followFile, followInput, noteCode, noteLoads } from "./inline-code.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
 import { noteMisread, nothingStarted, type ProgramStart, type StartedPrograms, tooMuch } from "./started-programs.ts";
@@ -71,6 +70,9 @@ function descend(
         if (name) followVariable(name, text!, trail);
       }
     follow(command.name, args, trail);
+    const readings = readingsOf(command.args, args);
+    if (!readings) found.opaque.push("its words may have too many values");
+    for (const reading of readings ?? []) follow(command.name, reading, trail);
     const unset = unsetReading(args);
     if (unset) follow(command.name, unset, { ...trail, depth: depth + 1, certain: false, ifUnset: true });
   }
@@ -378,13 +380,8 @@ export function followScript(text: string, found: StartedPrograms): void {
   if (errors.length > 0) found.unreadable.push(text);
   for (const why of [...errors, ...evaluates])
     found.opaque.push(`a script that it runs cannot be seen through: ${showText(why)}`);
-  followCommands(line, scopeOf(line, found.scopes[0]), {
-    depth: 1,
-    certain: false,
-    inOption: true,
-    found,
-    source: text,
-  });
+  const inside = { depth: 1, certain: false, inOption: true, found, source: text } as const;
+  followCommands(line, scopeOf(line, found.scopes[0]), inside);
 }
 
 /** Follows the same command under another name of its program. */

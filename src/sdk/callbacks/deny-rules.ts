@@ -34,13 +34,13 @@ export function denying({ deny, tool, workspace }: DenyRules, otherwise: CanUseT
     const situation: Situation = { ...place, mode: "force", interactive: false, sandbox: "off", rules };
     const { verdict, rule, reasons } = await decide(needs, situation);
     if (verdict !== "deny") return undefined;
-    // The rest of the policy is not that of this CLI.
+    // Only apply the deny rules: the rest of our policy does not apply to another CLI.
     const isByRule = rule || (await decide(needs, { ...situation, rules: [] })).verdict !== "deny";
     return isByRule ? reasons.join(" ") : undefined;
   }
 }
 
-/** What a call does, as far as its arguments say. */
+/** Returns what a call needs permission for, as far as its arguments show. */
 function needsOf({ id, name, cliName, input, ...call }: CallRequest, tool: UnifiedTool): Need[] {
   const [, server, mcpTool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   if (server !== undefined) return [{ kind: "Mcp", target: `${server}:${mcpTool}` }];

@@ -58,7 +58,7 @@ export type RefusedCall = { id: string; name: string; input: unknown; reason: st
 
 export type Callbacks = { canUseTool?: CanUseTool; hooks?: HookCallbacks };
 
-/** The events that the CLI must report. */
+/** Returns the hook events that the CLI must report for these callbacks. */
 export function eventsOf({ canUseTool, hooks = {} }: Callbacks): HookEventName[] {
   const names = Object.keys(hooks) as HookEventName[];
   return [...new Set(canUseTool ? (["preToolUse", ...names] as const) : names)];
@@ -71,7 +71,7 @@ export class HookDispatcher {
   /** Decisions by call id, so that the callback is not asked twice about a call. */
   readonly #permitted = new Map<string, boolean>();
   readonly changedInputs = new Map<string, unknown>();
-  /** Calls that were denied, in order. */
+  /** The calls that were denied, in the order they were made. */
   readonly refusedCalls: RefusedCall[] = [];
   readonly warnings: string[] = [];
 
@@ -96,7 +96,7 @@ export class HookDispatcher {
       const { id, cliName: name, input } = callOf(payload, this.#tool);
       this.refusedCalls.push({ id, name, input, reason: answer.reason ?? "" });
     }
-    // Codex treats a hook that allows a call unchanged as failed.
+    // Send no decision to Codex when a call is allowed unchanged: it treats such an answer as a failed hook.
     if (this.#tool === "codex" && answer.permission === "allow" && !updatedInput) delete answer.permission;
     return (answersOf[this.#tool] ?? claudeAnswer)(answer, event);
   }
@@ -209,7 +209,7 @@ function claudeAnswer(answer: CallbackAnswer, event: HookEventName): object {
   }
 }
 
-/** Gemini takes every decision in one place, and calls changed arguments `tool_input`. */
+/** Formats an answer for Gemini, which uses one field for all decisions and names changed arguments `tool_input`. */
 function geminiAnswer(answer: CallbackAnswer, event: HookEventName): object {
   if (hookEvents[event].effect !== "permit") return claudeAnswer(answer, event);
   const { permission, reason, updatedInput } = answer;

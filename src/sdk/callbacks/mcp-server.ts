@@ -19,13 +19,14 @@ export class McpSession {
     this.#send = send;
   }
 
-  /** True while a call is being answered. */
+  /** Whether a tool call is being answered. */
   get isBusy(): boolean {
     return this.#calls.size > 0;
   }
 
   take(message: unknown): void {
-    if (!isObject(message) || typeof message.method !== "string") return; // a response: this server sends no requests
+    // ignore responses, since this server sends no requests
+    if (!isObject(message) || typeof message.method !== "string") return;
     const { id, method } = message;
     const params = fieldsOf(message.params);
     if (typeof id !== "string" && typeof id !== "number") {

@@ -13,7 +13,7 @@ import { extractToolArgs, extractToolResult, hasError, normalizeToolName } from 
  * Throws a FrameError if it is not a JSON object or does not have the shape of its type.
  */
 export function parseCursorEvent(line: string): UnifiedMessage | null {
-  const text = line.trim(); // also removes a byte order mark
+  const text = line.trim(); // trim() also removes a byte order mark
   if (text === "") return null;
   const event = tryParse(text);
   if (!isObject(event)) {
@@ -43,7 +43,7 @@ function unifyInit(event: JsonObject): UnifiedMessage | null {
   return messageOf(event, { role: "system", content: [{ type: "text", text }] });
 }
 
-/** An assistant line is a delta, a segment before a call, or the last segment: `_original` tells which. */
+/** Converts an assistant line: a streamed piece, a text before a call, or the final text (see `_original`). */
 function unifySaid(event: CursorUserEvent | CursorAssistantEvent): UnifiedMessage {
   return messageOf(event, { role: event.type, content: event.message.content });
 }

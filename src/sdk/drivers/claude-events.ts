@@ -11,7 +11,7 @@ import { codeOfStatus } from "./failures.ts";
 import { countOf, noticeEvents, stringOrEmpty, timeOf, wordsIn } from "./foreign-calls.ts";
 
 export function claudeReaders({ calls, text }: AgentStream): Record<string, LineReader> {
-  /** Why a call was not permitted, by call id. */
+  /** The reasons why calls were not permitted, by call id. */
   const refusals = new Map<string, string>();
   /** Replies whose usage was reported: every block of a reply repeats it. */
   const counted = new Set<string>();
@@ -97,7 +97,7 @@ export function claudeReaders({ calls, text }: AgentStream): Record<string, Line
     return [calls.end(id, { ...result, outcome: (call) => claudeOutcome(call, result, line.tool_use_result) }, at)];
   }
 
-  /** With deltas, the usage comes at the end of each reply, and only that count is correct. */
+  /** Reads the usage of a reply. In a stream with deltas it is at the end of the reply; the earlier count is wrong. */
   function usageNotice(message: JsonObject): AgentEvent[] {
     const usage = usageOf(message.usage);
     const id = stringOrEmpty(message.id);
@@ -149,7 +149,7 @@ export function claudeReaders({ calls, text }: AgentStream): Record<string, Line
   }
 }
 
-/** What the CLI adds to the conversation when a turn is interrupted is not a prompt. */
+/** Converts a message of the user. Text that the CLI itself adds after an interruption is not a prompt. */
 function userEvents(text: string, at: number | undefined): AgentEvent[] {
   if (/^\[Request interrupted by user/.test(text)) return noticeEvents("interrupted", text, at);
   return [{ type: "user", text, ...(at !== undefined && { at }) }];
@@ -185,7 +185,7 @@ function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** Newer versions report this next to the result. */
+/** Returns whether a call was refused, which newer versions of the CLI report next to the result. */
 function isRefused({ tool_result_meta: meta }: JsonObject, id: string): boolean {
   if (!Array.isArray(meta)) return false;
   const found = meta.filter(isObject).find((each) => each.id === id);
@@ -207,7 +207,7 @@ const failures: Readonly<Record<string, ErrorCode>> = {
   error_max_structured_output_retries: "OUTPUT_SCHEMA",
 };
 
-/** Returns undefined if only the message says what failed. */
+/** Returns the error code of a failure; undefined if only the message says what failed. */
 function failureCode(line: JsonObject): ErrorCode | undefined {
   const status = countOf(line.api_error_status);
   if (status >= 400) return codeOfStatus(status);

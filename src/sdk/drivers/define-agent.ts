@@ -155,7 +155,7 @@ const binding: Readonly<Partial<Record<keyof DriverRequest, (request: DriverRequ
 /** Options that a CLI may lack without a loss: the SDK does without them, or they grant nothing that was requested. */
 const unneeded = new Set<string>(["prompt", "cwd", "trust", "partial", "budget", "connection"]);
 
-/** Keeps every option that the definition does not look at from being dropped silently. */
+/** Builds the command line. Options that the definition never reads are refused or reported as losses. */
 function commandOf(
   { programs, command, deniesByHook }: AgentDefinition,
   request: DriverRequest,

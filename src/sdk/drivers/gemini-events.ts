@@ -26,7 +26,7 @@ export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
       const errorMessage = isObject(error) ? stringOrEmpty(error.message) : "";
       const reason = errorMessage.replace(/^Tool execution blocked: /, "");
       const isError = status !== "success";
-      // Without a user to ask, tools that need permission are not even offered to the model.
+      // When no user can be asked, the CLI does not offer tools that need permission; a call of one counts as refused.
       const refused = isObject(error) && /^(policy_violation|tool_not_registered)$/.test(stringOrEmpty(error.type));
       const outcome = (call: ToolCallPart) => (isError ? undefined : geminiOutcome(call, stringOrEmpty(output)));
       return [
@@ -46,7 +46,7 @@ export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
   );
 }
 
-/** Gemini's stream contains only the displayed form of a result, which for most tools says no more than that there is one. */
+/** Reads a result. Gemini's stream contains only its displayed form, which for most tools says very little. */
 function geminiOutcome(call: ToolCallPart, resultDisplay: string): Outcome {
   const args = fieldsOf(call.args);
   switch (call.name) {

@@ -38,13 +38,13 @@ export const geminiDriver = defineAgent({
   ],
 });
 
-/** Unlike in Claude Code, the timeout is in milliseconds. */
+/** Hook settings for Gemini, whose timeout is in milliseconds, unlike that of Claude Code. */
 const ofGemini = { names: "gemini", timeout: 3_600_000 } as const;
 
 function command(request: DriverRequest): DriverCommand {
   const mode = isReadOnly(request) ? "plan" : modes[request.permissionMode];
   const args = ["--output-format", "stream-json", "--approval-mode", mode];
-  // Without a prompt on its command line it reads one from stdin, of any length.
+  // Pass the prompt on stdin, where it can have any length.
   const built: DriverCommand = { args, promptVia: "stdin", losses: [] };
   loseAskMode(request, built, "gemini");
   if (request.trust || mode === "yolo") args.push("--skip-trust");
@@ -77,7 +77,10 @@ const machineSettings: Partial<Record<NodeJS.Platform, string>> = {
   win32: "C:\\ProgramData\\gemini-cli\\settings.json",
 };
 
-/** Settings of this run take the machine's place, above those of user and project, which could switch a hook off. The machine's own are kept. */
+/**
+ * Writes settings for this run in place of the machine's, which take precedence over those of user and project that
+ * could disable a hook. The machine's settings are included.
+ */
 function writeSettings(folder: string, settings: JsonObject): Record<string, string> {
   const { GEMINI_CLI_SYSTEM_SETTINGS_PATH: path, GEMINI_CLI_SYSTEM_DEFAULTS_PATH: defaults } = process.env;
   const machine = path || (machineSettings[process.platform] ?? "/etc/gemini-cli/settings.json");

@@ -44,7 +44,7 @@ export function opencodeReaders(stream: AgentStream, request: DriverRequest): Re
     },
   };
 
-  /** opencode names the tools of MCP servers `<server>_<tool>`. */
+  /** Returns the server and the tool of an MCP call, which opencode names `<server>_<tool>`. */
   function serverTool(name: string): { as?: string } {
     const server = servers.find((each) => name.startsWith(`${each}_`));
     return server === undefined ? {} : { as: `mcp__${server}__${name.slice(server.length + 1)}` };

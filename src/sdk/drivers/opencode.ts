@@ -33,7 +33,7 @@ export const opencodeDriver = defineAgent({
 function command(request: DriverRequest): DriverCommand {
   const { permissionMode, resume, fork, connection } = request;
   const args = ["run", "--format", "json", "--thinking"];
-  // It would put an argument with a blank into quotes.
+  // Pass the prompt on stdin: the CLI would put an argument with a blank into quotes.
   const built: DriverCommand = { args, promptVia: "stdin", losses: [] };
   loseAskMode(request, built, "opencode");
   losePrompts(request, built, "opencode has no flag for it: write it into AGENTS.md.");
@@ -58,7 +58,7 @@ function command(request: DriverRequest): DriverCommand {
   return { ...built, env: { OPENCODE_CONFIG: file } };
 }
 
-/** If tools are listed, all others are disabled. */
+/** Converts subagents to the CLI's configuration. If tools are listed, all others are disabled. */
 function agentsOf(agents: Readonly<Record<string, Subagent>>): object {
   const agentConfigs = Object.entries(agents).map(([name, { tools, ...agent }]) => {
     const chosen = tools && { tools: { "*": false, ...Object.fromEntries(tools.map((tool) => [tool, true])) } };

@@ -10,7 +10,7 @@ import { countOf, noticeEvents, stringOrEmpty, timeOf, wordsIn } from "./foreign
 
 export function piReaders(stream: AgentStream, { cwd }: DriverRequest): Record<string, LineReader> {
   const { calls, text } = stream;
-  /** Why the last reply failed. */
+  /** Why the last reply failed, if it did. */
   let failure: string | undefined;
 
   return {

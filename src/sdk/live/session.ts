@@ -79,7 +79,7 @@ export abstract class OpenSession extends RunElsewhere {
     return this.end(new UserError("INTERRUPTED", "The run was closed."));
   }
 
-  /** Ends everything that is open with this reason. */
+  /** Ends all open prompts, requests and questions with this reason. */
   end(why: UserError): Promise<void> {
     this.closing ??= this.endAll(why);
     return this.closing;

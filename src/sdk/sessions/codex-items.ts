@@ -18,7 +18,7 @@ export class CodexConversation {
   readonly messages: UnifiedMessage[] = [];
   hasEncryptedSummary = false;
   readonly #losses: Losses;
-  /** The tool names of calls, by call id. */
+  /** The names of the called tools, by call id. */
   readonly #calls = new Map<string, string>();
   readonly #files = new Map<string, readonly string[]>();
   #count = 0;
@@ -44,7 +44,7 @@ export class CodexConversation {
   ): void {
     if (content.length === 0) return;
     const last = this.messages.at(-1);
-    // Items of one answer, and results of one round, are merged.
+    // Merge items of the same answer, and results of the same round of calls.
     const isSame = last?.role === role && (role === "assistant" || (areResults(last.content) && areResults(content)));
     if (isSame) {
       last.content.push(...content);
@@ -79,7 +79,7 @@ export class CodexConversation {
     this.#files.set(callId, ids);
   }
 
-  /** The ids of the calls that a call became. */
+  /** Returns the ids of the calls that one call of Codex was converted to. */
   idsOf(callId: string): readonly string[] {
     return this.#files.get(callId) ?? [callId];
   }
@@ -88,7 +88,7 @@ export class CodexConversation {
     return this.#calls.get(callId);
   }
 
-  /** Codex reports usage after each answer, sometimes twice. */
+  /** Adds the usage of an answer. Codex sometimes reports it twice. */
   addUsage(counts: unknown): void {
     const answer = this.messages.findLast((message) => message.role === "assistant");
     if (answer && !answer.usage && isObject(counts)) answer.usage = usageOf(counts);
@@ -124,7 +124,7 @@ function usageOf(counts: JsonObject): UnifiedUsage {
 
 type ItemTaker = (to: CodexConversation, item: JsonObject, info: ItemInfo) => void;
 
-/** Items that are not part of the conversation. */
+/** Types of items that are not part of the conversation. */
 const silent = /^(ghost_snapshot|tool_search_output|other)$/;
 
 const takers = new Map<string, ItemTaker>(
@@ -149,7 +149,7 @@ const takers = new Map<string, ItemTaker>(
   } satisfies Record<string, ItemTaker>),
 );
 
-/** The same change as a call of a tool that most agents have. */
+/** Converts a file change to a call of an edit tool that most agents have. */
 function editOf(path: string, { type, content, unified_diff: diff }: JsonObject): { name: string; input: JsonObject } {
   if (type === "add") return { name: "Write", input: { path, content } };
   if (type === "delete") return { name: "Delete", input: { path } };
@@ -202,11 +202,11 @@ function takeMessage(to: CodexConversation, item: JsonObject, info: ItemInfo): v
   }
 }
 
-/** A message that begins like this is not a prompt. */
+/** Matches messages that are not prompts, by their beginning. */
 const notes =
   /^\s*(<(environment_context|user_instructions|permissions instructions|skills_instructions|collaboration_mode|turn_aborted|subagent_notification|user_shell_command|user_action|model_switch|skill|plugins_instructions)>|# AGENTS\.md instructions)/i;
 
-/** Newer versions state where a message comes from; in older ones its beginning has to tell. */
+/** Returns whether a message is not a prompt. Newer versions say so; in older ones its beginning shows it. */
 function isNote(item: JsonObject): boolean {
   const metadata = item.internal_chat_message_metadata_passthrough;
   const kinds = isObject(metadata) ? metadata.content_item_kinds : undefined;

@@ -20,7 +20,7 @@ function isLine(value: JsonObject): boolean {
   return lineTypes.test(String(value.type)) && isObject(value.payload);
 }
 
-/** The first line of the older format. */
+/** Returns whether a line is the first line of a session in the older format. */
 function isOldHeader(value: JsonObject): boolean {
   return value.type === undefined && typeof value.id === "string" && "timestamp" in value && "instructions" in value;
 }
@@ -32,7 +32,7 @@ type ReadState = {
   model?: string;
   at: number;
   history: CodexConversation;
-  /** What the model has been given since the last compaction. */
+  /** The messages that the model received since the last compaction. */
   context?: CodexConversation;
   losses: Losses;
 };
@@ -105,7 +105,7 @@ function takeCompacted(state: ReadState, payload: JsonObject): void {
     const text = textAt(payload, "message") ?? "";
     if (text !== "") context.add({ type: "message", role: "user", content: [{ type: "input_text", text }] }, info);
   }
-  // Only the vendor can read an encrypted summary, and without it the rest makes no sense.
+  // Only the vendor can read an encrypted summary, and without it the messages after it make no sense.
   if (context.hasEncryptedSummary) {
     state.losses.add("compaction");
     delete state.context;

@@ -10,13 +10,13 @@ export const cursorReader: SessionReader = {
   tool: "cursor",
   folder: (env) => join(configDir(env), "chats"),
   list: (folder) => filesBelow(folder, (path) => basename(path) === "store.db", 2),
-  // The file is a database, not JSON Lines.
+  // A chat is a database, so no JSON line can identify it.
   recognises: () => false,
   workspaceOf: (path) => readMetadata(folderOf(path)).workspace,
   read,
 };
 
-/** `path` is the database or its folder. */
+/** Reads a chat. `path` is the database or its folder. */
 function read(path: string): ReadSession {
   const folder = folderOf(path);
   const record = readWhatIsLeft(folder, { events: true });

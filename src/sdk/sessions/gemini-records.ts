@@ -58,12 +58,12 @@ export function geminiMessages(records: readonly MessageRecord[], losses: Losses
   }
 }
 
-/** True for what the CLI tells its model before the first prompt. */
+/** Returns whether a text is what the CLI tells the model before the first prompt. */
 function noteIn(text: string): boolean {
   return /^\s*(<(session_context|hook_context)>|This is the Gemini CLI\b)/.test(text);
 }
 
-/** In older versions the model acknowledges that context. */
+/** Returns whether a record is the model's acknowledgement of the initial context, which older versions contain. */
 function isThanks(record: MessageRecord): boolean {
   return contentText(record.content).startsWith("Got it. Thanks for the context");
 }
@@ -149,7 +149,7 @@ function resultOfCall(call: JsonObject, losses: Losses): UnifiedToolResultBlock 
   let result: UnifiedToolResultBlock | undefined;
   for (const part of partsOf(call.result)) {
     if (isObject(part.functionResponse)) {
-      // The list may include results of neighbouring calls.
+      // The list may contain results of neighbouring calls; skip those.
       if (part.functionResponse.id !== undefined && String(part.functionResponse.id) !== id) continue;
       result = resultBlock(id, part.functionResponse);
     } else if (typeof part.text === "string") {

@@ -139,7 +139,7 @@ export async function searchSessions(text: string, options: SearchSessionsOption
       import("../../store/chats/search.ts"),
       import("../../store/chats/list-chats.ts"),
     ]);
-    // Chats of other directories are filtered out afterwards.
+    // The search covers all directories, so filter out chats of other ones.
     for (const { metadata, snippet } of searchChats(configDir(env), text, { limit: workspace ? 1000 : limit }))
       if (isIn(metadata.workspace, workspace)) hits.push({ ...chatInfo(metadata, shownTitle(metadata)), snippet });
   }

@@ -22,7 +22,7 @@ export const opencodeReader: SessionReader = {
   folder: (env) => join(env["XDG_DATA_HOME"] || join(homeOf(env), ".local/share"), "opencode"),
   list: (folder) =>
     filesBelow(folder, (path) => /^opencode(-[\w.-]+)?\.db$/.test(path), 0).flatMap(({ path }) =>
-      // Those with a parent are of subagents.
+      // Skip sessions with a parent, since they belong to subagents.
       rowsOf(path, "SELECT id, time_updated FROM session WHERE parent_id IS NULL").map((row) => ({
         path: join(path, String(row.id)),
         updatedAt: Number(row.time_updated),
@@ -61,7 +61,7 @@ function read(path: string): ReadSession {
     const message = String(part.message_id);
     parts.set(message, [...(parts.get(message) ?? []), part]);
   }
-  // What was reverted stays in the database until the next prompt.
+  // Reverted messages stay in the database until the next prompt.
   const revertedFrom = textAt(tryParse(String(row?.revert ?? "")), "messageID");
   const messages: UnifiedMessage[] = [];
   for (const message of stored("message")) {
@@ -130,7 +130,7 @@ const blocks: Readonly<Record<string, (part: JsonObject, losses: Losses) => Unif
   },
 };
 
-/** Parts that tell how the work went, beside what was said. */
+/** Types of parts that describe progress and are not part of the conversation. */
 const silent = new Set(["step-start", "step-finish", "snapshot", "patch", "compaction", "retry", "agent", "subtask"]);
 
 function blocksOf(part: JsonObject, losses: Losses): UnifiedContent[] {

@@ -65,10 +65,10 @@ export const runShape = v.object({
   createdAt: v.string(),
   updatedAt: v.string(),
   durationMs: v.optional(v.number()),
-  /** The answer, or why the run failed. */
+  /** The final answer, or why the run failed. */
   result: v.optional(v.string()),
   errorCode: v.optional(v.string()),
-  /** The number of open questions. */
+  /** The number of questions that are not answered yet. */
   questions: v.number(),
   git: v.object({ branches: v.array(v.unknown()) }),
   sessionId: v.optional(v.string()),

@@ -25,7 +25,7 @@ export async function streamRun(
 }
 
 function createTranslator({ id }: RunRecord): (entry: Entry) => readonly StreamLine[] {
-  /** Set while a text is sent in pieces, so that the whole is not sent again. */
+  /** Whether a text is being sent in pieces, so that it is not sent again as a whole. */
   const pieces = { text: false, thinking: false };
   const ofEvent = (event: AgentEvent): readonly StreamLine[] => {
     switch (event.type) {

@@ -53,9 +53,9 @@ const newAgent = v.strictObject({
   ...restrictingShapes,
   ...placeShapes,
   prompt: promptShape,
-  /** As in the original, but one repository at most. */
+  /** The repository to work on. Like in the original API this is a list, but it may have only one item. */
   repos: v.optional(v.array(v.strictObject({ url: v.string(), startingRef: v.optional(v.string()) }))),
-  /** For fleets: the pool of workers. */
+  /** For fleets: the pool of workers that may take the run. */
   env: v.optional(v.strictObject({ type: v.string(), name: v.optional(v.string()) })),
   model: v.optional(modelShape),
   agentId: v.optional(v.pipe(v.string(), v.regex(/^bc-[0-9a-f-]{36}$/i, "must be bc-<uuid>."))),

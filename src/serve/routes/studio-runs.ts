@@ -42,9 +42,9 @@ const newStudioRun = v.strictObject({
   model: v.optional(v.string()),
   effort: v.optional(v.picklist(reasoningEfforts)),
   sandbox: v.optional(v.picklist(["enabled", "disabled"])),
-  /** Runs in a copy of the workspace's repository. */
+  /** If set, the run works in a git worktree of the workspace. */
   worktree: v.optional(v.strictObject({ name: v.optional(v.string()), base: v.optional(v.string()) })),
-  /** A session of this CLI to resume, or to continue in a copy. */
+  /** The session of our own CLI to resume, or to copy and continue. */
   session: v.optional(
     v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w-]+$/, "is not an id.")), fork: v.optional(v.boolean()) }),
   ),
@@ -142,7 +142,7 @@ export const studioRunRoutes: readonly Route[] = [
     async handle({ context, params, body }) {
       const { id } = await runOf(context, params);
       const message = messageOf(body);
-      // A user who writes to the run from the page is watching it.
+      // A user who sends messages from the page is watching the run, so it may ask questions.
       if (message.type === "prompt" || message.type === "steer") await context.fleet.say(id, { type: "attend" });
       await context.fleet.say(id, message);
       return { status: 202, body: {} };
@@ -238,7 +238,7 @@ async function listedRuns({ fleet }: ServeContext): Promise<RunRecord[]> {
   return [...newest, ...live.filter(({ id }) => !newestIds.has(id))];
 }
 
-/** How many log positions to look back; positions count the entries of all runs. */
+/** How many positions of the common log to look back when a page opens. */
 const lookedBack = 300;
 const maxSteps = 50;
 
@@ -311,7 +311,7 @@ function messageOf(body: Record<string, unknown>): Message {
   return line;
 }
 
-/** Messages that only the process hosting a run may send. */
+/** Returns whether only the process that hosts the run may send this message. */
 function isOfHost(line: ControlLine): line is Exclude<ControlLine, Message> {
   return line.type === "hello" || line.type === "answer" || line.type === "run_call";
 }

@@ -236,7 +236,7 @@ export const studioSessionRoutes: readonly Route[] = [
     ),
     async handle({ context: { configDir, fleetUrl, startedIn, env } }) {
       const items = trustedFolders(configDir);
-      // A home is not what a run is started in while there is something else.
+      // Do not offer the home folder as a workspace unless it is the only one.
       const isOffered = items.length === 0 || items.includes(startedIn) || !isWide(startedIn, homeDir(env));
       return { body: { items, isFleet: fleetUrl !== undefined, startedIn: isOffered ? startedIn : items[0]! } };
     },
@@ -318,7 +318,7 @@ function ownCommand<Body extends v.GenericSchema<any, any>>({
   });
 }
 
-/** Sessions of other CLIs can be read and resumed here, but never changed. */
+/** Returns the chat's id. Throws for sessions of other CLIs, which can be read and resumed here but not changed. */
 function ownChat({ tool, id = "" }: Record<string, string>): string {
   if (!isChatId(id)) throw new HttpError(404, "not_found", "There is no such session.");
   if (tool === "cursor") return id;

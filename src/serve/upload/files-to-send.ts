@@ -10,7 +10,7 @@ import { type GitCall, git, splitEntries, tryGit } from "../../worktrees/git.ts"
 export type FilesToSend = {
   files: readonly string[];
   bytes: number;
-  /** Files left out because of their names. */
+  /** Files that are not sent because their names suggest secrets. */
   secrets: readonly string[];
   /** Paths left out: nested repositories, links that lead out, and anything that is neither a file nor a link. */
   others: readonly string[];
@@ -36,7 +36,7 @@ export async function filesToSend(
       continue;
     }
     const stat = lstatSync(join(workspace, path), { throwIfNoEntry: false });
-    if (!stat) continue; // git lists it, but it was deleted
+    if (!stat) continue; // git lists the file although it was deleted
     if (!stat.isFile() && !(stat.isSymbolicLink() && staysInside(workspace, path))) {
       others.push(path);
       continue;

@@ -2,11 +2,11 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 
-/** Courser's own data about a message; other readers skip it. */
+/** Our own data about a message, inside its blob. Other programs that read chats ignore it. */
 type BlobMark = {
-  /** Makes every blob unique, even if its content repeats. */
+  /** A running number that makes every blob unique, even if its content repeats. */
   sequence: number;
-  /** Blobs of one message carry the same number. */
+  /** The number of the message; all blobs of one message have the same. */
   message: number;
   provider?: string;
   /** `query`: the first text is wrapped as a prompt. `reminder`: every text is wrapped as a reminder. */
@@ -128,7 +128,7 @@ export function belongTogether(before: BlobMessage, next: BlobMessage): boolean 
   return before.role === "tool" && next.role === "tool";
 }
 
-/** The number of a message written by Courser; 0 for messages of other programs. */
+/** Returns the number of a message that we wrote; 0 for messages of other programs. */
 export function numberOf(blob: BlobMessage): number {
   return blob.providerOptions?.courser?.message ?? 0;
 }

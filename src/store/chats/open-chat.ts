@@ -29,18 +29,18 @@ import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
 import { lockHolder, takeWriterLock, untilWritable, type WriterLock } from "./writer-lock.ts";
 
-/** `workspace` is a real path. */
+/** The configuration folder and the real path of the workspace. */
 export type ChatPaths = { configDir: string; workspace: string };
 
 export type NewChat = {
   id: string;
-  /** `auto-run` if everything is allowed, else `default`. */
+  /** The mode to record: `auto-run` if everything is allowed, otherwise `default`. */
   mode: string;
   model?: string;
   title?: string;
-  /** The creation time of a chat that started elsewhere. */
+  /** When the chat was created, if that was in another program. */
   createdAt?: number;
-  /** The chat whose agent starts this one. */
+  /** The id of the chat whose agent starts this one. */
   parent?: string;
 };
 
@@ -114,7 +114,7 @@ export function openChat(
     checkStore(folder);
     for (const path of [folder, storeFile(folder)]) checkWritable(path);
     lock ??= takeWriterLock(folder, waitMs === undefined ? {} : { waitMs });
-    checkStore(folder); // it may have been deleted meanwhile
+    checkStore(folder); // the chat may have been deleted in the meantime
     store = openForWriting(folder);
     const found = inspectStore(store, folder);
     // Everything is read before anything is written, so a damaged store stays unchanged.
@@ -201,7 +201,7 @@ function openForWriting(folder: string): StoreConnection {
   return store;
 }
 
-/** Also applies to root, who could write anyway: a file without write permission is not meant to be written. */
+/** Throws if a file is read-only, also for root, who could write it: it should not be written. */
 function checkWritable(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat || process.platform === "win32" || (stat.mode & 0o222) !== 0) return;

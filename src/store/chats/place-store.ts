@@ -130,7 +130,7 @@ function reachesPoint(store: StoreConnection, { rewinds, rows }: Point): boolean
   });
 }
 
-/** The existing store compared to the new one. */
+/** How an existing store compares to the new one. */
 type Found = "later" | "earlier" | "other" | "damaged";
 
 function compareTo(brought: StoreConnection, folder: string): Found {

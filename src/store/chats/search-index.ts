@@ -18,7 +18,7 @@ export type IndexWatch = {
 const tables: IndexTables = {
   version: 1,
   names: ["chats", "texts"],
-  // What a crash of the machine loses is read again.
+  // Do not sync: chats whose entries are lost in a crash are simply indexed again.
   settings: "PRAGMA synchronous = OFF; PRAGMA secure_delete = ON",
   create: `
 CREATE TABLE chats (row INTEGER PRIMARY KEY, place TEXT UNIQUE, stamp TEXT, facts TEXT);
@@ -38,7 +38,7 @@ export function forgetChat(configDir: string, chatPath: string): void {
       database.close();
     }
   } catch {
-    // Delete an index that cannot be changed: it can be rebuilt.
+    // Delete an index that cannot be changed, since it can be rebuilt.
     removeDatabase(file);
   }
 }
@@ -102,7 +102,7 @@ function refresh(database: Database, configDir: string, watch: IndexWatch): void
       if (!indexedStamps.delete(`${chatPath} ${stamp}`)) stale.push({ chatPath, folder, stamp });
     }
   }
-  // This also removes the chats that are read again.
+  // This also removes the entries of chats that are indexed again.
   if (indexedStamps.size > 0) runInTransaction(database, () => remove(database, Array.from(indexedStamps, chatPathIn)));
   index(database, stale, watch);
 }
@@ -133,10 +133,7 @@ function stampOf(folder: string, atRest: number): string {
   return log ? `${atRest} ${log.mtimeMs} ${log.size}` : String(atRest);
 }
 
-/**
- * Chats are read outside transactions and written in batches: other processes wait only briefly, and little is lost if this one
- * is killed.
- */
+/** How many chats are indexed per transaction. Reading happens outside, so that other processes wait only briefly. */
 const maxChats = 200;
 const maxCharacters = 8_000_000;
 
@@ -164,7 +161,7 @@ function index(database: Database, stale: readonly StaleChat[], { onProgress }: 
 
 type IndexedChat = StaleChat & { metadata: ChatMetadata; text: SearchText };
 
-/** An unreadable chat can at least be found by its title. */
+/** Reads a chat for the index. If it cannot be read, its title is still indexed. */
 function readForSearch(folder: string): { metadata: ChatMetadata; text: SearchText } {
   try {
     return searchTextOf(folder);

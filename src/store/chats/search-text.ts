@@ -6,16 +6,13 @@ import { readChat } from "./read-chat.ts";
 export type SearchText = {
   title: string;
   body: string;
-  /**
-   * Suffixes of camel-case names, so that a prefix search finds words inside them: `CommandLine` and `Line` of
-   * `parseCommandLine`.
-   */
+  /** Parts of camel-case names, so that a prefix search finds `CommandLine` and `Line` in `parseCommandLine`. */
   parts: string;
 };
 
 /** The limit for one tool result: its beginning identifies it, and whole files are better searched on disk. */
 const longestResult = 4_000;
-/** The limit for one chat. The conversation comes first, so that results are cut first. */
+/** The maximum length of the indexed text of one chat. Tool results come last, so they are cut first. */
 const longestBody = 4_000_000;
 
 export function searchTextOf(folder: string): { metadata: ChatMetadata; text: SearchText } {

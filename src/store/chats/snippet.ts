@@ -29,7 +29,7 @@ function matchesOf(text: string, words: readonly string[], { wholeWords }: { who
   return matches;
 }
 
-/** For the index, every character except letters and digits separates words. */
+/** Returns a pattern that matches a word as the index does: only letters and digits are part of words. */
 function patternOf(word: string): string {
   const parts = word.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (parts) return parts.join("[^\\p{L}\\p{N}]+");

@@ -13,7 +13,7 @@ import { makeFolder, openPrivate, writePrivate } from "./private-files.ts";
 
 const schemaVersion = 1;
 
-/** `courser` holds what Courser's lists need in addition. */
+/** The content of meta.json; `courser` contains additional fields for our lists. */
 type MetadataFields = {
   createdAtMs?: number;
   updatedAtMs?: number;
@@ -137,7 +137,7 @@ function transcriptText(messages: readonly StoredMessage[], endings: ReadonlyMap
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** Transcripts do not contain tool results or thinking. */
+/** Formats a message as a line of the transcript, which contains no tool results or thinking. */
 function lineOf(message: Message, at: number): object | undefined {
   const isQuery = message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
   if (message.role === "user" && !isQuery) return undefined;

@@ -60,7 +60,7 @@ function readCopy<T>(file: string, read: (store: StoreConnection) => T): T {
   }
 }
 
-/** Captures the result or the error for later. */
+/** Runs a function and returns another that gives its result or throws its error. */
 function attempt<T>(work: () => T): () => T {
   try {
     const result = work();

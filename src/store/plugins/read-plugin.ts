@@ -10,11 +10,11 @@ export type Plugin = {
   name: string;
   version?: string;
   description?: string;
-  /** The real path of its folder. */
+  /** The real path of the plugin's folder. */
   root: string;
-  /** `flag` is given for one run. */
+  /** How the plugin was added; `flag` is for one run. */
   scope: "flag" | "user";
-  /** Paths of folders; some fields may also name single files. */
+  /** Paths of folders with commands. Some of these fields may also contain single files. */
   commands: readonly string[];
   skills: readonly string[];
   agents: readonly string[];
@@ -23,7 +23,7 @@ export type Plugin = {
   servers: readonly PluginFile[];
 };
 
-/** The content of a file, or of the manifest itself. */
+/** A configuration file of a plugin, or the part of its manifest that replaces one. */
 export type PluginFile = { file: string; content: JsonObject };
 
 const manifests = [".cursor-plugin/plugin.json", ".claude-plugin/plugin.json", "plugin.json"];
@@ -86,7 +86,7 @@ export function serverName(plugin: Pick<Plugin, "name">, server: string): string
   return `plugin-${plugin.name}-${server}`;
 }
 
-/** Environment variables that tell a plugin's hooks and servers their folder. */
+/** Returns the environment variables that tell a plugin's hooks and servers its folder. */
 export function pluginVariables({ root }: Pick<Plugin, "root">): Record<string, string> {
   return { CURSOR_PLUGIN_ROOT: root, CLAUDE_PLUGIN_ROOT: root };
 }
@@ -115,7 +115,7 @@ function nameOf({ root, file, manifest }: Source): string {
   );
 }
 
-/** A field of the manifest replaces the default folder. */
+/** Returns the paths for a field. A field in the manifest replaces the default folder. */
 function pathsOf(source: Source, field: keyof typeof folders): string[] {
   const fieldValue = source.manifest[field];
   if (fieldValue === undefined) return [join(source.root, folders[field])].filter((each) => existsSync(each));

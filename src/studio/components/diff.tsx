@@ -15,13 +15,13 @@ import { type Highlight, useHighlight, useView } from "./view-options.tsx";
 /** The properties of `Diff`. */
 export type DiffProps = {
   diff: string;
-  /** The language or the file extension, for highlighting. */
+  /** The language or the file extension, for syntax highlighting. */
   language?: string;
   layout?: "unified" | "split";
   first?: number;
   /** Called when the reader chooses a line, such as to comment on it. */
   onLine?: ((line: LineOfDiff) => void) | undefined;
-  /** Returns what to show below a line. */
+  /** Returns content to show below a line. */
   below?: ((line: LineOfDiff) => ComponentChildren) | undefined;
 };
 
@@ -175,7 +175,7 @@ function lineOf({ sign, text, before, after }: Row): LineOfDiff {
   return { number: after ?? before ?? 0, sign, text };
 }
 
-/** Combines highlighting with the marks of changed words. */
+/** Combines syntax highlighting with the marks of changed words. */
 function renderText({ text, words = [{ text, isChanged: false }], pieces = [{ text }] }: Row): ComponentChildren {
   let at = 0;
   return words.map((word, index) => {

@@ -14,9 +14,9 @@ import { usePath } from "./view-options.tsx";
 export type QuestionProps = {
   question: Question;
   onAnswer?: ((question: Question, answer: Answer) => void) | undefined;
-  /** True once it was answered here, until it disappears. */
+  /** Whether it was answered on this page and will soon disappear. */
   isSent?: boolean | undefined;
-  /** True if the call above already shows what it is about. */
+  /** Whether the card above already shows the call that the question is about. */
   isInCard?: boolean;
 };
 
@@ -46,7 +46,7 @@ export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
   );
 }
 
-/** What the run wants from the reader. */
+/** What the run asks the reader for, by type of question. */
 const wishes: Record<Question["type"], string> = {
   permission: "wants permission",
   choices: "asks",
@@ -70,7 +70,7 @@ function titleOf(question: Question): string {
   return question.type === "plan" ? `Plan: ${documentText(question.name)}` : titles[question.type];
 }
 
-/** Returns what the call acts on. */
+/** Returns what the tool call acts on. */
 function targetOf(question: Question): string {
   return question.type === "permission" ? documentText(permissionWords(question).target) : "";
 }
@@ -219,7 +219,7 @@ type ButtonsProps = {
   no: string;
 };
 
-/** One button for each way to say yes, and no with an optional message to the agent. */
+/** Shows a button for each way to say yes, and one for no, with an optional message to the agent. */
 function Buttons({ question, onAnswer, isSent, ways, no }: ButtonsProps) {
   const [reason, setReason] = useState<string>();
   if (!onAnswer) return null;

@@ -7,28 +7,28 @@ import { bodyIndent } from "../transcript/card.ts";
 
 export type Choice<Result> = {
   key: string;
-  /** Describes what the choice does. */
+  /** A description of what the choice does. */
   label: string;
-  /** A shorter label for narrow windows. */
+  /** A shorter label, used in narrow windows. */
   brief?: string;
-  /** Additional keys for the same choice. */
+  /** Additional keys that select this choice. */
   also?: readonly string[];
   /** `result` closes the question; `press` runs and leaves it open. */
   result?: Result;
   press?(): void;
-  /** True if the choice opens the full text of the question. */
+  /** Whether this choice opens the full text of the question. */
   showsAll?: boolean;
-  /** True to place it in the row of the previous choice, if there is room. */
+  /** Whether to show the choice in the row of the previous one if there is room. */
   isBeside?: boolean;
 };
 
 /** Rows of the window used around a question: the rule and the blank above it, the footer, and the row that stays free. */
 export const frameRows = 4;
 
-/** Rows of the conversation kept visible above a question, or half of the window if it has fewer. */
+/** How many rows of the conversation stay visible above a question; in a low window, half of its rows. */
 const keptRows = 10;
 
-/** The direction in which each key moves the mark of a menu. */
+/** The direction in which each key moves the selection of a menu. */
 export const menuMoves: Readonly<Record<string, 1 | -1>> = {
   up: -1,
   left: -1,
@@ -48,7 +48,7 @@ export type KeyQuestion<Result> = {
   choices: readonly Choice<Result>[];
   /** The key of the choice marked initially; the first choice by default. */
   marked?: string;
-  /** What Esc does; `no` by default. */
+  /** The choice that Esc selects; `no` by default. */
   onEscape?: string;
 };
 
@@ -131,7 +131,7 @@ function choiceRows(
   const isTight = tightness > 0;
   const left = blanks(isTight ? 0 : bodyIndent(columns) - 2);
   const rows: Painted[] = isTight ? [] : [nothing];
-  /** False after a choice that takes several rows, whose last one must not seem to belong to the next choice. */
+  /** Whether the next choice may share a row with the previous one. Not after a choice of several rows. */
   let mayShare = false;
   for (const [index, { key, label, brief = label, isBeside }] of choices.entries()) {
     const isMarked = index === at;

@@ -32,7 +32,7 @@ const helpCommand: SlashCommand = {
   },
 };
 
-/** As the help shows them. */
+/** The commands in the groups that the help shows. */
 const groups: readonly [title: string, commands: readonly SlashCommand[]][] = [
   ["Session", [...sessionCommands, backgroundCommand, tasksCommand]],
   ["Model and mode", modelAndModeCommands],
@@ -48,20 +48,20 @@ export function findCommand(name: string): SlashCommand | undefined {
   return slashCommands.find((each) => each.name === name || each.aliases?.includes(name));
 }
 
-/** `prompt` goes to the model; `unknown` is never sent. */
+/** What the typed text is. A `prompt` is sent to the model; an `unknown` command is never sent. */
 export type Typed =
   | { type: "command"; command: SlashCommand; rest: string }
   | { type: "prompt" }
   | { type: "unknown"; message: string };
 
-/** `names` are the commands and skills that the run expands. */
+/** Parses typed text. `names` are the commands and skills that the run itself expands. */
 export function readTyped(text: string, names: readonly CallableName[]): Typed {
   const [, away] = /^\s*&([\s\S]*)$/.exec(text) ?? [];
   if (away !== undefined) return { type: "command", command: backgroundCommand, rest: away.trim() };
-  // `exit` and `quit` alone on a line leave, as in a shell.
+  // Like in a shell, `exit` or `quit` alone on a line ends the program.
   const line = /^(?:exit|quit)$/.test(text.trim()) ? `/${text.trim()}` : text.trim();
   const match = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(line);
-  // `/usr/bin …` is a path, not a command.
+  // Text such as `/usr/bin …` begins with a path, not a command.
   if (!match) return { type: "prompt" };
   const [, name, rest = ""] = match;
   const command = findCommand(name!);
@@ -121,7 +121,7 @@ function lineOf(
 
 const helpColumn = 36;
 
-/** Puts the help beside the typed text, or below it where there is no room. */
+/** Shows the help beside a command, or below it if there is not enough room. */
 function helpRow(typed: Painted, help: Painted, columns: number): Painted[] {
   const isNarrow = columns < 2 * helpColumn;
   if (isNarrow || widthOf(typed) >= helpColumn) {

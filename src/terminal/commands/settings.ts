@@ -211,7 +211,7 @@ async function showPermissions(desk: Desk, rest: string): Promise<void> {
     if (end?.code === 0) isChanged = true;
     if (end) end.code === 0 ? desk.say(end.text.trim()) : desk.complain(end.text.trim());
   }
-  // Rules are read when a run is opened, so reopen it.
+  // Reopen the run, since it reads rules only when it is opened.
   if (isChanged) await reopen(desk, desk.conversation.request);
 }
 

@@ -34,7 +34,7 @@ function marginPaint(paint: (text: string) => Painted, sign: string, size: Size)
   return paint(sign.slice(0, marginOf(size)));
 }
 
-/** One column stays free after the text for the cursor at the end of a full row. */
+/** Returns the width for text. One column is left free for the cursor at the end of a full row. */
 export function textWidth(size: Size): number {
   return Math.max(1, size.columns - marginOf(size) - 1);
 }
@@ -71,7 +71,7 @@ export function viewOf(
 
 type RowContext = { layout: Layout; palette: EditorPalette; width: number };
 
-/** Paints neighbouring cells of the same kind together. */
+/** Paints a row of the editor; neighbouring cells of the same kind are painted together. */
 function rowParts(visible: Shown, row: Row, { layout, palette, width }: RowContext): Painted[] {
   const parts: Painted[] = [];
   let run = "";
@@ -140,7 +140,7 @@ function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[]
     .map(({ name, detail }) => ({ name: palette.plain(name), detail: palette.plain(detail) }));
   const room = Math.max(1, size.columns - marginOf(size));
   const nameWidth = Math.min(room, Math.max(...visible.map(({ name }) => widthOf(name))));
-  // For commands, show how many there are: the user finds the rest by scrolling or typing more.
+  // For commands, show how many match, since only some are visible.
   const isCommands = popup.type === "choices" && popup.query.kind === "command" && sizeOf(popup) > 1;
   const count = isCommands
     ? [palette.soft(cut(`  ${popup.chosen + 1} of ${counted(sizeOf(popup), "command")}`, room))]

@@ -8,26 +8,26 @@ import { createPanel, type OpenedPanel } from "./panel.ts";
 export type ListItem<Value> = {
   value: Value;
   label: string;
-  /** Shown after the label in a soft colour. */
+  /** Text after the label, in a soft colour. */
   detail?: string;
-  /** Shown after the detail, in windows with room for it. */
+  /** Text after the detail, which is only shown in wide windows. */
   aside?: string;
-  /** Shown at the right edge. */
+  /** Text at the right edge of the row. */
   note?: string;
-  /** Shown whole below the list while the item is selected. */
+  /** Text below the list while the item is selected. */
   more?: string;
   /** The text that must contain each word of the filter; by default, label and detail are searched for its letters. */
   words?: string;
 };
 
 export type ListOptions<Value> = {
-  /** A function if the title changes while the list is open. */
+  /** The title; a function if it can change while the list is open. */
   title: string | (() => string);
   items: readonly ListItem<Value>[];
-  /** The index of the item selected initially. */
+  /** The index of the item that is selected at first. */
   selected?: number;
   filter?: string;
-  /** The help text for Enter. */
+  /** The help text for the Enter key. */
   enter?: string;
   /** Additional keys. `press` is called with the selected item; if it returns a value, that is the choice. */
   keys?: Readonly<Record<string, { help: string; press(item: ListItem<Value>): Value | undefined }>>;
@@ -36,7 +36,7 @@ export type ListOptions<Value> = {
 /** The maximum number of lines in any window, so that the conversation above stays visible. */
 const maxLines = 12;
 
-/** The columns that an aside needs, with the note beside it. */
+/** How many columns are needed to show the aside and the note. */
 const asideRoom = 48;
 
 const moves: Readonly<Record<string, (height: number) => number>> = {
@@ -86,7 +86,7 @@ export function listPanel<Value>(palette: Palette, options: ListOptions<Value>):
     const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => widthOf(palette.plain(text)))) + 2;
     const width = Math.min(Math.max(40, columns >> 1), widest(shown.map(({ label }) => label)));
     const aside = width + widest(shown.map(({ detail = "" }) => detail)) + 3;
-    // In a wide window, the notes are not far from what they are about.
+    // In a wide window, keep the notes close to their items.
     const needed = aside + widest(shown.map((item) => item.aside ?? "")) + widest(shown.map(({ note = "" }) => note));
     const edge = Math.min(columns - rightMargin, Math.max(layoutWidth(columns), needed));
     const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width, aside, edge }));
@@ -95,7 +95,7 @@ export function listPanel<Value>(palette: Palette, options: ListOptions<Value>):
       left.length === options.items.length ? `${left.length}` : `${left.length} of ${options.items.length}`;
     const own = Object.entries(options.keys ?? {}).map(([name, { help }]) => `${name} ${help}`);
     const keys = ["↑↓ move", "type to filter", `enter ${options.enter ?? "selects"}`, "esc cancels", ...own];
-    // In a narrow window, what everybody knows is left out first.
+    // In a narrow window, omit the best-known keys first.
     const helps = keys.map((_, known) => palette.soft(`   ${[counted, ...keys.slice(known)].join(" · ")}`));
     const help = cut(helps.find((line) => widthOf(line) < columns) ?? helps.at(-1)!, columns - 1);
     const more = options.items.some((item) => item.more !== undefined)

@@ -52,7 +52,7 @@ export function diffLines(diff: string, style: DiffStyle): Painted[] {
   return shownLines;
 }
 
-/** Groups consecutive lines with the same sign. */
+/** Groups consecutive lines of a diff that have the same sign. */
 function runsOf(hunk: readonly DiffLine[]): DiffLine[][] {
   const runs: DiffLine[][] = [];
   for (const line of hunk) {

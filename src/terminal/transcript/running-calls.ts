@@ -41,7 +41,7 @@ type Agent = { calls: Map<string, Call>; ended: Call[]; count: number };
 
 const shownOutput = 8;
 const shownBranches = 5;
-/** Characters of output kept per command, enough for the lines shown. */
+/** How many characters of output are kept per command, for the lines shown. */
 const maxTail = 16_384;
 
 export function createCalls(): RunningCalls {
@@ -165,7 +165,7 @@ export function createCalls(): RunningCalls {
       if (call.startedAt !== undefined) call.startedAt += now - since;
     },
     live: (style, now, rows) => {
-      const [asked] = waiting.keys(); // shown by the question itself
+      const [asked] = waiting.keys(); // the question itself shows this call
       const indent = bodyIndent(style.width);
       const all = [...running.values()].filter(
         ({ callId, tool }) => callId !== asked && !(asked !== undefined && isQuestion.test(tool)),
@@ -175,7 +175,7 @@ export function createCalls(): RunningCalls {
         return {
           call,
           words: note(agent),
-          output: agent ? [] : outputOf(call.callId), // the steps of a subagent are shown as branches
+          output: agent ? [] : outputOf(call.callId), // the steps of a subagent are shown as branches below it
           below: indented(branches(agent, style, now, indent), indent),
         };
       });

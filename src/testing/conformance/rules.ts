@@ -3,12 +3,12 @@ import { isObject } from "../../json/object.ts";
 import { harborRules } from "./harbor.ts";
 import { type Line, noteWord, prompt, sessionOf, type Trial, type TrialName, type Trials } from "./trials.ts";
 
-/** What was observed instead, or with `skip` why it could not be checked. Undefined if the rule holds. */
+/** The result of a rule: undefined if it holds, otherwise what was observed, or in `skip` why it was not checked. */
 export type Fault = string | { skip: string } | undefined;
 
 export type Rule = {
   id: string;
-  /** What a program may rely on. */
+  /** What a program that uses the CLI can rely on. */
   statement: string;
   trial: TrialName;
   check(trial: Trial, trials: Trials): Fault | Promise<Fault>;

@@ -10,10 +10,10 @@ import { createNormaliser, type Normaliser, type Places } from "../normalise.ts"
 import { textDifference } from "../text-difference.ts";
 import type { ExchangeRequest } from "./exchange-file.ts";
 
-/** Where, when and with which version of the CLI requests are made. */
+/** Where and when requests were made, and by which version of the CLI. */
 export type Situation = { tool: UnifiedTool; places: Places; at: Date; version: string | undefined };
 
-/** Request fields that name a session, a device or a user and mean nothing to the model. */
+/** Request fields that name a session, a device or a user, which are not compared. */
 const unsaid = new Set([
   "metadata",
   "client_metadata",
@@ -45,7 +45,7 @@ const passing: Partial<Record<string, readonly [RegExp, string][]>> = {
 export function situationNormaliser({ tool, places, at, version }: Situation): Normaliser {
   const paths = createNormaliser(places);
   const words: [RegExp, string][] = [
-    // Some ids have a prefix: msg_42ee7992-….
+    // Replace ids that have a prefix: msg_42ee7992-….
     [/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>"],
     ...daysOf(at).map((day): [RegExp, string] => [new RegExp(`${day}(?:T[\\d:.]+Z?)?`, "g"), "<date>"]),
     [/\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,2} \d\d:\d\d\b/g, "<time>"],
@@ -132,7 +132,7 @@ function messagesOf(messages: readonly AskedMessage[]): Message[] {
   });
 }
 
-/** Google's service for accounts wraps the request in another. */
+/** Returns the actual request, which Google's service for accounts wraps in another. */
 function said(body: unknown): unknown {
   if (!isObject(body)) return body;
   return Object.fromEntries(
@@ -151,7 +151,7 @@ function withoutCacheMarks(value: unknown): unknown {
   return Object.fromEntries(sortedEntries(rest).map(([name, each]) => [name, withoutCacheMarks(each)]));
 }
 
-/** Sorts the fields, whose order means nothing. */
+/** Sorts the fields of an object, whose order is not significant. */
 function sortedEntries(value: object): [string, unknown][] {
   return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
 }

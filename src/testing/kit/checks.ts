@@ -14,7 +14,7 @@ import { type ModelRequest, offeredName } from "./wires/asked.ts";
 /** A run of `runCli` or of an agent, events from elsewhere (the SDK's, a stored stream), or a request that an agent made. */
 export type CheckedRun = CliRun | AgentRun | readonly RunEvent[] | ModelRequest;
 
-/** `sentence` continues "Expected the run to" or "not to". `actual` holds lines. */
+/** The result of a check. `sentence` continues "Expected the run to" or "not to"; `actual` contains lines of text. */
 export type Finding = { pass: boolean; sentence: string; actual: readonly string[] };
 
 type Subject = Pick<CliRun, "events" | "result" | "toolCalls" | "questions"> &
@@ -29,7 +29,7 @@ const checks = {
     return { pass, sentence: "have succeeded", actual: endingOf(run) };
   },
 
-  /** `code` is that of the error. */
+  /** Checks that the run failed; `code` is the error code it must have. */
   toHaveFailed(run, code?: ErrorCode | (string & {})) {
     const failed = run.result?.type === "fail" || (run.exitCode !== undefined && run.exitCode !== 0);
     const said = run.result?.type === "fail" ? run.result.code : /\[([A-Z_]+)\]\s*$/.exec(run.stderr ?? "")?.[1];
@@ -37,7 +37,7 @@ const checks = {
     return { pass, sentence: `have failed${code === undefined ? "" : ` with ${code}`}`, actual: endingOf(run) };
   },
 
-  /** `text` is a part of the answer, or a pattern. */
+  /** Checks the final answer; `text` is a part of it, or a pattern. */
   toHaveAnswered(run, text: string | RegExp) {
     const answer = run.result?.type === "done" ? run.result.text : undefined;
     const pass = answer !== undefined && contains(answer, text);
@@ -64,7 +64,7 @@ const checks = {
     return { pass, sentence: words.join(" "), actual: listed("It called", run.toolCalls.map(callLine)) };
   },
 
-  /** Calls in this order, with any others in between. */
+  /** Checks that tools were called in this order, with any other calls in between. */
   toHaveCalledInOrder(run, names: readonly string[]) {
     let next = 0;
     for (const call of run.toolCalls) if (next < names.length && argumentsAs(names[next]!, call)) next += 1;
@@ -126,7 +126,7 @@ const checks = {
 
 export type Checks = typeof checks;
 export type CheckName = keyof Checks;
-/** The arguments of a check besides the run. */
+/** The arguments of a check, besides the run. */
 export type Given<Name extends CheckName> = Checks[Name] extends (run: Subject, ...given: infer Args) => Finding
   ? Args
   : never;
@@ -140,7 +140,7 @@ export function check(name: CheckName, received: unknown, given: readonly unknow
       `${name} needs what runCli() or agent() gave, or a list of events; it was given ${shown(received)}.`,
     );
   const finding = (checks[name] as (run: Subject, ...given: readonly unknown[]) => Finding)(run, ...given);
-  // Add how the run ended, which is the next thing to look at.
+  // Add how the run ended, which helps to find the cause.
   const isTold = isRequest(received) || run.result?.type === "done" || finding.actual.includes(endingOf(run)[0]!);
   return isTold ? finding : { ...finding, actual: [...finding.actual, ...endingOf(run)] };
 }
@@ -207,7 +207,7 @@ function endingOf(run: Subject): string[] {
   return lines;
 }
 
-/** Keeps the end of a long text, which is the most useful part. */
+/** Shortens a long text from the beginning, since its end is the most useful part. */
 function ends(text: string): string {
   return text.length > 600 ? `…${text.slice(-600)}` : text;
 }

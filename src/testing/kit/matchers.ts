@@ -33,7 +33,7 @@ export const courserMatchers = Object.fromEntries(
     name,
     (received, ...given) => {
       const finding = check(name, received, given);
-      // Runners ask for the message only on failure, so if the check holds, it was negated.
+      // A test runner asks for the message only on failure. If the check holds then, it was negated.
       return { pass: finding.pass, message: () => messageOf(finding, finding.pass) };
     },
   ]),

@@ -11,7 +11,7 @@ type Reply = ReturnType<typeof readScript>["replies"][number];
 /** Gives one reply per turn of the model, and records what did not fit. */
 export class ServedScript {
   readonly #replies: readonly Reply[];
-  /** For requests outside the conversation. */
+  /** Replies for requests that are not part of the conversation. */
   readonly #asides: Reply[];
   readonly #isLoop: boolean;
   #given = 0;
@@ -32,7 +32,7 @@ export class ServedScript {
     }
     const all = this.#replies;
     const last = all.at(-1);
-    // Agents repeat a failed request as often as they like.
+    // Repeat a scripted error for as long as the agent retries.
     const repeated = last?.steps.some(({ type }) => type === "error") ? last : undefined;
     const reply = (this.#isLoop ? all[this.#given % all.length] : all[this.#given]) ?? repeated;
     if (!reply) return this.#refuse(`The script has ${counted(all.length)}, and the agent asked for one more.`);
@@ -45,7 +45,7 @@ export class ServedScript {
     return this.#refuse(`Reply ${this.#given} expects ${JSON.stringify(missing)}, but the agent sent: ${said}`);
   }
 
-  /** Throws if the script did not fit the run. */
+  /** Throws if the run did not follow the script. */
   check(outcome: RunResult<unknown>): void {
     if (this.#fault !== undefined) throw new Error(this.#fault);
     const left = this.#isLoop ? 0 : this.#replies.length - this.#given;
@@ -53,14 +53,14 @@ export class ServedScript {
     if (left > 0) throw new Error(`The run ended with ${left} of ${counted(this.#replies.length)} left over. ${how}`);
   }
 
-  /** Uses a status after which no agent retries. */
+  /** Refuses a request with a status after which no agent retries. */
   #refuse(fault: string): ModelAnswer {
     this.#fault ??= fault;
     return failure(400, this.#fault);
   }
 }
 
-/** Requests without tools are beside the conversation: for a title, a warm-up. */
+/** Returns whether a request is part of the conversation. Requests without tools are not: for a title, or a warm-up. */
 export function isTurn({ json }: RecordedRequest): boolean {
   return Array.isArray(json?.tools) && json.tools.length > 0;
 }

@@ -4,7 +4,7 @@ import { words } from "../../text/words.ts";
 import { inlineMarkdown, plainText } from "./inline.ts";
 import { type Element, isElement } from "./tree.ts";
 
-/** `base` is the address that links are relative to. */
+/** Converts an element to Markdown. `base` is the address that links are relative to. */
 export function markdownOf(element: Element, base: string): string {
   const lines: string[] = [];
   writeBlocks(element, { base, nesting: 0, lines, opened: inlineAroundBlocks(element) });
@@ -17,7 +17,7 @@ type BlockContext = {
    * How many lists, quotes and cells are around this. Beyond a limit they are not indented, since the text would grow with each level.
    */
   nesting: number;
-  /** The output, appended to. */
+  /** The lines of output so far. */
   lines: string[];
   /** Inline elements that contain blocks here. */
   opened: ReadonlySet<Element>;
@@ -189,7 +189,7 @@ function tidyLines(lines: readonly string[]): string {
   return kept.join("\n");
 }
 
-/** A layout table has one column, one row, or other tables inside. */
+/** Returns whether a table contains data. A table for layout has one column or row, or other tables inside. */
 function isDataTable(table: Element): boolean {
   const rows = rowsOf(table);
   if (rows.length < 2 || Math.max(...rows.slice(0, 50).map((row) => cellsOf(row).length)) < 2) return false;

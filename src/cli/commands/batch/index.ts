@@ -28,7 +28,7 @@ import { openResults, streamResults } from "./results.ts";
 import { Batch, type BatchEnd } from "./run-batch.ts";
 
 const usualConcurrency = 4;
-/** How many runs to queue at once on a fleet; its workers decide how many of them execute. */
+/** How many runs of a batch are queued at once on a fleet. Its workers decide how many of them execute. */
 const fleetConcurrency = 100;
 const maxBytes = 512 * 1024 * 1024;
 
@@ -170,15 +170,15 @@ function readInput(file: string): Buffer {
 }
 
 type SignalOptions = {
-  /** Aborted when the fleet was unreachable for too long. */
+  /** Aborted when the fleet could not be reached for too long. */
   gone: AbortSignal;
-  /** Whether workers of a fleet execute the runs. */
+  /** Whether workers of a fleet execute the runs, instead of this machine. */
   isElsewhere: boolean;
 };
 
 /**
- * The first Ctrl+C lets local runs finish; the second, or any other terminating signal, does not wait. Runs on workers go on
- * without this command.
+ * Handles signals. The first Ctrl+C lets local runs finish; a second one, or another signal, ends the command at once.
+ * Runs on workers continue without this command.
  */
 function watchSignals(work: () => Batch, { gone, isElsewhere }: SignalOptions) {
   const stop = new AbortController();

@@ -15,7 +15,7 @@ import { firstLines } from "../../../text/first-of.ts";
 /** `id` is given in the line or derived from its text. `number` is the line number, from 1. */
 export type BatchItem = { id: string; number: number; start: number; end: number };
 
-/** A parsed line. `request` holds only what the line itself says. */
+/** A line of the batch file. `request` contains only fields that the line itself sets. */
 export type BatchRun = Pick<RunSpec, "cli" | "placement" | "onWorkerLoss"> & {
   name?: string;
   prompt: Prompt;
@@ -26,15 +26,15 @@ export type BatchRun = Pick<RunSpec, "cli" | "placement" | "onWorkerLoss"> & {
 const identifier: Check = (value) =>
   (typeof value === "string" && value !== "") || typeof value === "number" ? undefined : "must be a text or a number";
 
-/** Fields that a line may have besides those of a RunRequest. */
+/** Fields that a batch line may have in addition to those of a RunRequest. */
 const ownFields = { ...runFields, id: identifier, images: listOf(image) };
 
 const checkOwn = fields(ownFields, ["prompt"]);
 
 export type BatchContext = {
-  /** The folder that relative paths in the file start from. */
+  /** The folder that relative paths in the batch file are resolved against. */
   folder: string;
-  /** The default for lines that name none; the same goes for `cli`. */
+  /** The workspace of lines that name none; `cli` is the default agent in the same way. */
   workspace: string;
   cli: RunSpec["cli"];
 };

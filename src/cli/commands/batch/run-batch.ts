@@ -19,9 +19,9 @@ export type BatchPlan = {
   retryFailed: boolean;
   /** Turns a line into a run, sending its files and creating its worktree. */
   prepare(item: BatchItem, names: { id: string; agent: string }): Promise<NewRun>;
-  /** When aborted, no more runs start. */
+  /** When aborted, no further runs are started. */
   stop: AbortSignal;
-  /** When aborted, running ones are not waited for either. */
+  /** When aborted, the batch also stops waiting for runs that have started. */
   leave: AbortSignal;
 };
 
@@ -35,11 +35,11 @@ export type BatchEnd = {
   /** Runs that were still going when the batch left them. */
   left: readonly string[];
   costUsd: number;
-  /** Finished runs whose cost is not known. */
+  /** The number of finished runs whose cost is unknown. */
   unpriced: number;
   durationMs: number;
   isOverBudget: boolean;
-  /** The failures of this start, up to the number that is shown. */
+  /** The failures since the batch was started, limited to the number that is shown. */
   failures: readonly Failure[];
 };
 

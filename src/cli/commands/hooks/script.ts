@@ -42,7 +42,7 @@ function givenScript(word: string, context: HooksContext): string {
   throw new UserError("USAGE", `Script not found: ${word}. To write one: ${programName()} hooks init`);
 }
 
-/** The paths that a name may stand for, the nearest first. */
+/** Returns the paths at which a hook script of this name may be, the nearest first. */
 export function scriptPaths(word: string, { workspace }: HooksContext): string[] {
   const folder = resolve(workspace, scriptFolder);
   return [resolve(word), resolve(workspace, word), resolve(folder, word), resolve(folder, `${word}.ts`)];

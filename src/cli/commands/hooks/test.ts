@@ -154,7 +154,7 @@ function payloadIn(file: string): JsonObject {
   }
   const value = tryParse(text);
   if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is not a JSON object.`);
-  // The event was given on the command line.
+  // The event was given on the command line, so ignore the one in the payload.
   const { hook_event_name: _name, ...fields } = value;
   return fields;
 }
@@ -164,7 +164,7 @@ function mergeAnswers(answers: readonly HookAnswer[]): HookAnswer {
   const deciding = answers.filter((each) => each.permission === permission);
   const updatedInput = answers.find((each) => each.updatedInput)?.updatedInput;
   const followup = answers.find((each) => each.followup !== undefined)?.followup;
-  // Keep identical messages of two hooks only once.
+  // Show identical messages of several hooks only once.
   const texts = (lists: readonly string[][]) => [...new Set(lists.flat())];
   return {
     ...(permission && { permission }),
@@ -192,7 +192,7 @@ function jsonOf({ hook, why, line, end, warnings }: TriedHook): object {
   };
 }
 
-/** The effect of all answers together on a run. */
+/** The combined effect that the answers of all hooks have on a run. */
 type EffectText = { effect: string; happens: string } & Partial<HookAnswer>;
 
 function outcomeOf(event: HookEventName, answer: HookAnswer): EffectText {
@@ -240,7 +240,7 @@ function rowsOf({ hook, why, line, end, warnings }: TriedHook, context: HooksCon
   const where = `    ${shownFile(hook.file, context)} ${hook.entry}`;
   if (!line) return [`- ${what}`, where, `    not asked: ${why}`];
   const exit = line.exit === null || line.exit === 0 ? "" : `, exit code ${line.exit}`;
-  // The bridge reports on stderr what it could not translate.
+  // The bridge prints to stderr what it could not translate.
   const losses = (end?.stderr ?? "").split("\n").filter((text) => text.trim() !== "");
   return [
     `${line.answer === "failed" ? "✗" : "✓"} ${what}`,

@@ -24,7 +24,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
     const remove = `${invocation.name} mcp remove ${quotedName(name!)}${target.scope === "project" ? " --project" : ""}`;
     throw new UserError("USAGE", `${target.file} already has a server '${name}'. Remove it first: ${remove}`);
   }
-  // The user who typed the command has seen the server, so approve it.
+  // Approve the server: the user has just typed its command.
   if (target.scope === "project") approveServer(server!, context);
   if (wantsJson(invocation)) return answerJson({ name, added: true, source: target.file });
   return answer(visible(`✓ Added MCP server: ${name}  →  ${target.file}\n`));
@@ -78,7 +78,7 @@ function namedValues(
   return Object.fromEntries(
     flagValues.map((text) => {
       const [, name, value] = form.exec(text) ?? [];
-      // Do not show the value, which may be a secret.
+      // Do not print the value in the error, since it may be a secret.
       if (name === undefined) throw usageError(invocation, `--${flag} must be ${shown}.`);
       return [name, value!];
     }),

@@ -21,7 +21,7 @@ export async function login(invocation: Invocation, words: readonly string[]): P
   const callback = await listenForCallback(portOf(invocation));
   const state = process.getBuiltinModule("node:crypto").randomUUID();
   const answered = callback.answer(state);
-  answered.catch(() => {}); // awaited below, or not at all
+  answered.catch(() => {}); // awaited below, unless the login fails before
   try {
     const how = await logIn(server, filled, {
       env: invocation.env,
@@ -77,7 +77,7 @@ function portOf({ line: { flags } }: Invocation): number {
   throw new UserError("USAGE", `--port '${text}' is not a port number. Example: --port 41800`);
 }
 
-/** Prints on stderr, so that stdout holds only the answer. */
+/** Prints the login URL to stderr, since stdout is for the command's result. */
 function showLoginUrl(url: URL, callback: string, { env }: Invocation): void {
   writeStderr(`Log in here:\n\n  ${url.href}\n\n`);
   if (env["SSH_CONNECTION"]) {

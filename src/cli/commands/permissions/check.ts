@@ -16,7 +16,7 @@ export async function checkPermission(invocation: Invocation, words: readonly st
   const need = parseNeedArgument(words, invocation);
   const situation = await situationOf(invocation, need);
   const decision = await decide([need], situation);
-  const { approved: _approved, mayRead: _mayRead, ...plain } = decision; // without what only the tools need
+  const { approved: _approved, mayRead: _mayRead, ...plain } = decision; // omit the fields that only tools need
   const remedy = await remedyFor(need, situation);
   const code = wantsJson(invocation)
     ? await answerJson({ ...need, ...plain, ...(remedy.length > 0 && { remedy }) })

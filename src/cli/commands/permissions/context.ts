@@ -4,6 +4,7 @@ import type { Situation } from "../../../policy/decide.ts";
 import type { Need } from "../../../policy/need.ts";
 import type { WorkspacePaths } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
+import { parseRule, type Rule } from "../../../protocol/permission-rule.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import type { ConfinementSetup } from "../../../run/sandbox.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
@@ -29,7 +30,7 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
   const context = contextOf(invocation);
   const settings = loadSettings(context);
   settings.warnings.forEach(warn);
-  const rules = [...settings.rules, ...builtInRules(context.configDir)];
+  const rules = [...settings.rules, ...rulesOfFlags(flags), ...builtInRules(context.configDir)];
   const interactive = !flags.has("print");
   const { sandbox, sandboxWorks } =
     need.kind === "Shell"
@@ -50,6 +51,16 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
     acceptsSearches,
     searchPath,
   };
+}
+
+function rulesOfFlags(flags: Invocation["line"]["flags"]): Rule[] {
+  return (["allow", "deny"] as const).flatMap((verdict) =>
+    flagList(flags, verdict).map((text) => {
+      const parsed = parseRule(text, { verdict, scope: "user", source: `--${verdict}` });
+      if ("rule" in parsed) return parsed.rule;
+      throw new UserError("USAGE", `--${verdict}: ${parsed.problem}`);
+    }),
+  );
 }
 
 type SandboxHere = { sandbox: Situation["sandbox"]; sandboxWorks: boolean };

@@ -24,7 +24,7 @@ export async function lintPermissions(invocation: Invocation): Promise<number> {
 
 export function lintContext(invocation: Invocation): LintContext {
   const context = contextOf(invocation);
-  // npx and scripts find the project's programs here.
+  // npx and npm scripts also find programs in the project's node_modules/.bin.
   const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(context.workspace, "node_modules/.bin")];
   return { ...context, hasProgram: (name) => findProgram(name, { PATH: folders.join(delimiter) }) !== undefined };
 }

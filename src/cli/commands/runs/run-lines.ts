@@ -66,7 +66,7 @@ export function createRunScreen(workspace: string, write: (text: string) => void
     isOpen = !text.endsWith("\n");
   };
   const line = (text: string) => put(`${isOpen ? "\n" : ""}${text}\n`);
-  /** The text streamed so far, so that it is not repeated as a whole. */
+  /** The text that was streamed so far, so that it is not printed a second time when it is complete. */
   let answerText = "";
   const show = (event: AgentEvent) => {
     switch (event.type) {

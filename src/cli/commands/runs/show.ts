@@ -29,7 +29,7 @@ export function showRun(invocation: Invocation, words: readonly string[]): Promi
   });
 }
 
-/** Returns the worker that took the run last. */
+/** Returns the name of the worker that took the run last. */
 export async function workerOf(fleet: Fleet, { id, attempts }: RunRecord): Promise<string | undefined> {
   if (attempts === 0) return undefined;
   const log = await fleet.entries(id, 0, attempts === 1 ? 5 : 10_000);

@@ -13,7 +13,7 @@ import { chatOf, contextOf } from "./context.ts";
 
 type Step = FileChange["steps"][number];
 
-/** Further files are only counted. */
+/** The maximum number of files to list; further ones are only counted. */
 const maxFiles = 300;
 
 export async function showChanges(invocation: Invocation, words: readonly string[]): Promise<number> {
@@ -32,7 +32,7 @@ export async function showChanges(invocation: Invocation, words: readonly string
     const { path } = change;
     const isLater = change.now !== undefined && change.now > endedAt;
     if (isLater && !isWanted) {
-      // The session was over by then, so the change is taken for someone else's.
+      // The session had already ended, so someone else made this change.
       since.push(path);
       continue;
     }
@@ -67,11 +67,11 @@ export async function showChanges(invocation: Invocation, words: readonly string
 function endOf({ turns }: OpenedSession): number {
   const last = turns.at(-1)?.events.at(-1);
   if (last?.type !== "done" && last?.type !== "fail") return Number.POSITIVE_INFINITY;
-  // Not every stored event has a time, but a change does, because a call made it.
+  // Not every stored event has a time, but turns with changes do, because tool calls have times.
   return turns.flatMap(({ events }) => events.flatMap(({ at }) => at ?? [])).at(-1) ?? Number.POSITIVE_INFINITY;
 }
 
-/** `next` is the first edit made after this change. */
+/** A change that no tool call reported. `next` is the first edit of the file after it. */
 type Unexplained = { before: FileState; after: FileState; next?: Step; isNow?: true };
 
 /** Returns the changes that edits do not account for: before the first edit and after the last. */
@@ -84,7 +84,7 @@ function unexplainedChanges({ steps }: FileChange, { turn, before, after, now }:
   if (!first || !last) return [{ before, after, ...(isNow && { isNow }) }];
   const parts: Unexplained[] = [];
   const found = first.before;
-  // An edit made before the snapshot is part of it.
+  // If an edit came before the snapshot, the snapshot contains it.
   const wasSaved = before?.text !== undefined && before.text === first.after;
   if (found !== null && isText(before) && found !== (before?.text ?? "") && !wasSaved)
     parts.push({ before, after: { text: found }, next: first });
@@ -128,7 +128,7 @@ function lastCommand({ turns }: OpenedSession, turn: number, before: string | un
   return call?.type === "tool_end" ? call.callId : "";
 }
 
-/** Tools that report their own changes or change nothing. */
+/** Tools that report their own changes or that change nothing. */
 const ownTools = new Set([
   "read",
   "ls",

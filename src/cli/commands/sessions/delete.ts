@@ -12,7 +12,7 @@ import { chatOf, contextOf } from "./context.ts";
 
 export async function deleteSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;
-  // Look up all chats first, so that a wrong id deletes nothing.
+  // Look up all chats before deleting any, so that a wrong id deletes nothing.
   const ids = words.length === 0 ? [chatOf(invocation, words, "delete")] : words;
   const folders = new Set(ids.map((id) => chatOf(invocation, [id], "delete")));
   const named = [...folders].map((folder) => metadataAtAGlance(folder));

@@ -17,7 +17,7 @@ import { answer } from "../answer.ts";
 import { printableLine } from "./chat-lines.ts";
 import { chatOf, contextOf, type SessionsContext } from "./context.ts";
 
-/** What to restore, from the flags. */
+/** What a rewind restores, according to the flags. */
 type RewindOptions = {
   files: boolean;
   conversation: boolean;

@@ -36,9 +36,9 @@ function subagentsOf({ metadata, turns }: ChatRecord, invocation: Invocation): s
 }
 
 type TurnSummary = {
-  /** One line per call: the tool and its arguments. */
+  /** The tool calls of the turn, one line for each. */
   calls: string[];
-  /** The text after the last call. */
+  /** The text that followed the last tool call. */
   answer: string;
 };
 

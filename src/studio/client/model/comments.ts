@@ -1,8 +1,8 @@
 // Combines comments on lines into one prompt for the agent.
 export type Comment = {
-  /** The path relative to the workspace. */
+  /** The path of the file, relative to the workspace. */
   path: string;
-  /** The id of the call that made the change. */
+  /** The id of the tool call that made the change. */
   step: string;
   line: number;
   code: string;

@@ -8,15 +8,15 @@ import { documentText } from "../../../view/document-text.ts";
 import { plainLine } from "../model/figures.ts";
 import { lastSteps, liveRuns, onEntry, service } from "./app.ts";
 
-/** Keyed by run id. `name` is the tool's name if it is a call. */
+/** What each run is doing now, by run id. For a tool call, `name` is the tool's name. */
 export const activity = signal<ReadonlyMap<string, { name?: string; text: string }>>(new Map());
 
-/** What each run has cost so far, in US dollars, where the price is known. Keyed by run id. */
+/** What each run has cost so far in US dollars, where the price is known, by run id. */
 export const costs = signal<ReadonlyMap<string, number>>(new Map());
 
 const next = new Map<string, { name?: string; text: string }>();
 
-/** Keeps `activity` up to date. Call once. */
+/** Keeps `activity` up to date. Call this once. */
 export function watchActivity(): void {
   onEntry(take);
   lastSteps.subscribe((steps) => {

@@ -10,7 +10,7 @@ export type Step = FileChange["steps"][number];
 type ChangeStepProps = {
   path: string;
   step: Step;
-  /** True if commands made some of the changes of this file. */
+  /** Whether commands made some of the changes in this file. */
   isMixed: boolean;
   comments: readonly Comment[];
   writing: LineOfDiff | undefined;

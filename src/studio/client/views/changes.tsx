@@ -76,7 +76,7 @@ export function Changes({ subject }: { subject: Subject }) {
     showMessage(`${short(path)} is changed again`);
   };
   const drawStep = (path: string, step: Step, steps: readonly Step[]) => {
-    // A command may have changed several files.
+    // Include the path in the key, since a command may have changed several files.
     const key = `${step.callId} ${step.kind} ${path} ${step.isLater ?? ""}`;
     return (
       <ChangeStep
@@ -214,7 +214,7 @@ export function Changes({ subject }: { subject: Subject }) {
   );
 }
 
-/** j and k move from file to file. */
+/** Returns the actions for j and k, which move from file to file. */
 function fileActions() {
   const move = (by: number) => () => {
     const all = [...document.querySelectorAll<HTMLElement>(".changed")];

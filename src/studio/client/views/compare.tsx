@@ -21,7 +21,7 @@ import { Row } from "./row.tsx";
 import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** `answer` is the last text of the session. */
+/** A session to compare; `answer` is its last text. */
 type Compared = {
   ref: SessionRef;
   details: SessionDetails;

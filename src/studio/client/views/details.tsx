@@ -144,7 +144,7 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** Cuts a long value on the screen; copying takes all of it. */
+/** Shows a name with its value. A long value is shortened on the screen, but copied as a whole. */
 function Fact({ name, value }: { name: string; value: string }) {
   return (
     <div class="fact">

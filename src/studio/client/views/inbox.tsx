@@ -46,7 +46,7 @@ export function Inbox() {
   );
 }
 
-/** j and k choose a question, y and x answer it. Returns the index of the chosen one. */
+/** Handles the keys of the inbox: j and k select a question, y and x answer it. Returns the selected index. */
 export function useQuestionKeys(): number {
   const open = questions.value;
   const chosen = useSignal(0);
@@ -55,7 +55,7 @@ export function useQuestionKeys(): number {
     chosen.value = Math.max(0, Math.min(open.length - 1, index));
     document.querySelector(`[data-question="${chosen.value}"]`)?.scrollIntoView({ block: "nearest" });
   };
-  /** Keys answer only yes/no questions. */
+  /** Keys can only answer questions for yes or no. */
   const answerChosen = (answer: Answer) => {
     const asked = open[at];
     if (asked && asked.question.type !== "choices") void answerIt(asked.run, asked.question, answer);

@@ -15,7 +15,7 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const text = useSignal("");
   const chosen = useSignal(0);
-  // Open it synchronously, so that it receives the next key.
+  // Open the palette synchronously, so that it receives the next key.
   useLayoutEffect(() => {
     dialog.current!.showModal();
   }, []);
@@ -34,7 +34,7 @@ export function Palette() {
     }
     if (event.key === "Enter") {
       event.preventDefault();
-      pick(choicesFor(text.value)[chosen.value]); // compute from the current text, which may not be rendered yet
+      pick(choicesFor(text.value)[chosen.value]); // use the current text, which may not be rendered yet
     }
   };
   return (

@@ -13,7 +13,7 @@ import { attempt } from "../state/layout.ts";
 import { Select } from "./chips.tsx";
 import type { Subject } from "./conversation.tsx";
 
-/** Longer pauses are shortened to this. */
+/** Pauses longer than this many milliseconds are shortened to it. */
 const longestPauseMs = 3000;
 const speeds = [1, 2, 5, 10, 50];
 

@@ -25,10 +25,10 @@ import { addressOf, place } from "../state/router.ts";
 import { summaryOf, wantSummaries } from "../state/summaries.ts";
 import { Mark, StateWord } from "./mark.tsx";
 
-/** A list item: a session, or a run that has none yet. */
+/** An item of the list: a session, or a run that has no session yet. */
 type Item = {
   key: string;
-  /** The session's id, or the run's as long as it has none. */
+  /** The id of the session, or of the run if it has no session yet. */
   id: string;
   href: string;
   title: string;
@@ -36,12 +36,12 @@ type Item = {
   state: SessionState;
   /** Shown on the right: how long it has been running, or what it cost once it has ended. */
   figure: ComponentChildren;
-  /** Shown below the title: the current activity, or the result. */
+  /** The line below the title: what the run is doing, or its result. */
   line: ComponentChildren;
   snippet?: string;
 };
 
-/** How many of the first items load a summary. */
+/** For how many items at the top of the list a summary is loaded. */
 const maxSummaries = 60;
 
 export function List() {
@@ -55,7 +55,7 @@ export function List() {
     const items = [...document.querySelectorAll<HTMLElement>(".item")];
     items.find((item) => ids.includes(item.dataset["id"]))?.focus({ preventScroll: true });
   });
-  place.value; // subscribes to which item is the current one
+  place.value; // reading this subscribes to which item is the current one
   if (listError.value !== undefined)
     return (
       <div class="empty small">
@@ -67,7 +67,7 @@ export function List() {
     );
   if (!found) return <Skeleton />;
   const isSearching = foundFor.value !== filter.value;
-  // Until the search result arrives, show only known sessions that match.
+  // Until the search result arrives, show the known sessions that match.
   const shown = isSearching ? found.filter(fitsFilter) : found;
   const groups = grouped(shown);
   if (groups.size === 0 && isSearching)
@@ -119,7 +119,7 @@ export function List() {
 
 function Line({ item }: { item: Item }) {
   const where = place.value;
-  // A run is shown by the line of its session.
+  // If the run has a session, it is shown by the session's item.
   const session = where.type === "run" ? runs.value.get(where.id)?.sessionId : undefined;
   const isChosen = `${location.pathname}/`.startsWith(`${item.href}/`) || (session && item.key.endsWith(`-${session}`));
   return (
@@ -185,7 +185,7 @@ function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
     add(isLive ? liveGroup(item) : dayGroup(session.updatedAt, time), item);
   }
   addRuns("queued");
-  // The list may go on with older sessions, and then with older runs.
+  // Add runs that ended, but only back to the oldest listed session if older ones were not loaded.
   addEndedSince(found.length < listed.value ? 0 : (found.at(-1)?.updatedAt ?? 0));
   return new Map([...groups].filter(([, items]) => items.length > 0));
 }
@@ -299,11 +299,11 @@ function endedRunItem(run: RunRecord, { costUsd }: RunEnd, time: number): Item {
   };
 }
 
-/** Applies the filter to what the list knows. */
+/** Returns whether a session matches the filter, as far as the list knows. */
 function fitsFilter({ title, snippet, agent, workspace, state }: ListedSession): boolean {
   const wanted = filter.value;
   const words = wanted.search.toLowerCase().split(/\s+/).filter(Boolean);
-  // What was found by a part of a word still fits while the rest is typed.
+  // Results for the beginning of a word are still shown while the rest is typed.
   const text = `${title} ${snippet ?? ""}`.toLowerCase();
   return (
     words.every((word) => text.includes(word)) &&

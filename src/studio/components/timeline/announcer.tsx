@@ -6,7 +6,7 @@ import { stateOf } from "../card.tsx";
 import { isStopped } from "../messages.tsx";
 import type { TimelineLog } from "./log.ts";
 
-/** The pause between announcements, so that each can be heard to the end. */
+/** How many milliseconds are between announcements, so that each can be heard to the end. */
 const pauseMs = 1000;
 
 export function Announcer({ log }: { log: TimelineLog }) {

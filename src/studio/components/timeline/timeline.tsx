@@ -14,7 +14,7 @@ import { type ReadingPosition, Scroller, type TimelineControls } from "./scrolle
 /** The properties of `Timeline`. */
 export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   log: TimelineLog;
-  /** Open questions: those about a call are shown in its card, others at the end. */
+  /** The open questions. Those about a tool call are shown in its card, others at the end. */
   questions?: readonly Question[];
   onAnswer?: (question: Question, answer: Answer) => void;
   /** Ids of questions that were answered here and have not disappeared yet. */
@@ -25,9 +25,9 @@ export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   start?: ReadingPosition | undefined;
   /** The accessible name of the timeline. */
   label?: string;
-  /** Shown below the last block. */
+  /** Content below the last block. */
   children?: ComponentChildren;
-  /** Called with the controls of the timeline. */
+  /** Called with functions that control the timeline. */
   controls?: (controls: TimelineControls) => void;
 };
 

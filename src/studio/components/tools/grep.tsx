@@ -65,7 +65,7 @@ function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | un
   );
 }
 
-/** Matches in longer lines are not marked. */
+/** The line length above which matches are not marked. */
 const maxLine = 500;
 
 function markMatches(line: string, pattern: RegExp | undefined) {

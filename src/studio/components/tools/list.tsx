@@ -22,7 +22,7 @@ export function ListTool(props: ToolProps) {
           />
         </ul>
       ) : (
-        // Other agents report it as text.
+        // Other agents report a listing as text.
         stringOrEmpty(content) !== "" && <Ansi text={stringOrEmpty(content)} />
       )}
     </Card>

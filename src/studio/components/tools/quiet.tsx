@@ -37,7 +37,7 @@ export function QuietCalls({ id, calls, draw }: QuietProps) {
   );
 }
 
-/** Summarizes calls: "Read 4 files, 2 searches". */
+/** Summarizes calls in a few words: "Read 4 files, 2 searches". */
 export function quietWords(calls: readonly ToolCall[]): string {
   const of = (...tools: string[]) => calls.filter(({ tool }) => tools.includes(tool));
   const files = new Set(of("read").map(({ args }) => (isObject(args) ? args.path : undefined))).size;

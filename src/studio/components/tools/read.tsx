@@ -9,7 +9,7 @@ export function ReadTool(props: ToolProps) {
   const { content, readRange, isEmpty } = fieldsOf(props.call.outcome?.value);
   const first = isObject(readRange) && typeof readRange.startLine === "number" ? readRange.startLine : offset;
   const text = stringOrEmpty(content);
-  // Of a picture, the text says only what it is.
+  // If the file is a picture, its text is only the type in brackets.
   const picture = /^\[(image\/[^\]]+)\]$/.exec(text)?.[1];
   return (
     <Card {...props} {...(picture && { outcome: picture })}>

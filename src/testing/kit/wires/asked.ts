@@ -3,21 +3,21 @@ import { fieldsOf, isObject, type JsonObject, objectsIn, tryParse } from "../../
 import type { RecordedRequest } from "../model-server.ts";
 import type { Wire } from "./index.ts";
 
-/** A message of a request to a model. */
+/** A message in a request to a model. */
 export type AskedMessage = {
   role: "user" | "assistant" | "tool";
   text: string;
-  /** The calls that the model made. */
+  /** The tool calls that the model made. */
   calls: { name: string; args: unknown }[];
 };
 
-/** A request in one shape for all vendors. */
+/** A request to a model, in one shape for the APIs of all vendors. */
 export type ModelRequest = {
   model: string;
   system: string;
   messages: AskedMessage[];
   tools: { name: string; description: string; schema: unknown }[];
-  /** The request as received, with its headers and body. */
+  /** The request as it was received, with headers and body. */
   raw: RecordedRequest;
 };
 
@@ -75,7 +75,7 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
       },
     ),
     tools: objectsIn(tools).flatMap((each) =>
-      // The tools of a server come as a group that contains them.
+      // The tools of an MCP server arrive as a group that contains them.
       (Array.isArray(each.tools) ? objectsIn(each.tools) : [each]).map(({ name, type, description, parameters }) =>
         tool(each.tools === undefined ? (name ?? type) : nameInGroup(each.name, name), description, parameters),
       ),
@@ -129,7 +129,7 @@ function said(role: AskedMessage["role"], text: string, calls: AskedMessage["cal
   return { role, text, calls };
 }
 
-/** A tool of a group has the group's name before its own. */
+/** Returns a tool's name. In a group, the group's name is put before it. */
 function nameInGroup(group: unknown, name: unknown): string {
   return typeof group === "string" ? `${group}__${String(name)}` : String(name);
 }
@@ -151,7 +151,7 @@ function systemIn(messages: readonly JsonObject[]): string {
   return systemMessages.map(({ content }) => textIn(content)).join("\n");
 }
 
-/** The text of a string, of a part, or of a list of parts. */
+/** Returns the text of a content: a string, a part, or a list of parts. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) return content.map(textIn).filter(Boolean).join("\n");

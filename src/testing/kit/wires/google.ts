@@ -22,7 +22,7 @@ function partsOf(answer: ModelAnswer, request: RecordedRequest): object[] {
     ...deltasOf(answer).map((text) => ({ text })),
     ...callsOf(answer, request).map((call, at) => ({
       functionCall: { id: call.id, name: call.name, args: argsOf(call) },
-      // Only the first of parallel calls carries a signature.
+      // Only the first of several parallel calls has a signature.
       ...(at === 0 && { thoughtSignature: "c2lnbmF0dXJl" }),
     })),
   ];

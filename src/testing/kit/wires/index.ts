@@ -16,7 +16,7 @@ export const wires: Record<Wire, WireFormat> = {
   gemini: google,
 };
 
-/** How the request paths of each API end. */
+/** How the paths of requests to each API end. */
 const paths: readonly [RegExp, Wire][] = [
   [/\/chat\/completions$/, "openai-chat"],
   [/\/responses$/, "openai-responses"],

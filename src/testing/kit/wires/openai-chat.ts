@@ -17,7 +17,7 @@ export const openaiChat: WireFormat = {
       for (const piece of halves(json)) chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
     chunk({}, finishReason(answer));
-    // Sent only on request, as OpenAI does.
+    // Like OpenAI, send the usage only if the request asks for it.
     if (json?.stream_options?.include_usage)
       sent.push(`data: ${JSON.stringify({ ...base, choices: [], usage: tokensOf(answer) })}\n\n`);
     sent.push("data: [DONE]\n\n");

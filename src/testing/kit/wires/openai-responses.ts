@@ -107,7 +107,7 @@ function placeOf(name: string, { json }: RecordedRequest): { name: string; names
   return { name };
 }
 
-/** An item as it is announced, still empty. */
+/** Returns an output item as it is first announced: still empty. */
 function begun(item: Item): Item {
   switch (item.type) {
     case "reasoning":
