@@ -132,6 +132,7 @@ function checkAnswer(turn: Turn, text: string): string | undefined {
 /** Gets one reply of the model and adds it to the session. On a context overflow it compacts the conversation once. */
 async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Message; modelCallId: string }> {
   const { agent, signal } = turn;
+  checkCost(turn); // an earlier turn may have spent everything
   signal.throwIfAborted();
   checkReplies(turn);
   const before = agent.model;

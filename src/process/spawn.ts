@@ -23,7 +23,7 @@ export function spawnChild({ command, cwd, env, streams, channel, plain, inherit
   const { spawn } = process.getBuiltinModule("node:child_process");
   const more: ("pipe" | number)[] = channel ? ["pipe", "pipe"] : inherited === undefined ? [] : [inherited];
   const [first, ...rest] = command;
-  const { program, args, verbatim } = spawnWords(first!, rest, shellOption(env));
+  const { program, args, verbatim } = spawnWords(first!, rest, { shell: env["ComSpec"] ?? env["COMSPEC"] });
   return spawn(program, [...args], {
     cwd,
     env,
@@ -33,11 +33,6 @@ export function spawnChild({ command, cwd, env, streams, channel, plain, inherit
     windowsVerbatimArguments: verbatim,
     stdio: streams === "inherit" ? streams : [streams === "pipe" ? "pipe" : "ignore", "pipe", "pipe", ...more],
   });
-}
-
-function shellOption(env: SpawnRequest["env"]): { shell?: string } {
-  const shell = env["ComSpec"] ?? env["COMSPEC"];
-  return shell === undefined ? {} : { shell };
 }
 
 /** Why a process could not be started; `code` says what is missing, if known. */

@@ -60,6 +60,7 @@ it("hook files of every format are read as the table says", async () => {
     { command: "c", env: ["A B"] },
     { command: "c", env: [7] },
     { command: "c", timout: 1, later: 1 },
+    { command: "c", commnd: 1, tipe: 1, promt: 1, modl: 1, loop_limt: 1, failClose: 1, matchr: 1, envs: 1 },
     7,
     null,
   ])

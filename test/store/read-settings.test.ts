@@ -178,6 +178,23 @@ it("cli-config.json, permissions.json and courser.json are read as the table say
     { models: { m: 7 } },
     { models: [] },
     { maxTurn: 1, unheardOf: 1, authProfiles: {} },
+    {
+      ...{ fallbackModels: [], retries: 1, timeoutMs: 2, idleMs: 3, maxTurns: 4, loopLimit: 5, contextTokens: 6 },
+      ...{ backgroundWaitMs: 0, pruneAfterDays: 1, mergeOutput: true, diagnostics: false, mcpStartMs: 1, mcpCallMs: 1 },
+      ...{ providers: {}, models: {}, embeddings: { url: "http://e.test", model: "m", keyEnv: "K" } },
+      search: { engine: "brave", url: "http://s.test", keyEnv: "K" },
+    },
+    ...["retries", "backgroundWaitMs"].map((name) => ({ [name]: -1 })),
+    ...[
+      "timeoutMs",
+      "idleMs",
+      "maxTurns",
+      "loopLimit",
+      "contextTokens",
+      "pruneAfterDays",
+      "mcpStartMs",
+      "mcpCallMs",
+    ].map((name) => ({ [name]: 0 })),
   ])
     seen({ ".cursor/courser.json": content });
   await expect(`${rows.join("\n")}\n`).toMatchFileSnapshot(join(import.meta.dirname, "read-settings.txt"));
