@@ -40,14 +40,10 @@ export class TodoList {
 
   /** Replaces the list; with `merge`, updates items with known ids and appends the others. */
   update(items: readonly TodoItem[], { merge = false, at }: { merge?: boolean | undefined; at: number }): void {
-    const before = this.#todos;
-    if (!merge) this.#todos = [];
-    for (const item of items) {
-      const existing = before.find(({ id }) => id === item.id);
-      const todo = mergeTodo(existing, item, { merge, at });
-      const place = this.#todos.findIndex(({ id }) => id === item.id);
-      this.#todos = place === -1 ? [...this.#todos, todo] : this.#todos.with(place, todo);
-    }
+    const before = new Map(this.#todos.map((todo) => [todo.id, todo]));
+    const after = new Map(merge ? before : []);
+    for (const item of items) after.set(item.id, mergeTodo(before.get(item.id), item, { merge, at }));
+    this.#todos = [...after.values()];
   }
 }
 
@@ -102,9 +98,8 @@ export const todoWrite = tool({
     const empty = todos.find((item) => item.id === "" || item.content === "");
     if (empty)
       throw failure(`Each todo needs an id and a content that are not empty: see ${JSON.stringify(empty.id)}.`);
-    const unknown = todos
-      .flatMap(({ dependencies }) => dependencies)
-      .find((id) => !todos.some((each) => each.id === id));
+    const ids = new Set(todos.map(({ id }) => id));
+    const unknown = todos.flatMap(({ dependencies }) => dependencies).find((id) => !ids.has(id));
     if (unknown !== undefined)
       throw failure(`No todo has the id ${JSON.stringify(unknown)}, which another depends on.`);
     list.become(todos);
