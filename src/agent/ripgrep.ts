@@ -6,6 +6,7 @@ import { isInside } from "../policy/paths.ts";
 import { watchIrregularFiles } from "../process/irregular-files.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { firstOf } from "../text/first-of.ts";
+import { tryOr } from "../text/try-or.ts";
 import { absolutePath, describe, type FileContext, realFolder } from "./files.ts";
 import {
   entriesAt,

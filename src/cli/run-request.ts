@@ -1,6 +1,7 @@
 // Turns flags into a RunRequest and a RunHost. Code below this file knows nothing about flags.
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { definedFields } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { type ProfileName, profileNames } from "../protocol/profiles.ts";
 import {
@@ -28,7 +29,7 @@ export function runRequest(invocation: Invocation, frontEnd: "print" | "terminal
   const workspace = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
   const roots = flagList(flags, "add-dir").map((path) => realDirectory(path, "--add-dir"));
   const schema = flagText(flags, "json-schema");
-  return withoutUndefined({
+  return definedFields({
     workspace,
     worktree: worktreeOf(flags),
     roots,
@@ -118,10 +119,6 @@ export function runHost({ line: { flags }, env, name, version }: Invocation): Ru
   };
 }
 
-function withoutUndefined<Given extends object>(object: Given): Given {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Given;
-}
-
 function isOn(flags: FlagValues, name: string): true | undefined {
   return flags.has(name) ? true : undefined;
 }
@@ -149,7 +146,7 @@ function worktreeOf(flags: FlagValues): RunRequest["worktree"] {
   const name = flagText(flags, "worktree");
   const base = flagText(flags, "worktree-base");
   const skipSetup = isOn(flags, "skip-worktree-setup");
-  if (flags.has("worktree")) return withoutUndefined({ name, base, skipSetup });
+  if (flags.has("worktree")) return definedFields({ name, base, skipSetup });
   const alone = base !== undefined ? "--worktree-base" : skipSetup ? "--skip-worktree-setup" : undefined;
   if (alone !== undefined) throw new UserError("USAGE", `${alone} needs --worktree. Example: -w fix-login ${alone}`);
   return undefined;

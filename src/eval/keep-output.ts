@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { exporters } from "../export/index.ts";
 import { findChat } from "../store/chats/find-chat.ts";
 import { readWhatIsLeft } from "../store/chats/read-chat.ts";
+import { tryOr } from "../text/try-or.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import { type AttemptFolders, readIfThere } from "./folders.ts";
 

@@ -4,6 +4,7 @@ import type { Verdict } from "../policy/need.ts";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../policy/network.ts";
 import { abortAfter } from "../protocol/abort-after.ts";
 import { redactedStart } from "../redact/shorten.ts";
+import { tryOr } from "../text/try-or.ts";
 import { type Connect, createFetch } from "./fetch.ts";
 import type { Headers } from "./headers.ts";
 import { NetError, netErrorKind } from "./net-error.ts";

@@ -1,6 +1,7 @@
 // The table of RunRequest fields: the valid values of each, whether it restricts a run or grants something, and how two requests
 // are merged. Every entry point reads this table, so a new field is known to all of them.
 import { anything, type Check, either, fields, flag, listOf, oneOf, positive, text } from "../json/checks.ts";
+import { definedFields } from "../json/object.ts";
 import { UserError } from "./error-codes.ts";
 import { ruleFault } from "./permission-rule.ts";
 import { profileNames } from "./profiles.ts";
@@ -161,10 +162,6 @@ export function restrict(base: RunRequest, more: Partial<RunRequest>, granting: 
 /** A request for `agent` without force is stricter than force, so it forbids force. */
 function withoutForce(request: Partial<RunRequest>): Partial<RunRequest> {
   return request.mode === "agent" && !request.force ? { ...request, force: false } : request;
-}
-
-function definedFields<Value extends object>(value: Value): Value {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Value;
 }
 
 function lesserOf(one: number | undefined, other: number | undefined): number | undefined {

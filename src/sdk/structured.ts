@@ -2,6 +2,7 @@
 import { jsonIn } from "../json/find-in-text.ts";
 import { isObject } from "../json/object.ts";
 import { valueFault } from "../json/schema.ts";
+import { tryOr } from "../text/try-or.ts";
 import type { JsonSchemaValue } from "./json-schema-value.ts";
 
 type Issue = { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined };

@@ -19,6 +19,7 @@ import { dirname } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
+import { tryOr } from "../text/try-or.ts";
 import { withFileLock } from "./file-lock.ts";
 import { deepest, JsonTextError, parseJsonc } from "./jsonc.ts";
 
@@ -181,11 +182,7 @@ function writtenKeys(text: string): number {
 }
 
 export function realOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
+  return tryOr(() => realpathSync(file), file);
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,7 @@
 // serve.json: the address and the token of this user's service. Owner-only. A service for a fleet has its own file, one per fleet.
 import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { tryOr } from "../text/try-or.ts";
 import { isAlive, withFileLock } from "./file-lock.ts";
 import { makeFolder, readJson, replaceFile } from "./json-file.ts";
 

@@ -1,5 +1,6 @@
 // Parses Markdown into tokens, unless that would be slow. HTML is treated as text, and so are invisible link definitions.
 import { lexer, type Token, Tokenizer } from "marked";
+import { tryOr } from "../text/try-or.ts";
 
 export type { Token };
 

@@ -4,6 +4,7 @@ import { type GuardedRequest, guardedFetch } from "../net/guarded.ts";
 import type { Headers } from "../net/headers.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { collapsed } from "../text/one-line.ts";
+import { tryOr } from "../text/try-or.ts";
 import type { PageCache } from "./page-cache.ts";
 
 export { GuardRefusal } from "../net/guarded.ts";

@@ -13,6 +13,7 @@ import {
 } from "../../policy/protected-names.ts";
 import { absolutePattern, namesPath } from "../../policy/rules.ts";
 import { hasWildcard } from "../../text/glob.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { statOf } from "../folder-handle.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";

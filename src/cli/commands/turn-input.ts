@@ -5,6 +5,7 @@ import { parseValues } from "../../json/values.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Turn } from "../../protocol/turn-contract.ts";
 import { readTurn } from "../../protocol/turn-input.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { writeStderr } from "../stdout.ts";
 
 /** The maximum number of characters that are read into memory. */

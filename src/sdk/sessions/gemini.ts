@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { sha256 } from "../../store/chats/sha256.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { geminiMessages, isSpoken, type MessageRecord } from "./gemini-records.ts";
 import { filesBelow, firstValues, readJson, readJsonLines } from "./lines.ts";
 import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
@@ -143,9 +144,8 @@ function isHashed(path: string, project: string): boolean {
 
 /** Returns the project's path, which is in a file next to the chats. */
 function projectRoot(path: string): string | undefined {
-  try {
-    return readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim() || undefined;
-  } catch {
-    return undefined;
-  }
+  return tryOr(
+    () => readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim() || undefined,
+    undefined,
+  );
 }

@@ -1,6 +1,7 @@
 // The package entry `./fleet`: starts runs of a fleet from a program, with the same events and outcomes as `start`.
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { definedFields } from "../../json/object.ts";
 import { usageError } from "../../protocol/check-options.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../protocol/run.ts";
@@ -217,10 +218,4 @@ class Client implements FleetClient {
     if (typeof source === "string") return readSource(source, "source");
     return source ?? { type: this.#url === undefined ? "none" : "upload" };
   }
-}
-
-function definedFields(
-  request: Optional<Omit<RunRequest, "workspace" | "mode">>,
-): Omit<RunRequest, "workspace" | "mode"> {
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }

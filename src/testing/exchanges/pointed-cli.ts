@@ -8,6 +8,7 @@ import { vendors } from "../../model/catalog.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { BuiltInTool } from "../../sdk/unified.ts";
 import { parseJsonc } from "../../store/jsonc.ts";
+import { tryOr } from "../../text/try-or.ts";
 
 export type PointedRequest = {
   env: NodeJS.ProcessEnv;
@@ -182,18 +183,9 @@ function readJson(path: string): JsonObject {
 }
 
 function parsedObject(text: string): JsonObject {
-  try {
-    const value = parseJsonc(text);
-    return fieldsOf(value);
-  } catch {
-    return {};
-  }
+  return fieldsOf(tryOr(() => parseJsonc(text), undefined));
 }
 
 function readToml(path: string): JsonObject {
-  try {
-    return existsSync(path) ? (parseToml(readFileSync(path, "utf8")) as JsonObject) : {};
-  } catch {
-    return {};
-  }
+  return tryOr(() => (existsSync(path) ? (parseToml(readFileSync(path, "utf8")) as JsonObject) : {}), {});
 }

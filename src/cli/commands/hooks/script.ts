@@ -7,6 +7,7 @@ import type { ConfiguredHook } from "../../../bridge/install/plan.ts";
 import { isProgram } from "../../../process/find-program.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { programName } from "../../../text/program-name.ts";
+import { tryOr } from "../../../text/try-or.ts";
 import type { Invocation } from "../../main.ts";
 import { type HooksContext, shownFile } from "./context.ts";
 
@@ -50,7 +51,7 @@ export function scriptPaths(word: string, { workspace }: HooksContext): string[]
 
 function onlyScript({ name }: Invocation, { workspace }: HooksContext): string {
   const folder = join(workspace, scriptFolder);
-  const scripts = filesIn(folder).filter((each) => isProgram(join(folder, each)));
+  const scripts = tryOr(() => readdirSync(folder).sort(), []).filter((each) => isProgram(join(folder, each)));
   if (scripts.length === 1) return join(folder, scripts[0]!);
   throw new UserError(
     "USAGE",
@@ -58,14 +59,6 @@ function onlyScript({ name }: Invocation, { workspace }: HooksContext): string {
       ? `No executable script in ${scriptFolder}. Name one, or write one first: ${name} hooks init`
       : `Which script? There are ${scripts.join(", ")}. Type: ${name} hooks install ${scriptFolder}/${scripts[0]}`,
   );
-}
-
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
 }
 
 export function isFile(path: string): boolean {

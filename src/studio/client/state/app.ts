@@ -1,5 +1,6 @@
 // The global state of the page: the connection, the runs, open questions, and the list of sessions.
 import { batch, computed, signal } from "@preact/signals";
+import { tryParse } from "../../../json/object.ts";
 import type { Answer, Question } from "../../../protocol/run.ts";
 import type {
   ChangedSession,
@@ -24,7 +25,7 @@ const knownAgents = "courser.agents";
 export const connection = signal<Connection>("connecting");
 export const runs = signal<ReadonlyMap<string, RunRecord>>(new Map());
 export const questions = signal<readonly OpenQuestion[]>([]);
-export const agents = signal<readonly InstalledCli[]>(recalledAgents());
+export const agents = signal((tryParse(localStorage.getItem(knownAgents) ?? "") ?? []) as readonly InstalledCli[]);
 
 export const filter = signal<SessionFilter>({ search: "", agent: "", project: "", state: "", days: 0 });
 export const sessions = signal<readonly ListedSession[] | undefined>(undefined);
