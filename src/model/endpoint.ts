@@ -1,6 +1,6 @@
 // Resolves servers: the built-in vendors, and what courser.json and the environment say about them.
 
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { EndpointType } from "../protocol/run.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { findVendor, type VendorRow, vendors, type WireKind } from "./catalog.ts";

@@ -1,6 +1,6 @@
 // --log FILE: writes what a run did, one JSON object per line, with secrets redacted. docs/observability.md lists the lines.
 import { closeSync, openSync, writeSync } from "node:fs";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Outcome } from "../protocol/event.ts";
 import type { Recorded } from "../protocol/run.ts";
 import type { Waited } from "../protocol/waiting.ts";
@@ -37,8 +37,7 @@ class RunLog implements Observer {
       // Several runs may write to one file: each line is appended at once.
       this.#descriptor = openSync(file, "a", 0o600);
     } catch (error) {
-      throw new UserError(
-        "USAGE",
+      throw usageError(
         `--log ${file} cannot be written: ${systemErrorText(error)}. Use another file, in an existing directory.`,
       );
     }

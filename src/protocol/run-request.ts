@@ -2,7 +2,7 @@
 // are merged. Every entry point reads this table, so a new field is known to all of them.
 import { anything, type Check, either, fields, flag, listOf, oneOf, positive, text } from "../json/checks.ts";
 import { definedFields } from "../json/object.ts";
-import { UserError } from "./error-codes.ts";
+import { usageError } from "./error-codes.ts";
 import { ruleFault } from "./permission-rule.ts";
 import { profileNames } from "./profiles.ts";
 import { endpointTypes, failReasons, type RunRequest, reasoningEfforts } from "./run.ts";
@@ -137,7 +137,7 @@ const checkWhole = fields(requestChecks, ["workspace"]);
 /** Throws a UserError that names the unknown or invalid field. */
 export function readRunRequest(value: unknown): RunRequest {
   const fault = checkWhole(value);
-  if (fault !== undefined) throw new UserError("USAGE", `The run request ${fault}.`);
+  if (fault !== undefined) throw usageError(`The run request ${fault}.`);
   return value as RunRequest;
 }
 

@@ -1,6 +1,6 @@
 // Lists, loads and searches the sessions of every CLI on this machine. Loads the database only for chats of cursor.
 import { realpathSync } from "node:fs";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { isWord, termsIn } from "../../store/chats/search-terms.ts";
 import { snippetOf } from "../../store/chats/snippet.ts";
 import { configDir } from "../../store/config-dir.ts";
@@ -164,7 +164,7 @@ function withDefaults({ tool, projectPath, cwd = projectPath, limit = 50, env = 
 function readerFor(tool: UnifiedTool) {
   if (isForeign(tool)) return foreignReaders[tool];
   const toolNames = ["cursor", ...Object.keys(foreignReaders)].join(", ");
-  throw new UserError("USAGE", `Sessions of '${tool}' cannot be read: it must be one of ${toolNames}.`);
+  throw usageError(`Sessions of '${tool}' cannot be read: it must be one of ${toolNames}.`);
 }
 
 function isForeign(tool: UnifiedTool): tool is ForeignTool {

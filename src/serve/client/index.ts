@@ -2,8 +2,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { definedFields } from "../../json/object.ts";
-import { usageError } from "../../protocol/check-options.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../protocol/run.ts";
 import { configDir } from "../../store/config-dir.ts";
 import {
@@ -170,7 +169,7 @@ class Client implements FleetClient {
   }
 
   #open(): Promise<Fleet> {
-    if (this.#closed.signal.aborted) throw new UserError("USAGE", "The fleet was closed.");
+    if (this.#closed.signal.aborted) throw usageError("The fleet was closed.");
     this.#opening ??= openFleet(this.#url, this.#launch);
     this.#opening.catch(() => (this.#opening = undefined)); // after a failure, the next run connects again
     return this.#opening;

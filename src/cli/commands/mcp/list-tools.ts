@@ -3,7 +3,7 @@ import type { Connection } from "../../../agent/mcp/connection.ts";
 import { typedName } from "../../../agent/mcp/prompts.ts";
 import { approvedParts } from "../../../agent/mcp/server-tool.ts";
 import { isObject } from "../../../json/object.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import { asSentence, quotedName } from "../../../run/mcp.ts";
 import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { visible } from "../../../text/visible.ts";

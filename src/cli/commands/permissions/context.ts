@@ -108,7 +108,7 @@ function modeOf(flags: Invocation["line"]["flags"], { approvalMode }: Settings):
 export function parseNeedArgument(words: readonly string[], { name }: Invocation): Need {
   const parsed = parseNeed(words.join(" "));
   if ("need" in parsed) return parsed.need;
-  throw new UserError("USAGE", `${parsed.problem}. Example: ${name} permissions check 'Shell: git push -f'`);
+  throw usageError(`${parsed.problem}. Example: ${name} permissions check 'Shell: git push -f'`);
 }
 
 export function quoteForShell(text: string): string {
