@@ -8,7 +8,7 @@ import type { TurnEnding } from "../protocol/run.ts";
 import { derived } from "../protocol/stream-json.ts";
 import { displayNameOf } from "../protocol/tool-calls.ts";
 import { type Breach, BudgetWatch } from "./budget.ts";
-import { type CliEnd, startCli } from "./child.ts";
+import { type CliEnd, RunningCli } from "./child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
 import { explainedFailure } from "./drivers/failures.ts";
 import type { FoundCli } from "./find-cli.ts";
@@ -141,7 +141,7 @@ export class Turns {
     const [command, ...first] = cli.words;
     const args = [...first, ...launch.args, ...extraArgs];
     const limit = this.#limit();
-    const child = startCli({
+    const child = new RunningCli({
       command: command!,
       program: driver.programs[0]!,
       args,
