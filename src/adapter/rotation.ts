@@ -11,12 +11,10 @@ const restMs: Partial<Record<FailureKind, number>> = { auth: 600_000, limit: 60_
 /** Lives as long as the adapter: a profile refused in one turn is not tried first in the next. */
 export class Rotation {
   readonly #config: CheckedConfig;
-  readonly #now: () => number;
   readonly #restsUntil = new Map<string, number>();
 
-  constructor(config: CheckedConfig, now: () => number = Date.now) {
+  constructor(config: CheckedConfig) {
     this.#config = config;
-    this.#now = now;
   }
 
   /** All candidates for a model, best first. `preferred` is the one that answered before in the same conversation. */
@@ -38,14 +36,14 @@ export class Rotation {
   after(failed: ModelProfile, kind: FailureKind, left: readonly ModelProfile[]): ModelProfile[] {
     const rest = restMs[kind];
     if (rest === undefined) return left.filter(({ model }) => model !== failed.model);
-    this.#restsUntil.set(accountOf(failed), this.#now() + rest);
+    this.#restsUntil.set(accountOf(failed), Date.now() + rest);
     // A model with the same command and profile may still use another account, through its arguments.
     return [...left];
   }
 
   /** Profiles that are not resting first; then those whose rest ends soonest. */
   #ofModel(model: Model): ModelProfile[] {
-    const now = this.#now();
+    const now = Date.now();
     const restLeft = (each: ModelProfile) => Math.max(0, (this.#restsUntil.get(accountOf(each)) ?? 0) - now);
     return [...new Set(model.authProfiles)]
       .map((profile) => ({ model, profile, env: this.#environment(profile) }))

@@ -23,12 +23,8 @@ type FailureFormat = OutputFormat | "answer";
  * resumed and only the run could not start (its model is unknown, or has no key). Only the trust gate leaves stdout empty, as
  * the original does: programs that ask for trust and start again would take a result for the end.
  */
-export async function failedBeforeRun(
-  given: unknown,
-  format: FailureFormat,
-  program: string,
-  chat = chatOf(process.argv.slice(2)),
-): Promise<number> {
+export async function failedBeforeRun(given: unknown, format: FailureFormat, program: string): Promise<number> {
+  const chat = chatOf(process.argv.slice(2));
   const error = given instanceof UnknownOption ? await withHint(given) : given;
   const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
