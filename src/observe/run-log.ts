@@ -1,7 +1,7 @@
 // --log FILE: writes what a run did, one JSON object per line, with secrets redacted. docs/observability.md lists the lines.
 import { closeSync, openSync, writeSync } from "node:fs";
 import { UserError, usageError } from "../protocol/error-codes.ts";
-import type { AgentEvent, Outcome } from "../protocol/event.ts";
+import type { AgentEvent, EventOf, Outcome } from "../protocol/event.ts";
 import type { Recorded } from "../protocol/run.ts";
 import type { Waited } from "../protocol/waiting.ts";
 import { systemErrorText } from "../text/system-error.ts";

@@ -1,6 +1,6 @@
 // TurnRecorder: records the events of a turn. Every call that started gets an end event, even if events cannot
 // be stored, and then the turn gets its own.
-import type { AgentEvent, Ending } from "../protocol/event.ts";
+import type { AgentEvent, Ending, EventOf } from "../protocol/event.ts";
 import type { EventLog } from "../protocol/event-log.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 import { isEnding } from "../protocol/run.ts";

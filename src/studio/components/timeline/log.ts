@@ -1,6 +1,6 @@
 // TimelineLog: turns events into blocks. Each event touches only the blocks it concerns, however many there are.
 import { isObject } from "../../../json/object.ts";
-import type { AgentEvent } from "../../../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../../../protocol/event.ts";
 import type { Recorded } from "../../../protocol/run.ts";
 import { outcomeGroupOf } from "../../../protocol/tool-calls.ts";
 import { costOfEnding } from "../../../protocol/usage.ts";
@@ -235,7 +235,7 @@ export class TimelineLog {
     this.#openThinking = undefined;
   }
 
-  #startCall(event: EventOf<"tool_start"> | EventOf<"tool_end">): void {
+  #startCall(event: EventOf<"tool_start" | "tool_end">): void {
     this.#endText(undefined, event.at);
     const { callId, tool, args, description } = event;
     const startedAt = event.startedAt ?? (event.type === "tool_start" ? event.at : undefined);
