@@ -12,7 +12,7 @@ import {
 } from "../answer.ts";
 import { type BridgeEvent, finishEvent, type HookName, type HostName } from "../event.ts";
 import { BridgeError, checkedHost, type Host, numberField, payloadOf, requiredText, textField } from "../host.ts";
-import { callFields } from "../tool-call.ts";
+import { namedCall } from "../tool-call.ts";
 
 /** The differences between hosts that use this format. */
 type Dialect = {
@@ -29,10 +29,6 @@ type Dialect = {
   plainDecisions?: true;
 };
 
-const call = (payload: JsonObject): JsonObject => ({
-  ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
-  callId: textField(payload, "tool_use_id"),
-});
 const agent = (payload: JsonObject): JsonObject => ({
   agentId: textField(payload, "agent_id"),
   agentType: textField(payload, "agent_type"),
@@ -45,14 +41,14 @@ const ended = (payload: JsonObject): JsonObject => ({
 const fieldsOf: Record<HookName, (payload: JsonObject) => JsonObject> = {
   SessionStart: (payload) => ({ source: textField(payload, "source") }),
   SessionEnd: (payload) => ({ reason: textField(payload, "reason") }),
-  PreToolUse: call,
+  PreToolUse: namedCall,
   PostToolUse: (payload) => ({
-    ...call(payload),
+    ...namedCall(payload),
     output: payload["tool_response"],
     durationMs: numberField(payload, "duration_ms"),
   }),
   PostToolUseFailure: (payload) => ({
-    ...call(payload),
+    ...namedCall(payload),
     error: textField(payload, "error") ?? "",
     isInterrupt: payload["is_interrupt"] === true,
     durationMs: numberField(payload, "duration_ms"),
@@ -62,7 +58,7 @@ const fieldsOf: Record<HookName, (payload: JsonObject) => JsonObject> = {
   SubagentStart: agent,
   SubagentStop: (payload) => ({ ...agent(payload), ...ended(payload) }),
   PreCompact: (payload) => ({ trigger: textField(payload, "trigger") }),
-  PermissionRequest: call,
+  PermissionRequest: namedCall,
 };
 
 /** `user_message` is supported everywhere except at the end of a session. */

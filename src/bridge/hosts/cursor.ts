@@ -24,7 +24,7 @@ import {
   type SerializeOptions,
   textField,
 } from "../host.ts";
-import { callFields, outputOf } from "../tool-call.ts";
+import { callFields, namedCall, outputOf } from "../tool-call.ts";
 import { askTreatment } from "./cursor-ask.ts";
 
 type EventRow = { event: HookName; fields(payload: JsonObject): JsonObject };
@@ -38,10 +38,6 @@ const fileInput = ({ file_path, content, edits }: JsonObject): JsonObject => ({
   file_path,
   ...(content !== undefined && { content }),
   ...(edits !== undefined && { edits }),
-});
-const genericCall = (payload: JsonObject): JsonObject => ({
-  ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
-  callId: textField(payload, "tool_use_id"),
 });
 const mcpCall = (payload: JsonObject): JsonObject =>
   callFields(requiredText(payload, "tool_name"), payload["tool_input"], { tool: "MCP" });
@@ -93,11 +89,11 @@ const rows: Partial<Record<HookEventName, EventRow>> = {
       attachments: Array.isArray(payload["attachments"]) ? payload["attachments"] : [],
     }),
   },
-  preToolUse: { event: "PreToolUse", fields: genericCall },
+  preToolUse: { event: "PreToolUse", fields: namedCall },
   postToolUse: {
     event: "PostToolUse",
     fields: (payload) => ({
-      ...genericCall(payload),
+      ...namedCall(payload),
       output: outputOf(payload["tool_output"]),
       durationMs: numberField(payload, "duration"),
     }),
@@ -113,7 +109,7 @@ const rows: Partial<Record<HookEventName, EventRow>> = {
   postToolUseFailure: {
     event: "PostToolUseFailure",
     fields: (payload) => ({
-      ...genericCall(payload),
+      ...namedCall(payload),
       error: textField(payload, "error_message") ?? "",
       isInterrupt: payload["is_interrupt"] === true,
       durationMs: numberField(payload, "duration"),
