@@ -1,7 +1,7 @@
 // Normalizes a host's tool call: one name for the tool, its arguments, and the files they name.
-import { isObject, type JsonObject, tryParse } from "../json/object.ts";
+import { isObject, type JsonObject, textIn, tryParse } from "../json/object.ts";
 import { geminiToolNames } from "../protocol/hook-events.ts";
-import { BridgeError, requiredText, textField } from "./host.ts";
+import { BridgeError, requiredText } from "./host.ts";
 
 /** The names that hosts have for the same tool. Other names are kept. */
 const sameTool: Record<string, string> = {
@@ -27,7 +27,7 @@ export function callFields(nativeTool: string, rawInput: unknown, fixed: { tool?
 export function namedCall(payload: JsonObject): JsonObject {
   return {
     ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
-    callId: textField(payload, "tool_use_id"),
+    callId: textIn(payload, "tool_use_id"),
   };
 }
 

@@ -38,6 +38,12 @@ export function stringOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** Returns undefined if the field is no text, or the value no object. */
+export function textIn(value: unknown, key: string): string | undefined {
+  const text = fieldsOf(value)[key];
+  return typeof text === "string" ? text : undefined;
+}
+
 export function objectsIn(list: unknown): JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }

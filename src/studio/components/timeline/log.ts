@@ -1,5 +1,5 @@
 // TimelineLog: turns events into blocks. Each event touches only the blocks it concerns, however many there are.
-import { isObject } from "../../../json/object.ts";
+import { isObject, textIn } from "../../../json/object.ts";
 import type { AgentEvent, EventOf } from "../../../protocol/event.ts";
 import type { Recorded } from "../../../protocol/run.ts";
 import { outcomeGroupOf } from "../../../protocol/tool-calls.ts";
@@ -379,11 +379,6 @@ const quietTools = new Set(["read", "ls", "glob", "grep", "semSearch"]);
 
 function memberOf(block: Block, id: string): boolean {
   return block.type === "calls" && block.calls.some((each) => each.id === id);
-}
-
-function textIn(fields: Record<string, unknown> | undefined, name: string): string | undefined {
-  const value = fields?.[name];
-  return typeof value === "string" ? value : undefined;
 }
 
 function agentOf({ args }: ToolCall): string | undefined {
