@@ -4,8 +4,6 @@ import { callName } from "../protocol/tool-calls.ts";
 import { visible } from "../text/visible.ts";
 import { list } from "../text/words.ts";
 
-type Start = Extract<AgentEvent, { type: "tool_start" }>;
-
 /** Arguments that describe a tool call, in order of preference: the first one that the call has is shown. */
 const describing = list(
   "command pattern globPattern path targetDirectory taskId url searchTerm query name title description",

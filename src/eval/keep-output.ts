@@ -47,11 +47,11 @@ async function trajectoryOf(
 ): Promise<string | undefined> {
   if (sessionId === undefined) return undefined;
   const exporter = await exporters.atif();
-  try {
-    return [...exporter(readWhatIsLeft(findChat(config, sessionId, work), { events: true }))].join("");
-  } catch {
-    return undefined; // the agent ended before its first event
-  }
+  // The agent ended before its first event.
+  return tryOr(
+    () => [...exporter(readWhatIsLeft(findChat(config, sessionId, work), { events: true }))].join(""),
+    undefined,
+  );
 }
 
 /**

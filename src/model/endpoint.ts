@@ -117,7 +117,7 @@ export function headersOf(choice: ModelChoice, base: Readonly<Record<string, str
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n]*)$/.exec(line.trim()) ?? [];
     if (!name || value === undefined)
       // do not print the header's value, which may be a key
-      throw new UserError("USAGE", "--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'");
+      throw usageError("--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'");
     headers[name.toLowerCase()] = value.trim();
   }
   return headers;

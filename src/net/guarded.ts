@@ -181,11 +181,7 @@ export function checkedAddresses(url: URL, request: GuardedRequest): Promise<rea
 }
 
 function isProxied(url: URL, env: NodeJS.ProcessEnv): boolean {
-  try {
-    return proxyFor(url, env) !== undefined;
-  } catch {
-    return false; // the fetcher reports what is wrong with the URL
-  }
+  return tryOr(() => proxyFor(url, env) !== undefined, false); // the fetcher reports what is wrong with the URL
 }
 
 /** Behind a proxy the proxy resolves the name: the local lookup can only refuse what it sees from here. */

@@ -173,7 +173,7 @@ function describe(event: AgentEvent): [Level, string, Fields] | undefined {
 }
 
 /** Formats how a call ended and, if it failed, why. */
-function toolEnd({ callId, tool, outcome, startedAt, completedAt }: Extract<AgentEvent, { type: "tool_end" }>): Fields {
+function toolEnd({ callId, tool, outcome, startedAt, completedAt }: EventOf<"tool_end">): Fields {
   const { exitCode, reason, message } = fieldsOf(outcome);
   return {
     call: callId,

@@ -166,6 +166,8 @@ class Reader {
   }
 }
 
+const maxKept = 10_000;
+
 /** Keeps the newest events of a run in memory, if it is not stored on disk. */
 export class MemoryKeeper implements EventKeeper {
   #kept: KeptEvent[] = [];

@@ -17,8 +17,6 @@ import type {
 } from "./run.ts";
 import { derived } from "./stream-json.ts";
 
-type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
-
 /** Control lines that every client of a run may send. */
 export type RunOrder = Exclude<ControlLine, { type: "hello" | "attend" | "answer" | "run_call" | "steer" }>;
 

@@ -10,7 +10,7 @@ const endedBefore = "The run ended before this call did. It may or may not have 
 export class TurnRecorder {
   ending: TurnEnding | undefined;
   readonly #log: EventLog;
-  readonly #open = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
+  readonly #open = new Map<string, EventOf<"tool_start">>();
   /** The end of the turn, if an event could not be stored. */
   #failure: TurnEnding | undefined;
 

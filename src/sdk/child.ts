@@ -45,31 +45,6 @@ export type CliEnd = Omit<FrameEnding, "frames" | "error"> &
     stop?: Exclude<StopReason, "lingered">;
   };
 
-export interface RunningCli {
-  /** The process id, or 0 when the CLI could not be started; `ended` then has the reason. */
-  pid: number;
-  /** How the prompt was passed to the CLI. */
-  via: PromptInput["via"];
-  /** The frames in order, for one reader, ending with the frame that ends the turn. Read to the end: an unread queue blocks the CLI. */
-  frames: AsyncIterable<Frame>;
-  /** The same frames as `frames`, in batches. Read only one of the two. */
-  batches: AsyncIterable<Frame[]>;
-  /** Resolves when the process has ended; never rejects. */
-  ended: Promise<CliEnd>;
-  stop(): void;
-  /** Stops the CLI at once, unlike `stop`: whatever it did next would exceed a limit. */
-  halt(): void;
-  /** Writes a line to the CLI's stdin while that is open. */
-  write(line: object): void;
-  endInput(): void;
-  /** Why this process is stopping the CLI, if it is. It no longer changes after the CLI's last output. */
-  stopReason(): CliEnd["stop"];
-}
-
-export function startCli(request: CliRequest): RunningCli {
-  return new Cli(request);
-}
-
 const stderrBytes = 64 * 1024;
 
 /** An agent CLI that was started. */

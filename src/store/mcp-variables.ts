@@ -59,11 +59,11 @@ export function serverHashes(server: McpServer, context: VariableContext): Recor
   const words = [command, ...args, envFile, ...Object.values(env)].flatMap((word) => {
     return tryOr(() => (word === undefined ? [] : [substitute(word, context)]), []);
   });
-  try {
-    return hashesBehind(words, { cwd: workingFolder(server, context), roots: [context.workspace, folder] });
-  } catch {
-    return {}; // the server's working folder cannot be resolved, so the server does not start
-  }
+  // The server's working folder cannot be resolved, so the server does not start.
+  return tryOr(
+    () => hashesBehind(words, { cwd: workingFolder(server, context), roots: [context.workspace, folder] }),
+    {},
+  );
 }
 
 function workingFolder({ definition: { cwd }, folder }: McpServer, context: VariableContext): string {

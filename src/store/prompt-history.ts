@@ -3,7 +3,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
-import { tryOr } from "../text/try-or.ts";
 import { makeFolder, writePrivate } from "./chats/private-files.ts";
 import { withFileLock } from "./file-lock.ts";
 import { realOf, replaceFile } from "./json-file.ts";

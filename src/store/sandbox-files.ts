@@ -20,9 +20,6 @@ export function hasSandboxFile({ configDir, workspace, standsFor = workspace }: 
 }
 
 function isThere(file: string): boolean {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true; // reading the file later will report the problem
-  }
+  // Reading the file later will report the problem.
+  return tryOr(() => lstatSync(file, { throwIfNoEntry: false }) !== undefined, true);
 }

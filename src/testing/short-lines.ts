@@ -3,8 +3,6 @@ import { withoutKeys } from "../json/object.ts";
 import type { AgentEvent, EventOf } from "../protocol/event.ts";
 import type { DeltasLine, RecordingLine, ReplyLine, RequestLine } from "./recording.ts";
 
-type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
-
 /** Fields that are the same at the start and at the end of a call. */
 const ofTheCall = ["tool", "args", "modelCallId", "startedAt"] as const;
 

@@ -16,8 +16,8 @@ type Row = {
 
 const rows: Record<string, Row> = {
   shell: {
-    target: ({ command }) => collapsed(textOrEmpty(command)),
-    where: ({ workingDirectory }) => textOrEmpty(workingDirectory),
+    target: ({ command }) => collapsed(stringOrEmpty(command)),
+    where: ({ workingDirectory }) => stringOrEmpty(workingDirectory),
     // Returns "in background" for a command that was started there or moved there while it ran.
     outcome: ({ taskId }, { isBackground }) => (isBackground === true || taskId ? "in the background" : ""),
     isTimed: true,

@@ -183,11 +183,7 @@ function markOf([first, second, third]: Uint8Array): string | undefined {
 
 function decoderFor(label: string | undefined) {
   if (!label) return undefined;
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return undefined; // an unknown encoding is ignored
-  }
+  return tryOr(() => new TextDecoder(label), undefined); // an unknown encoding is ignored
 }
 
 /** Reads the charset from `<meta charset>` or its longer form in the first bytes, as browsers do. */

@@ -152,11 +152,7 @@ export class GuardedNames {
 const maxNotes = 20;
 
 function holdFolder(path: string): FolderHandle | undefined {
-  try {
-    return openFolder(path);
-  } catch {
-    return undefined; // the path is missing, is not a folder, or is behind a link
-  }
+  return tryOr(() => openFolder(path), undefined); // the path is missing, is not a folder, or is behind a link
 }
 
 /** Returns the target of a link, or undefined if nothing exists. Anything else returns a value that no link has. */

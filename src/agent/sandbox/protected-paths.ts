@@ -132,11 +132,7 @@ function linksOnTheWay(path: string): Map<string, string> {
 }
 
 function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined; // the path is not a link, or its folder may not be searched
-  }
+  return tryOr(() => readlinkSync(path), undefined); // the path is not a link, or its folder may not be searched
 }
 
 /** A `.git` file names the folder that replaces it, and that may name another; commands may be able to write either. */

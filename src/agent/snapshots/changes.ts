@@ -50,11 +50,8 @@ export function heldFiles({ configDir, workspace, chat }: Reading): (path: strin
     return existing;
   };
   return (path, turn) => {
-    try {
-      return store.exists && isKnownPath(targetOf(turn), path);
-    } catch {
-      return false; // the stored list of the folder is missing
-    }
+    // The stored list of the folder is missing.
+    return tryOr(() => store.exists && isKnownPath(targetOf(turn), path), false);
   };
 }
 

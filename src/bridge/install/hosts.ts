@@ -27,11 +27,6 @@ export type InstallHost = {
   tools: Readonly<Record<string, string>>;
 };
 
-/** Maps event names to themselves: Claude and Codex use the bridge's names. */
-function asTheyAre(names: readonly HookName[]): InstallHost["events"] {
-  return Object.fromEntries(names.map((name) => [name, name]));
-}
-
 export const installHosts: readonly InstallHost[] = [
   {
     name: "cursor",

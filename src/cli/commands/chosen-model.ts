@@ -63,11 +63,3 @@ export function keySource(model: ResolvedModel, { env, endpoints }: ModelChoice)
     (model.kind === "bedrock" ? "~/.aws" : "environment")
   );
 }
-
-function currentFolder(): string {
-  try {
-    return process.cwd();
-  } catch {
-    return "/"; // the current directory was deleted, which does not matter for the login
-  }
-}

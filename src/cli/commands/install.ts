@@ -97,11 +97,8 @@ function linkState({ path, target }: Link): LinkState {
 }
 
 function entryAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined; // the parent is not a folder or not accessible, which creating the link will report
-  }
+  // The parent is not a folder or not accessible, which creating the link will report.
+  return tryOr(() => lstatSync(path, { throwIfNoEntry: false }), undefined);
 }
 
 /** Creates the link under another name and renames it, so that the name is never missing. */

@@ -80,9 +80,5 @@ export class TurnInput {
 }
 
 function valuesIn(text: string): unknown[] | "cut" | "broken" {
-  try {
-    return parseValues(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return "broken"; // the JSON is nested too deeply to parse
-  }
+  return tryOr(() => parseValues(text.replace(/^\uFEFF/, "")), "broken"); // the JSON is nested too deeply to parse
 }

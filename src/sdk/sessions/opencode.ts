@@ -61,7 +61,7 @@ function read(path: string): ReadSession {
     parts.set(message, [...(parts.get(message) ?? []), part]);
   }
   // Reverted messages stay in the database until the next prompt.
-  const revertedFrom = textAt(tryParse(String(row?.revert ?? "")), "messageID");
+  const revertedFrom = textIn(tryParse(String(row?.revert ?? "")), "messageID");
   const messages: UnifiedMessage[] = [];
   for (const message of stored("message")) {
     if (revertedFrom !== undefined && String(message.id) >= revertedFrom) losses.add("branch");

@@ -33,15 +33,6 @@ export function readTail(store: StoreConnection, rootId: string | undefined, aft
   return { messages, root, turn: last?.turn ?? 0, lastSequence: last?.sequence ?? 0, lastNumber };
 }
 
-/** Returns undefined if SQLite cannot concatenate the blobs: the caller then reads the whole history. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
-
 /** Reads in batches, because there may be many images. Concatenated by SQLite, since one row per blob takes twice as long. */
 const nextBlobs = `
   SELECT max(row), group_concat(id, ''), CAST(group_concat(CAST(data AS TEXT), '') AS BLOB), group_concat(length(data))

@@ -61,7 +61,7 @@ export function eventsWanted({ line: { flags } }: Invocation): WantedEvent[] {
   const named = flagText(flags, "events");
   if (named === undefined) return [...commonHookNames];
   const wanted = splitList(named).map(eventNamed);
-  if (wanted.length === 0) throw new UserError("USAGE", `option '--events' needs names: ${hookNames.join(", ")}.`);
+  if (wanted.length === 0) throw usageError(`option '--events' needs names: ${hookNames.join(", ")}.`);
   // Sort the events as in the table, not as they were typed.
   return [...hookNames.filter((name) => wanted.includes(name)), ...wanted.filter((each) => typeof each === "object")];
 }

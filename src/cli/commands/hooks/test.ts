@@ -153,7 +153,7 @@ function payloadIn(file: string): JsonObject {
     throw new UserError("FILE_UNREADABLE", `The payload ${file} cannot be read: ${systemErrorText(error)}.`);
   }
   const value = tryParse(text);
-  if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is not a JSON object.`);
+  if (!isObject(value)) throw usageError(`The payload ${file} is not a JSON object.`);
   // The event was given on the command line, so ignore the one in the payload.
   const { hook_event_name: _name, ...fields } = value;
   return fields;

@@ -80,7 +80,7 @@ function namedValues(
     flagValues.map((text) => {
       const [, name, value] = form.exec(text) ?? [];
       // Do not print the value in the error, since it may be a secret.
-      if (name === undefined) throw usageError(invocation, `--${flag} must be ${shown}.`);
+      if (name === undefined) throw additionError(invocation, `--${flag} must be ${shown}.`);
       return [name, value!];
     }),
   );

@@ -131,14 +131,6 @@ async function takeAll({ runs: all, questions: open, steps }: Hello, again: bool
   localStorage.setItem(knownAgents, JSON.stringify(found));
 }
 
-function recalledAgents(): readonly InstalledCli[] {
-  try {
-    return JSON.parse(localStorage.getItem(knownAgents) ?? "[]") as InstalledCli[];
-  } catch {
-    return [];
-  }
-}
-
 /** Returns a key for a question, whose id is unique only within its run. */
 export function keyOf({ run, question }: OpenQuestion): string {
   return `${run} ${question.id}`;

@@ -7,8 +7,6 @@ import { costOfEnding } from "../../../protocol/usage.ts";
 import { TurnClock, type TurnTimes } from "../../../view/turn-clock.ts";
 import type { Block, BlockBody, Picture, ToolCall, TurnNumbers } from "./blocks.ts";
 
-type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
-
 /** How many characters at the end of a running call's output are kept. */
 const maxOutput = 100_000;
 
