@@ -16,6 +16,6 @@ export interface AcpClient {
 }
 
 /** Returns the result in a reply, or undefined if the request failed. */
-export function resultOf(reply: RpcReply): unknown {
+export function replyResult(reply: RpcReply): unknown {
   return "result" in reply ? reply.result : undefined;
 }

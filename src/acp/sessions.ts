@@ -16,7 +16,7 @@ import { configDir } from "../store/config-dir.ts";
 import type { AcpClient } from "./client.ts";
 import type { RpcCall } from "./rpc.ts";
 import { AcpSession } from "./session.ts";
-import { type OpenParams, openParams, promptOf, textParam } from "./v1/params.ts";
+import { type OpenParams, openParams, parsePrompt, textParam } from "./v1/params.ts";
 
 /** The parts of a request that all runs of this process share, from the command line flags. */
 export type RunTemplate = Omit<RunRequest, "workspace" | "chat">;
@@ -62,7 +62,7 @@ export class AcpSessions {
   }
 
   async prompt(params: JsonObject, { signal }: RpcCall): Promise<object> {
-    return { stopReason: await this.#requireSession(params).prompt(promptOf(params), signal) };
+    return { stopReason: await this.#requireSession(params).prompt(parsePrompt(params), signal) };
   }
 
   cancel({ sessionId }: JsonObject): void {
@@ -87,7 +87,7 @@ export class AcpSessions {
     const chats = listChats(this.#configDir, workspace === undefined ? {} : { workspace }).filter(
       ({ id, workspace: folder, hasConversation }) => folder !== undefined && (hasConversation || this.#open.has(id)),
     );
-    const start = cursor === undefined || cursor === null ? 0 : startOf(cursor, chats);
+    const start = cursor === undefined || cursor === null ? 0 : pageStart(cursor, chats);
     const page = chats.slice(start, start + pageSize);
     const last = page.at(-1);
     return {
@@ -216,7 +216,7 @@ function cursorOf({ id, updatedAt }: ChatMetadata): string {
   return Buffer.from(`${updatedAt} ${id}`).toString("base64url");
 }
 
-function startOf(cursor: unknown, chats: readonly ChatMetadata[]): number {
+function pageStart(cursor: unknown, chats: readonly ChatMetadata[]): number {
   const [, time, id] = /^(\d+) ([0-9a-f-]+)$/.exec(Buffer.from(String(cursor), "base64url").toString()) ?? [];
   if (time === undefined) throw new UserError("USAGE", '"cursor" must be the nextCursor of an earlier answer.');
   const known = chats.findIndex((chat) => chat.id === id);

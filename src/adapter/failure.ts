@@ -54,7 +54,7 @@ const words: readonly [pattern: RegExp, code: ErrorCode][] = [
       [
         String.raw`\bnot (authenticated|authori[sz]ed|logged in|signed in)|\bun(authori[sz]ed|authenticated)\b|\b(log|sign) ?in\b`,
         String.raw`\bauth(entication|ori[sz]ation)?[ _-](failed|failure|required|error|expired|denied|rejected)`,
-        String.raw`\b(failed|unable|could not) to (authenticate|authori[sz]e)|\baccess denied\b|\b40[13]\b`,
+        String.raw`\b(failed to|unable to|could not) (authenticate|authori[sz]e)|\baccess denied\b|\b40[13]\b`,
         `${authThing}.{0,40}${authFault}|${authFault}.{0,40}${authThing}`,
       ].join("|"),
       "i",

@@ -15,10 +15,7 @@ export type Finding = {
   remedy?: string;
 };
 
-/**
- * The results of trial runs. In `pipe` stdin ends after the turn, in `open` it stays open, and in `terminal` the CLI
- * runs at a terminal.
- */
+/** The results of trial runs: in `pipe` stdin ends after the turn, in `open` it stays open, `terminal` is one. */
 export type Trials = { pipe: ProgramEnd; open?: ProgramEnd; terminal?: ProgramEnd };
 
 type DoctorCase = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };

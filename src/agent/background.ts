@@ -68,7 +68,7 @@ export class BackgroundShells {
   }
 
   /** Returns the folder for the session's long outputs, including those of foreground commands; creates it if needed. */
-  folderOf(sessionId: string): string {
+  outputFolder(sessionId: string): string {
     this.#folder ??= outputFolder(sessionId, this.#temporary);
     return this.#folder;
   }
@@ -92,7 +92,7 @@ export class BackgroundShells {
         `${count} commands are already running in the background. Stop some first: Await with kill: true.`,
       );
     }
-    const folder = this.folderOf(request.sessionId);
+    const folder = this.outputFolder(request.sessionId);
     const taskId = this.#nextId();
     // A resumed session reuses the folder and counts from 1 again, so the name includes the time.
     const outputFile = join(folder, `${taskId}-${Date.now().toString(36)}.txt`);

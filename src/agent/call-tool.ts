@@ -11,7 +11,7 @@ import { NotRun, unlessStopped } from "../protocol/unless-stopped.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
 import { LiveOutput } from "./live-output.ts";
-import { messageOf, type Prepared, type PreparedCall, prepareCall, unexpectedFailure } from "./prepare-call.ts";
+import { errorMessage, type Prepared, type PreparedCall, prepareCall, unexpectedFailure } from "./prepare-call.ts";
 import { previewOf } from "./preview.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
@@ -65,10 +65,10 @@ export async function* callTool(
     end = yield* runCall(agent, prepared, permission, place);
     // A tool can find out only while it runs that it is refused, for example when a page redirects to a forbidden host.
     if (end.outcome.kind === "rejected")
-      denial = { tool: prepared.tool.name, callId: call.id, reason: reasonOf(end.outcome) };
+      denial = { tool: prepared.tool.name, callId: call.id, reason: outcomeReason(end.outcome) };
   } catch (error) {
     if (!(error instanceof ToolFailure || error instanceof NotRun)) throw error;
-    end = resultOf(call.name, error);
+    end = errorResult(call.name, error);
   }
 
   const completedAt = agent.seams.now();
@@ -218,7 +218,7 @@ async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> 
   try {
     return await agent.decide(needs);
   } catch (error) {
-    return { verdict: "deny", reasons: [`It could not be judged: ${messageOf(error).replace(/\.$/, "")}.`] };
+    return { verdict: "deny", reasons: [`It could not be judged: ${errorMessage(error).replace(/\.$/, "")}.`] };
   }
 }
 
@@ -245,7 +245,7 @@ async function reviewCall(
   try {
     return await agent.review({ callId, tool: tool.name, args: wireArgs, needs, reasons }, signal);
   } catch (error) {
-    return { allow: false, reason: `The reviewer failed: ${messageOf(error)}.` };
+    return { allow: false, reason: `The reviewer failed: ${errorMessage(error)}.` };
   }
 }
 
@@ -271,7 +271,7 @@ async function askPerson(
     return inSandbox ? { inSandbox } : {};
   } catch (error) {
     if (signal.aborted) return { refusal: "The run was stopped before there was an answer." };
-    return { refusal: `Nobody could be asked: ${messageOf(error)}.` };
+    return { refusal: `Nobody could be asked: ${errorMessage(error)}.` };
   }
 }
 
@@ -338,9 +338,9 @@ async function* runCall(
       const saved = needs.every(onlyLooks) ? undefined : agent.beforeWrite?.(needs, signal);
       if (saved) await orAborted(saved, signal);
     } catch (error) {
-      if (signal.aborted) return resultOf(tool.name, new NotRun());
-      const why = `${tool.name} was not run, because the files it may change could not be saved first: ${messageOf(error)}`;
-      return resultOf(tool.name, failure(why));
+      if (signal.aborted) return errorResult(tool.name, new NotRun());
+      const why = `${tool.name} was not run, because the files it may change could not be saved first: ${errorMessage(error)}`;
+      return errorResult(tool.name, failure(why));
     }
     try {
       const open = withNetwork && { confinedRules: withNetwork, sandbox: agent.toolContext.openSandbox };
@@ -348,7 +348,7 @@ async function* runCall(
       const context = { ...agent.toolContext, ...judged, callId, signal, print, turn };
       return await unlessStopped(signal, () => agent.seams.runTool(tool, args, context));
     } catch (error) {
-      return resultOf(tool.name, error);
+      return errorResult(tool.name, error);
     }
   };
   let end: ToolResult | undefined;
@@ -372,7 +372,7 @@ async function* runCall(
 }
 
 /** Builds the result that the model and the stream get for a call that threw. */
-function resultOf(name: string, error: unknown): ToolResult {
+function errorResult(name: string, error: unknown): ToolResult {
   const isNotRun = error instanceof NotRun;
   const { kind, value, siblings, message } = isNotRun ? failure(error.message) : unexpectedFailure(name, error);
   const outcome: Outcome = { kind, value, ...(siblings && { siblings }) };
@@ -389,6 +389,6 @@ function rejection({ tool, wireArgs }: Prepared, reason: string): ToolFailure {
   return new ToolFailure("rejected", value, message);
 }
 
-function reasonOf({ value }: Outcome): string {
+function outcomeReason({ value }: Outcome): string {
   return isObject(value) && typeof value["reason"] === "string" ? value["reason"] : "It was refused.";
 }

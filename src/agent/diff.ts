@@ -62,7 +62,7 @@ export async function unifiedDiff(change: {
 
 async function hunksOf(before: string, after: string): Promise<Hunk[]> {
   if (before === after) return [];
-  const block = wholeBlock(linesOf(before), linesOf(after));
+  const block = wholeBlock(splitLines(before), splitLines(after));
   const { removed, added } = block;
   // Keep the hunk whole if one side has at most one line, which cannot be refined, or if the change is so large that
   // refining takes too long.
@@ -109,6 +109,6 @@ function wholeBlock(before: string[], after: string[]): { hunk: Hunk; removed: n
 }
 
 /** Splits a text into lines that keep their line feeds; a final line feed starts no further line. */
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
 }

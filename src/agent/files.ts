@@ -39,7 +39,7 @@ export async function openFile(path: string, context: FileContext): Promise<Open
   try {
     const stat = await handle.stat();
     checkRegular(stat, real, path);
-    if (((await pathOf(handle)) ?? (await fs.realpath(path))) !== real) throw movedAway(path);
+    if (((await handlePath(handle)) ?? (await fs.realpath(path))) !== real) throw movedAway(path);
     return { handle, real, stat };
   } catch (error) {
     await handle.close();
@@ -121,13 +121,13 @@ export async function deleteFile(path: string, context: FileContext): Promise<vo
 /** Turns a file-system error into a sentence that names the path and suggests what to do. */
 export function describe(error: unknown, path: string, doing: "read" | "write" | "delete" | "search"): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === undefined) throw error;
   const sentence = sentences[code]?.(path, doing) ?? `Cannot ${doing} ${path}: ${(error as Error).message}`;
   return failure(sentence, { path });
 }
 
-export function codeOf(error: unknown): string | undefined {
+export function errorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
@@ -149,7 +149,7 @@ async function readWhole(target: string, path: string): Promise<Buffer | undefin
   try {
     file = await openFile(target, { workspace: target, approved: new Map([[target, target]]) });
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
   try {
@@ -177,7 +177,7 @@ async function replaceFile(target: string, content: Buffer, path: string): Promi
       await fs.rm(temporary, { force: true });
       // When the folder takes no new files or the file is a mount point, the file itself may still be writable: write
       // in place.
-      if (before && ["EACCES", "EPERM", "EBUSY"].includes(codeOf(error) ?? "")) {
+      if (before && ["EACCES", "EPERM", "EBUSY"].includes(errorCode(error) ?? "")) {
         await writeInPlace(entry, content, { target, path });
         return;
       }
@@ -237,19 +237,19 @@ async function openFolder(real: string, path: string, options: { create?: boolea
   try {
     handle = await fs.open(real, onlyFolder);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT" || !options.create) throw error;
+    if (errorCode(error) !== "ENOENT" || !options.create) throw error;
     const parent = await openFolder(dirname(real), path, options);
     try {
       const entry = join(parent.at, basename(real));
       await fs.mkdir(entry).catch((problem) => {
-        if (codeOf(problem) !== "EEXIST") throw problem;
+        if (errorCode(problem) !== "EEXIST") throw problem;
       });
       handle = await fs.open(entry, onlyFolder);
     } finally {
       await parent.close();
     }
   }
-  const seen = await pathOf(handle);
+  const seen = await handlePath(handle);
   if ((seen ?? (await fs.realpath(real))) !== real) {
     await handle.close();
     throw movedAway(path);
@@ -258,7 +258,7 @@ async function openFolder(real: string, path: string, options: { create?: boolea
 }
 
 /** Returns the path that the kernel reports for a handle; undefined where the kernel cannot be asked. */
-async function pathOf(handle: fs.FileHandle): Promise<string | undefined> {
+async function handlePath(handle: fs.FileHandle): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
   return fs.readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
 }

@@ -36,7 +36,7 @@ export type FolderHandle = {
 export function openFolder(real: string): FolderHandle {
   if (process.platform !== "linux") return heldByPath(real);
   const handle = openSync(real, onlyFolder);
-  const seen = pathOf(handle);
+  const seen = handlePath(handle);
   if (seen === real) return heldByHandle(handle);
   closeSync(handle);
   // Without /proc, use the path instead of the handle.
@@ -49,7 +49,7 @@ function heldByHandle(handle: number): FolderHandle {
   return {
     at,
     child: (name) => heldByHandle(openSync(at(name), onlyFolder)),
-    isAt: (path) => pathOf(handle) === path,
+    isAt: (path) => handlePath(handle) === path,
     close: () => closeSync(handle),
   };
 }
@@ -87,7 +87,7 @@ export function openRegularFile(real: string): FileHandle {
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw Object.assign(new Error(`${real} is not a regular file`), { code: "EINVAL" });
-    const seen = process.platform === "linux" ? pathOf(descriptor) : undefined;
+    const seen = process.platform === "linux" ? handlePath(descriptor) : undefined;
     if ((seen ?? realpathSync.native(real)) !== real) throw leadsElsewhere(real);
     return { descriptor, stat, at: seen === undefined ? real : `/proc/${process.pid}/fd/${descriptor}` };
   } catch (error) {
@@ -157,7 +157,7 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-function pathOf(handle: number): string | undefined {
+function handlePath(handle: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${handle}`);
   } catch {

@@ -55,7 +55,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
   server.on("clientError", (_error, socket) => socket.destroy());
   server.on("connect", (asked, socket: Duplex, head) => {
     socket.on("error", () => socket.destroy());
-    const target = targetOf(asked.url ?? "");
+    const target = parseAuthority(asked.url ?? "");
     connectIfAllowed(target, options).then(
       (remote) => {
         trackSocket(remote, sockets);
@@ -67,7 +67,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
       (error: Error) => {
         reportProblem(error);
         socket.end(
-          `HTTP/1.1 ${statusOf(error)}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${error.message}\n`,
+          `HTTP/1.1 ${errorStatus(error)}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${error.message}\n`,
         );
       },
     );
@@ -78,7 +78,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
       if (answer.headersSent || options.isSilent) answer.destroy();
       else
         answer
-          .writeHead(Number(statusOf(error).slice(0, 3)), { "content-type": "text/plain" })
+          .writeHead(Number(errorStatus(error).slice(0, 3)), { "content-type": "text/plain" })
           .end(`${error.message}\n`);
     });
   });
@@ -110,7 +110,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
 /** Thrown for a target that is not allowed; an unreachable one throws a plain Error. */
 class Refusal extends Error {}
 
-function statusOf(error: Error): string {
+function errorStatus(error: Error): string {
   return error instanceof Refusal ? "403 Forbidden" : "502 Bad Gateway";
 }
 
@@ -138,7 +138,7 @@ function cutBeyond(most: number | undefined, stream: Readable): void {
 }
 
 /** Parses `host:port`, with brackets around an IPv6 address. */
-function targetOf(authority: string): Target {
+function parseAuthority(authority: string): Target {
   const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(authority) ?? [];
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }

@@ -4,11 +4,11 @@ import { ModelError } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { type Message, messageText, type Part, type ToolCallPart } from "../protocol/message.ts";
-import { contextOf } from "../protocol/usage.ts";
+import { contextTokens } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
 import { type CallEnd, callTool } from "./call-tool.ts";
-import { noteTokens, sizeOf } from "./compact/measure.ts";
+import { measureConversation, noteTokens } from "./compact/measure.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
 import { atOnce, eventLoop, firstEvent, maxAtOnce, merge } from "./merge.ts";
@@ -140,7 +140,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   if (agent.model !== before) turn.modelInfo = agent.model;
   // Leave room for the answer, the system prompt and the tools.
   const room = Math.floor(turn.modelInfo.contextTokens * 0.8);
-  const { tokens, estimate, roomIn } = sizeOf(agent.session);
+  const { tokens, estimate, roomIn } = measureConversation(agent.session);
   if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(estimate / 2), { trigger: "manual" });
   else if (tokens > room && estimate > turn.shortest * 1.2) yield* shorten(turn, roomIn(room));
 
@@ -152,7 +152,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
     reply = yield* streamReply(turn, modelCallId);
   } catch (error) {
     if (!isOverflow(error)) throw error;
-    yield* shorten(turn, Math.floor(sizeOf(agent.session).estimate / 2));
+    yield* shorten(turn, Math.floor(measureConversation(agent.session).estimate / 2));
     try {
       reply = yield* streamReply(turn, modelCallId);
     } catch (again) {
@@ -205,7 +205,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           break;
         case "usage":
           turn.spending.add(chunk.usage, turn.modelInfo.price);
-          counted = turn.context = contextOf(chunk.usage);
+          counted = turn.context = contextTokens(chunk.usage);
           break;
         case "retry": {
           const { attempt, reason, delayMs } = chunk;
@@ -247,8 +247,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
       `${agent.model.displayName} returned an empty answer. Try again, or choose another model with --model.`,
     );
   }
-  // Append the reply to the session before it is shown, so that after a crash the session contains everything that was
-  // shown.
+  // Append the reply before it is shown: after a crash, the session contains everything that was shown.
   agent.session.append(reply);
   if (counted > 0) noteTokens(agent.session, counted, request);
   if (text !== "") yield { type: "text_end", text, ...(hasCalls && { modelCallId, at: agent.seams.now() }) };

@@ -94,10 +94,10 @@ function needsConflict(a: Need, b: Need, reading: ReadonlySet<Need>): boolean {
 /** Reports a bug in a tool to the model, so that the run goes on. */
 export function unexpectedFailure(name: string, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  return failure(`${name} failed unexpectedly: ${messageOf(error)}`);
+  return failure(`${name} failed unexpectedly: ${errorMessage(error)}`);
 }
 
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -14,7 +14,7 @@ export async function readPayload(source: PayloadSource | undefined, maxBytes: n
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of chunksOf(source)) {
+    for await (const chunk of payloadChunks(source)) {
       const bytes = Buffer.from(chunk as Uint8Array);
       length += bytes.length;
       if (length > maxBytes) break;
@@ -27,7 +27,9 @@ export async function readPayload(source: PayloadSource | undefined, maxBytes: n
   return payloadOf(decodeUtf8(Buffer.concat(chunks)));
 }
 
-function chunksOf(source: PayloadSource | undefined): AsyncIterable<string | Uint8Array> | (string | Uint8Array)[] {
+function payloadChunks(
+  source: PayloadSource | undefined,
+): AsyncIterable<string | Uint8Array> | (string | Uint8Array)[] {
   if (source === undefined) return standardInput();
   return typeof source === "string" || source instanceof Uint8Array ? [source] : source;
 }

@@ -43,7 +43,7 @@ export function openInputLines(): InputLines {
       };
       const takeValue = (value: unknown) => {
         count++;
-        if (!isOver) take(lineOf(value));
+        if (!isOver) take(parseInputLine(value));
       };
       stdin.on("data", (chunk: Buffer) => read(() => reader.push(chunk, takeValue)));
       stdin.on("end", () => {
@@ -67,15 +67,15 @@ function refuse(why: string): UserError {
   return new UserError("FRAME_SCHEMA", `${why}. A prompt is such a line: ${example}`);
 }
 
-function lineOf(line: unknown): ControlLine | PromptLine {
+function parseInputLine(line: unknown): ControlLine | PromptLine {
   const control = readControlLine(line);
   if (typeof control === "string") throw new UserError("FRAME_SCHEMA", `${control}.`);
   if (control) return control;
   if (!isObject(line) || line.type !== "user") throw refuse('it must be an object of type "user", or a control line');
-  return { type: "user", prompt: promptOf(line), ...(typeof line.id === "string" && { id: line.id }) };
+  return { type: "user", prompt: parsePrompt(line), ...(typeof line.id === "string" && { id: line.id }) };
 }
 
-function promptOf({ message }: JsonObject): Prompt {
+function parsePrompt({ message }: JsonObject): Prompt {
   if (!isObject(message)) throw refuse("it has no message");
   if (message.role !== undefined && message.role !== "user") throw refuse('the role of its message must be "user"');
   const { content } = message;

@@ -109,11 +109,11 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
   }
 
   function fail(error: unknown, usage?: Spending): void {
-    if (!ending) emit({ event: failureOf(error, usage) });
+    if (!ending) emit({ event: failedEnding(error, usage) });
     isOver = true;
   }
 
-  function failureOf(error: unknown, usage = noSpending): TurnEnding {
+  function failedEnding(error: unknown, usage = noSpending): TurnEnding {
     const numbers = { durationMs: Date.now() - startedAt, apiDurationMs: 0, requestId: crypto.randomUUID(), usage };
     return { type: "fail", ...explainFailure(error), ...numbers };
   }
@@ -124,7 +124,7 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
     const denials = format === "text" ? ending.denials : undefined;
     for (const denial of denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
     if (ending.type === "done") return;
-    const code = codeOf(ending.code);
+    const code = knownErrorCode(ending.code);
     writeStderr(errorLine(withoutSecrets(ending.message), code));
     exit = exitCodeOf(code);
   }
@@ -144,7 +144,7 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
     emit,
     fail,
     failAnew(error) {
-      emit({ event: failureOf(error) });
+      emit({ event: failedEnding(error) });
       isOver = true;
     },
     stop(error) {
@@ -182,6 +182,6 @@ function lateCode(reason: unknown): number {
   return exitCodeOf(code);
 }
 
-function codeOf(code: string | undefined): ErrorCode {
+function knownErrorCode(code: string | undefined): ErrorCode {
   return code !== undefined && Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : "INTERNAL";
 }

@@ -32,9 +32,9 @@ export function runRequest(invocation: Invocation, frontEnd: "print" | "terminal
     workspace,
     worktree: worktreeOf(flags),
     roots,
-    chat: chatOf(flags, name),
+    chat: chatFromFlags(flags, name),
     ephemeral: isOn(flags, "no-persist"),
-    mode: modeOf(flags),
+    mode: modeFromFlags(flags),
     force: isOn(flags, "force") ?? isOn(flags, "yolo"),
     trust: isOn(flags, "trust"),
     ...modelFlags(flags),
@@ -155,7 +155,7 @@ function worktreeOf(flags: FlagValues): RunRequest["worktree"] {
   return undefined;
 }
 
-function modeOf(flags: FlagValues): RunRequest["mode"] {
+function modeFromFlags(flags: FlagValues): RunRequest["mode"] {
   const named = flagText(flags, "mode") as RunRequest["mode"];
   if (flags.has("plan") && named !== undefined && named !== "plan") {
     throw new UserError("USAGE", `--plan and --mode ${named} are mutually exclusive. Choose one.`);
@@ -163,7 +163,7 @@ function modeOf(flags: FlagValues): RunRequest["mode"] {
   return flags.has("plan") ? "plan" : named;
 }
 
-function chatOf(flags: FlagValues, program: string): ChatChoice {
+function chatFromFlags(flags: FlagValues, program: string): ChatChoice {
   const name = flagText(flags, "name");
   return { ...chosenChat(flags, program), ...(name && { name }) };
 }

@@ -30,7 +30,7 @@ export function outputFault(): UserError | undefined {
   return fault;
 }
 
-function faultOf(what: string, { code, message }: NodeJS.ErrnoException): UserError {
+function writeFault(what: string, { code, message }: NodeJS.ErrnoException): UserError {
   return new UserError(code === "ENOSPC" ? "STORE_FULL" : "OUTPUT_FAILED", `${what} cannot be written: ${message}`);
 }
 
@@ -48,7 +48,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
     if (failed) return;
     failed = true;
     if (isClosed(error)) return onClosed();
-    fault ??= faultOf("The output", error);
+    fault ??= writeFault("The output", error);
     onFailed(fault);
   };
 
@@ -77,7 +77,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
   };
 
   let handed = 0;
-  const taken = (): number | undefined => {
+  const takenCount = (): number | undefined => {
     // A long chunk is taken bit by bit, and only the handle knows how much is left.
     const left = stream && !failed ? stream.writableLength + queueSize(stream) : 0;
     return left > 0 ? handed - left : undefined;
@@ -110,11 +110,11 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
       const isOut = await new Promise<boolean>((resolve) => {
         waiting.write("", () => resolve(true));
         if (!unless) return;
-        let seen = taken();
+        let seen = takenCount();
         let quietMs = 0;
         const everyMs = 100;
         watching = setInterval(() => {
-          const now = taken();
+          const now = takenCount();
           quietMs = unless.aborted && now === seen ? quietMs + everyMs : 0;
           seen = now;
           if (quietMs >= patienceMs) resolve(false);
@@ -124,7 +124,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
       await new Promise(setImmediate); // a write error is reported in the next iteration of the event loop
       return isOut;
     },
-    taken,
+    taken: takenCount,
   };
 }
 
@@ -193,5 +193,5 @@ export async function flushStderr(): Promise<void> {
 
 /** Ignores errors of stderr, since there is no other place to report them. */
 function failStderr(error: NodeJS.ErrnoException): void {
-  if (!isClosed(error)) fault ??= faultOf("stderr", error);
+  if (!isClosed(error)) fault ??= writeFault("stderr", error);
 }

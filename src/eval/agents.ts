@@ -7,7 +7,7 @@ import { start } from "../sdk/run.ts";
 import type { UnifiedTool } from "../sdk/unified.ts";
 import { configDir } from "../store/config-dir.ts";
 import { type AttemptFolders, bringScripts, withOwnPaths } from "./folders.ts";
-import { type ScriptRunner, valuesOf } from "./scripts.ts";
+import { type ScriptRunner, scriptVariables } from "./scripts.ts";
 import type { Task } from "./task.ts";
 import { reasonIn } from "./verify.ts";
 
@@ -104,7 +104,7 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
     extraArgs: [...args, ...(record === undefined ? [] : ["--record", record])],
     env: {
       ...withoutFolderVariables(env),
-      ...valuesOf(task.agent.env, env),
+      ...scriptVariables(task.agent.env, env),
       HOME: folders.home,
       CURSOR_CONFIG_DIR: folders.config,
     },
@@ -133,7 +133,7 @@ async function runOther({ tool, model }: AgentChoice & { type: "other" }, work: 
     timeoutMs: task.agent.timeoutMs,
     idleMs: task.agent.timeoutMs,
     ...(Object.keys(task.mcpServers).length > 0 && { mcpServers: task.mcpServers }),
-    env: { ...env, ...valuesOf(task.agent.env, env), COURSER_EXIT_WITH_PARENT: undefined },
+    env: { ...env, ...scriptVariables(task.agent.env, env), COURSER_EXIT_WITH_PARENT: undefined },
     signal,
     onStdout: (chunk) => appendFileSync(join(folders.logs, "agent", `${tool}.txt`), chunk),
   });

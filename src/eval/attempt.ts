@@ -103,14 +103,14 @@ async function carryOut({ task, agent, confined, ...wishes }: Attempt, place: Pl
     const output = join(folders.logs, "verifier", "output.txt");
     rmSync(output, { recursive: true, force: true });
     writeFileSync(output, verdict.output, { flag: "wx" });
-    return { ...judge(report, verdict), agent: report, patch };
+    return { ...judgeAttempt(report, verdict), agent: report, patch };
   } finally {
     await scripts.end();
   }
 }
 
 /** The reward decides, as in Harbor, even if the agent ran out of time with its work done. */
-function judge(
+function judgeAttempt(
   { failure, differences, left }: AgentReport,
   { reward, fault, output }: Verdict,
 ): Pick<Made, "status" | "reward" | "why"> {

@@ -32,7 +32,7 @@ export function createScriptRunner(folders: AttemptFolders, { env, confined, red
   const sandboxes = new Map<string, Sandbox>();
   return {
     async run(file, phase, signal) {
-      const phaseVariables = valuesOf(phase.env, env);
+      const phaseVariables = scriptVariables(phase.env, env);
       const names = Object.keys(phaseVariables);
       const sandbox = confined ? (sandboxes.get(`${names}`) ?? openSandbox(folders, { env, names })) : undefined;
       if (sandbox) sandboxes.set(`${names}`, sandbox);
@@ -108,7 +108,10 @@ function openSandbox(
 }
 
 /** Expands `${NAME}` and `${NAME:-default}` from this process's environment. */
-export function valuesOf(env: Readonly<Record<string, string>>, ours: NodeJS.ProcessEnv): Record<string, string> {
+export function scriptVariables(
+  env: Readonly<Record<string, string>>,
+  ours: NodeJS.ProcessEnv,
+): Record<string, string> {
   const value = (text: string) =>
     text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise = "") => ours[name] ?? otherwise);
   return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, value(text)]));

@@ -102,7 +102,7 @@ function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): St
         const step = { ...base, ...replyStep(message, models.get(turn)) };
         for (const { tool_call_id } of step.tool_calls ?? []) callers.set(tool_call_id, step);
         steps.push(step);
-      } else if (isPrompt(message)) steps.push({ ...base, source: "user", message: contentOf(message) });
+      } else if (isPrompt(message)) steps.push({ ...base, source: "user", message: messageContent(message) });
       else observe(stored, callers, subagents);
     }
     steps.push(...compactions.map(({ step }) => step));
@@ -170,7 +170,7 @@ function observe(
   }
 }
 
-function contentOf(message: Message): string | Content[] {
+function messageContent(message: Message): string | Content[] {
   const pictures = message.parts.flatMap((part) => (part.type === "image" ? [pictureOf(part)] : []));
   return pictures.length > 0 ? [{ type: "text", text: messageText(message) }, ...pictures] : messageText(message);
 }

@@ -137,7 +137,7 @@ function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly 
     const result = parts.find((part): part is ToolResultPart => part.type === "tool_result" && part.id === id);
     if (result && !vendor.imagesInResults)
       for (const image of result.images ?? []) pictures.push(...picture(image, vendor));
-    return { type: "tool-result", toolCallId: sentId, toolName: name, output: outputOf(result, vendor) };
+    return { type: "tool-result", toolCallId: sentId, toolName: name, output: toolResultOutput(result, vendor) };
   });
   prompt.push({ role: "tool", content });
   if (pictures.length > 0) pictures.unshift({ type: "text", text: "The images of the results above:" });
@@ -146,7 +146,7 @@ function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly 
 
 const saidBy = perObject(({ text }: ToolResultPart) => (isBlankText(text) ? "(no output)" : wellFormed(text)));
 
-function outputOf(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
+function toolResultOutput(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
   if (!result) return { type: "error-text", value: "There is no result: the call was interrupted." };
   const said = saidBy(result);
   if (result.isError) return { type: "error-text", value: said };

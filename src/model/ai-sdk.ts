@@ -11,7 +11,7 @@ import { isObject } from "../json/object.ts";
 import type { Fetch } from "../net/fetch.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { ToolCallPart } from "../protocol/message.ts";
-import { contextOf } from "../protocol/usage.ts";
+import { contextTokens } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
 import { type AnswerWatch, tooLong, watchAnswer } from "./answer-watch.ts";
@@ -49,7 +49,7 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
           ...(vendor.callIds && { includeRawChunks: true }),
           ...vendor.options(request),
         });
-        for await (const chunk of chunksOf(stream, { vendor, asked, watch, request })) {
+        for await (const chunk of readChunks(stream, { vendor, asked, watch, request })) {
           yield chunk;
           const message = chunk.type === "usage" && cutInput(chunk.usage, sent.length, asked);
           if (!message || said.has("cut")) continue;
@@ -125,7 +125,7 @@ function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest, sent: { le
 
 /** Returns a warning if a server counts far fewer tokens than it was sent: it has dropped the beginning without an error. */
 function cutInput(usage: Usage, length: number, { vendorLabel, local }: RequestedModel): string | undefined {
-  const counted = contextOf({ ...usage, outputTokens: 0 });
+  const counted = contextTokens({ ...usage, outputTokens: 0 });
   const about = Math.round(length / 4);
   if (!local || counted < 1000 || counted > about * 0.4) return undefined;
   return `${vendorLabel} was sent about ${about} tokens and counted ${counted}: it seems to have cut the conversation to its context window. Give it a larger one (Ollama: OLLAMA_CONTEXT_LENGTH), or set contextTokens in courser.json to what it has.`;
@@ -143,7 +143,7 @@ function isRenamed(id: string, said: ReadonlySet<string | undefined>): boolean {
 const longestAnswer = 16 * 2 ** 20;
 const maxCalls = 1000;
 
-async function* chunksOf(
+async function* readChunks(
   stream: ReadableStream<LanguageModelV3StreamPart>,
   reading: StreamContext,
 ): AsyncGenerator<ModelChunk> {
@@ -259,7 +259,7 @@ async function* chunksOf(
     yield { type: "part", part: { type: "thinking", text: "", opaque } };
   }
   if (cut !== undefined) yield { type: "cut", reason: cut, ...(broken !== undefined && { call: broken }) };
-  if (finish) yield { type: "usage", usage: usageOf(finish.usage) };
+  if (finish) yield { type: "usage", usage: convertUsage(finish.usage) };
   if (cut === undefined) judgeEnding(finish?.reason, said, reading);
 }
 
@@ -342,7 +342,7 @@ function parsedArguments(input: string): unknown {
 }
 
 /** Counts tokens read from or written to the cache separately. */
-function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
+function convertUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
   const cacheReadTokens = inputTokens.cacheRead ?? 0;
   const cacheWriteTokens = inputTokens.cacheWrite ?? 0;
   return {

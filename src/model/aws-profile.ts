@@ -28,7 +28,7 @@ export function withAwsProfile(env: Environment): Environment {
 function section(file: string, names: ReadonlySet<string>): Map<string, string> {
   const fields = new Map<string, string>();
   let isIn = false;
-  for (const line of linesOf(file)) {
+  for (const line of readConfigLines(file)) {
     const [, name] = /^\s*\[\s*(.*?)\s*\]/.exec(line) ?? [];
     if (name !== undefined) isIn = names.has(name);
     const [, field, value] = /^(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
@@ -37,7 +37,7 @@ function section(file: string, names: ReadonlySet<string>): Map<string, string> 
   return fields;
 }
 
-function linesOf(file: string): string[] {
+function readConfigLines(file: string): string[] {
   try {
     return readFileSync(file, "utf8").split(/\r?\n/);
   } catch {

@@ -54,13 +54,13 @@ const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string]
 
 /** Returns undefined for an unknown model: any level is then passed on. */
 export function effortsOf(kind: string, model: string): readonly Effort[] | undefined {
-  const rows = levels[wireOf(kind, model)];
+  const rows = levels[makerApi(kind, model)];
   const row = rows?.find(([names]) => names.test(model.toLowerCase()));
   return row && reasoningEfforts.filter((effort) => row[1].split(" ").includes(effort));
 }
 
 /** Returns the API of the vendor that made the model, which cloud vendors resell. */
-function wireOf(kind: string, model: string): WireKind {
+function makerApi(kind: string, model: string): WireKind {
   if (kind === "azure") return "openai";
   if (kind !== "bedrock" && kind !== "vertex") return kind as WireKind;
   return /claude/.test(model) ? "anthropic" : kind === "vertex" ? "google" : kind;
@@ -78,7 +78,7 @@ export function checkEffort({ kind, modelId, displayName, effort }: Thinking): v
 
 /** Claude models from 4.6 on decide themselves how long to think; their vendor's CLI defaults to medium. */
 export function defaultEffort({ kind, modelId }: Pick<Thinking, "kind" | "modelId">): Effort | undefined {
-  return wireOf(kind, modelId) === "anthropic" && /claude/.test(modelId) && judgesForItself(modelId)
+  return makerApi(kind, modelId) === "anthropic" && /claude/.test(modelId) && judgesForItself(modelId)
     ? "medium"
     : undefined;
 }

@@ -71,7 +71,7 @@ function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange)
   const inside = /^AI_TypeValidationError/.test(name)
     ? (fields.value as { error?: unknown } | undefined)?.error
     : undefined;
-  if (inside !== undefined) return fromStatus(statusOf(inside as ErrorFields) ?? 500, messageIn(inside), {}, asked);
+  if (inside !== undefined) return fromStatus(httpStatus(inside as ErrorFields) ?? 500, messageIn(inside), {}, asked);
   if (/^AI_(TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error/.test(name)) {
     return {
       code: "MODEL_BAD_RESPONSE",
@@ -84,7 +84,7 @@ function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange)
       message: `${asked.vendorLabel} cannot be asked this: ${shortenMessage(String(fields.message), asked)}`,
     };
   }
-  const status = statusOf(fields);
+  const status = httpStatus(fields);
   if (status === undefined && error instanceof Error && !/^AI_/.test(name)) {
     // A damaged frame from Bedrock is reported as a plain Error.
     const code = exchange.answered && name === "Error" ? "MODEL_BAD_RESPONSE" : "INTERNAL";
@@ -261,7 +261,7 @@ function isUnknownModel(text: string): boolean {
   );
 }
 
-function statusOf(error: ErrorFields): number | undefined {
+function httpStatus(error: ErrorFields): number | undefined {
   for (const value of [error.statusCode, error.code, error.status]) {
     const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
     if (typeof status === "number" && status >= 300 && status < 600) return status;

@@ -101,7 +101,7 @@ function gather(schema: unknown, fields: Map<string, unknown[]>, place: Place): 
     if (field !== false) fields.set(name, [...(fields.get(name) ?? []), cleaned(field, place)]);
   }
   const inner = (each: unknown) => gather(each, fields, deeper(place));
-  const reference = typeof schema["$ref"] === "string" ? [targetOf(schema["$ref"], place.root)] : [];
+  const reference = typeof schema["$ref"] === "string" ? [referenceTarget(schema["$ref"], place.root)] : [];
   for (const part of [...reference, ...listIn(schema["allOf"])]) for (const name of inner(part)) required.add(name);
   for (const alternatives of [listIn(schema["anyOf"]), listIn(schema["oneOf"])]) {
     const named = alternatives.map(inner);
@@ -139,7 +139,7 @@ function cleaned(schema: unknown, above: Place): unknown {
     else if (keyword === "type") Object.assign(made, typeIn(value));
     else if (!unwanted.has(keyword) && isSaid(keyword, value, place.root)) made[keyword] = value;
   }
-  return { ...made, ...itemsOf(schema, made, place), ...bounds(schema) };
+  return { ...made, ...convertItems(schema, made, place), ...bounds(schema) };
 }
 
 /**
@@ -152,13 +152,13 @@ function resolveReference({ $ref: reference, ...rest }: JsonObject, place: Place
   const isInside = place.inside.includes(reference);
   const isKept = !place.isFlat && (isAlone || isInside) && isDefinition(reference, place.root);
   if (isKept) return { $ref: reference.replace("#/definitions/", "#/$defs/") };
-  const target = targetOf(reference, place.root);
+  const target = referenceTarget(reference, place.root);
   const isWritten = isObject(target) && !isInside && target !== place.root && place.inlined.count++ < maxInlined;
   return cleaned(isWritten ? { ...target, ...rest } : rest, { ...place, inside: [...place.inside, reference] });
 }
 
 /** Returns the target of a reference. A schema may refer to itself by its own address. */
-function targetOf(reference: string, root: JsonObject): unknown {
+function referenceTarget(reference: string, root: JsonObject): unknown {
   const address = String(root["$id"] ?? "");
   return resolveRef(root, reference.startsWith(`${address}#`) ? reference.slice(address.length) : reference);
 }
@@ -191,7 +191,7 @@ function typeIn(value: unknown): JsonObject {
 }
 
 /** Converts tuples to `prefixItems`, and adds `items` to arrays, which need it. */
-function itemsOf(schema: JsonObject, { type, prefixItems }: JsonObject, place: Place): JsonObject {
+function convertItems(schema: JsonObject, { type, prefixItems }: JsonObject, place: Place): JsonObject {
   const { items, additionalItems } = schema;
   if (Array.isArray(items)) {
     const rest = additionalItems === undefined ? {} : cleaned(additionalItems, place);

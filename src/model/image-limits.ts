@@ -16,10 +16,10 @@ export function imageProblem(image: Image): string | undefined {
   return side > longestSide ? `${side} pixels are more than ${longestSide}; make it smaller and look again` : undefined;
 }
 
-const longestSideOf = perObject(({ base64 }: Image) => Math.max(...sizeOf(Buffer.from(base64, "base64"))));
+const longestSideOf = perObject(({ base64 }: Image) => Math.max(...imageSize(Buffer.from(base64, "base64"))));
 
 /** Reads width and height; zeros if they are not found. */
-function sizeOf(bytes: Buffer): [width: number, height: number] {
+function imageSize(bytes: Buffer): [width: number, height: number] {
   if (bytes.length < 30) return [0, 0];
   if (bytes[0] === 0x89) return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   if (bytes[0] === 0x47) return [bytes.readUInt16LE(6), bytes.readUInt16LE(8)];

@@ -63,12 +63,15 @@ export function readToken(printed: string): Token {
   const token = fields ? named?.find((value) => typeof value === "string" && value !== "") : text;
   if (typeof token !== "string" || token === "" || /\s/.test(token))
     throw new Error("it must print the token alone, or JSON with the field access_token or token.");
-  return { text: token, until: ((fields && endOf(fields)) ?? endOfJwt(token) ?? Number.POSITIVE_INFINITY) - marginMs };
+  return {
+    text: token,
+    until: ((fields && expiryTime(fields)) ?? endOfJwt(token) ?? Number.POSITIVE_INFINITY) - marginMs,
+  };
 }
 
 const endFields = "expires_at expiresAt expires_on expiresOn expiry token_expiry expirationTimestamp".split(" ");
 
-function endOf(fields: Record<string, unknown>): number | undefined {
+function expiryTime(fields: Record<string, unknown>): number | undefined {
   const seconds = Number(fields["expires_in"] ?? fields["expiresIn"]);
   if (seconds > 0) return Date.now() + seconds * 1000;
   for (const name of endFields) {

@@ -45,13 +45,13 @@ function typed(schema: unknown, above: Place): JsonObject {
 function typesOf({ type, enum: values, const: only, properties, additionalProperties, ...rest }: JsonObject): string[] {
   if (type !== undefined) return (Array.isArray(type) ? type : [type]).filter((each) => typeof each === "string");
   const known = only !== undefined ? [only] : listIn(values);
-  if (known.length > 0) return [...new Set(known.map(typeOf))];
+  if (known.length > 0) return [...new Set(known.map(schemaTypeOf))];
   if (properties !== undefined || additionalProperties !== undefined || rest["required"] !== undefined)
     return ["object"];
   return rest["items"] !== undefined || rest["prefixItems"] !== undefined ? ["array"] : everyType;
 }
 
-function typeOf(value: unknown): string {
+function schemaTypeOf(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
@@ -59,7 +59,7 @@ function typeOf(value: unknown): string {
 function ofType(type: string, schema: JsonObject, place: Place): JsonObject {
   if (type === "object") return ofObject(schema, place);
   if (type === "array") return ofArray(schema, place);
-  const isOfType = (value: unknown) => typeOf(value) === (type === "integer" ? "number" : type);
+  const isOfType = (value: unknown) => schemaTypeOf(value) === (type === "integer" ? "number" : type);
   const listed = (schema["const"] !== undefined ? [schema["const"]] : listIn(schema["enum"])).filter(isOfType);
   const isListed = listed.length > 0 && type !== "boolean" && type !== "null";
   return {

@@ -117,13 +117,13 @@ async function nextUrl(location: string, from: URL, request: GuardedRequest, sig
   const sentOn = (reason: string) => `${from.host} redirects to ${redactedStart(text, 200)}: ${reason}`;
   if (!URL.canParse(text, from.href)) throw new GuardRefusal("deny", [sentOn("that is not a URL.")], text);
   const next = new URL(text, from.href);
-  const refusal = refusalOf(from, next, request);
+  const refusal = redirectRefusal(from, next, request);
   if (!refusal) return next;
   if (refusal.verdict === "ask") await closedBehind(next, request, signal);
   throw new GuardRefusal(refusal.verdict, refusal.reasons.map(sentOn), next.href);
 }
 
-function refusalOf(from: URL, next: URL, request: GuardedRequest): GuardRefusal | undefined {
+function redirectRefusal(from: URL, next: URL, request: GuardedRequest): GuardRefusal | undefined {
   try {
     permittedUrl(next, request);
   } catch (error) {

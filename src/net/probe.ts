@@ -89,7 +89,7 @@ async function openTunnel(socket: Socket, proxy: ProxyServer, url: URL): Promise
   const target = hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
   const login = proxy.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : "";
   socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${login}\r\n`);
-  const head = await headOf(socket);
+  const head = await readStatusLine(socket);
   if (/^HTTP\/1\.\d 200/.test(head)) return `opens a tunnel to ${target}`;
   const isLogin = /^HTTP\/1\.\d 407/.test(head);
   throw new Error(`it answered '${head}'${isLogin ? ": it requires a login, http://user:password@host:port" : ""}`);
@@ -165,7 +165,7 @@ async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found
   socket.write(
     `HEAD ${proxy ? `${url.origin}${path}` : path} HTTP/1.1\r\nHost: ${url.host}\r\n${login}User-Agent: courser-doctor\r\nConnection: close\r\n\r\n`,
   );
-  const head = await headOf(socket);
+  const head = await readStatusLine(socket);
   const [, status] = /^HTTP\/\d(?:\.\d)? (\d+)/.exec(head) ?? [];
   if (status === undefined) throw new Error(`it does not speak HTTP: '${head.slice(0, 60)}'`);
   const detail = `answers '${head}'`;
@@ -178,7 +178,7 @@ async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found
 }
 
 /** Reads the first line of a response. */
-function headOf(socket: Socket): Promise<string> {
+function readStatusLine(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     const onData = (chunk: Buffer) => {

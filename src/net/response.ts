@@ -35,7 +35,7 @@ export function responseOf(message: IncomingMessage, decoded: Readable, url: str
     type: "basic",
     url,
     headers,
-    ...withReaders(bodyOf(message, decoded, limits)),
+    ...withReaders(readableBody(message, decoded, limits)),
   };
   return response as unknown as Response;
 }
@@ -65,7 +65,7 @@ export function withReaders(body: ReadableStream<Uint8Array>) {
   };
 }
 
-function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits): ReadableStream<Uint8Array> {
+function readableBody(message: IncomingMessage, decoded: Readable, limits: BodyLimits): ReadableStream<Uint8Array> {
   let timer: NodeJS.Timeout | undefined;
   let over = false;
   let begun = false;

@@ -3,9 +3,7 @@
 import type { ChildProcess } from "node:child_process";
 import { endWithThisProcess, forget } from "./exit.ts";
 
-/**
- * `target` is what the guard signals: a process group (a negative number) or a pid. Descendants are found by the mark with `number`.
- */
+/** `target` is what the guard signals: a process group (negative) or a process id. `number` is in the mark. */
 type Guarded = { number: number; target: number };
 
 const guarded = new Map<number, Guarded>();

@@ -116,7 +116,7 @@ export const toolStart: LineKind<Of<"tool_start">> = {
   start(line) {
     const call = line.tool_call;
     if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
-    const { tool, args, description } = toolOf(call);
+    const { tool, args, description } = toolInLine(call);
     const event: Of<"tool_start"> = { type: "tool_start", callId: line.call_id, tool, args };
     if (description !== undefined) event.description = description;
     return withTimes(event, line, call);
@@ -128,7 +128,7 @@ export const toolEnd: LineKind<Of<"tool_end">> = {
   start(line) {
     const call = line.tool_call;
     if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
-    const { tool, args, result, description } = toolOf(call);
+    const { tool, args, result, description } = toolInLine(call);
     const event: Of<"tool_end"> = { type: "tool_end", callId: line.call_id, tool, args };
     if (description !== undefined) event.description = description;
     const outcome = outcomeOf(result);
@@ -149,7 +149,7 @@ function withTimes<Event extends Call>(event: Event, line: JsonObject, call: Jso
 
 type Tool = { tool: string; args: unknown; result: unknown; description?: string };
 
-function toolOf(call: JsonObject): Tool {
+function toolInLine(call: JsonObject): Tool {
   const key = toolKeyOf(call);
   if (key === undefined) return foreignToolOf(call);
   const { args, result, description } = call[key] as JsonObject;

@@ -183,16 +183,22 @@ export class FrameParser {
   #endFault(child: ChildEnd): FrameError | undefined {
     const failed = (child.exit !== null && child.exit !== 0) || Boolean(child.signal);
     if (this.#terminal) {
-      if (failed) this.#warnings.push(`The CLI ${endOf(child)} after its result; the result stands.`);
+      if (failed) this.#warnings.push(`The CLI ${describeChildEnd(child)} after its result; the result stands.`);
       return undefined;
     }
     const { stderr } = child;
     if (failed)
-      return new FrameError("CLI_EXIT", `The CLI ${endOf(child)} without a result${quotedStderr(stderr)}`, { stderr });
-    if (!this.#hasForwarded) {
-      return new FrameError("NO_OUTPUT", `The CLI ${endOf(child)} without an answer${quotedStderr(stderr)}`, {
+      return new FrameError("CLI_EXIT", `The CLI ${describeChildEnd(child)} without a result${quotedStderr(stderr)}`, {
         stderr,
       });
+    if (!this.#hasForwarded) {
+      return new FrameError(
+        "NO_OUTPUT",
+        `The CLI ${describeChildEnd(child)} without an answer${quotedStderr(stderr)}`,
+        {
+          stderr,
+        },
+      );
     }
     if (child.exit === null) {
       return new FrameError("CLI_TIMEOUT", `The CLI gave no result and did not exit${quotedStderr(stderr)}`, {
@@ -219,7 +225,7 @@ function finishOf(terminal: Frame | undefined): string {
   return terminal.value.is_error === true ? "error" : "stop";
 }
 
-function endOf(child: ChildEnd): string {
+function describeChildEnd(child: ChildEnd): string {
   if (child.signal) return `was killed by ${child.signal}`;
   return child.exit === null ? "stayed" : `exited with code ${child.exit}`;
 }
@@ -227,9 +233,13 @@ function endOf(child: ChildEnd): string {
 /** A faulty stream often results from a crash, whose cause is in stderr. */
 function withStderr(error: FrameError, child: ChildEnd): FrameError {
   if (!child.stderr?.trim()) return error;
-  return new FrameError(error.code, `${error.message} The CLI ${endOf(child)}${quotedStderr(child.stderr)}`, {
-    stderr: child.stderr,
-  });
+  return new FrameError(
+    error.code,
+    `${error.message} The CLI ${describeChildEnd(child)}${quotedStderr(child.stderr)}`,
+    {
+      stderr: child.stderr,
+    },
+  );
 }
 
 const longestQuote = 2000;

@@ -295,7 +295,7 @@ export const kinds = {
 
 /** Returns the kind of a line, or undefined if it is unknown. */
 // biome-ignore lint/suspicious/noExplicitAny: the kinds of all events stand in one table
-export function kindOf(line: JsonObject): LineKind<any> | undefined {
+export function lineKindOf(line: JsonObject): LineKind<any> | undefined {
   switch (line.type) {
     case "system":
       return line.subtype === "init" ? init : notice;

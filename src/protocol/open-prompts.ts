@@ -55,7 +55,7 @@ export class OpenPrompts implements MessageHost {
       else if (id === undefined) this.#reports.dropped?.(ending);
       if (id !== undefined) {
         this.#sent.delete(id);
-        this.#reports.ended(id, endOf(sent, ending));
+        this.#reports.ended(id, promptEnd(sent, ending));
       }
       this.prompts--;
       this.#reports.settled?.();
@@ -81,7 +81,7 @@ export class OpenPrompts implements MessageHost {
   }
 }
 
-function endOf({ state }: Sent, ending: TurnEnding): PromptEnd {
+function promptEnd({ state }: Sent, ending: TurnEnding): PromptEnd {
   if (state === "told" || ending.type === "done") return { state: "told" };
   return { state: "dropped", error: ending.message, ...(ending.code !== undefined && { code: ending.code }) };
 }

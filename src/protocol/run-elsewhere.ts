@@ -106,13 +106,13 @@ export abstract class RunElsewhere implements LiveRun {
   protected onAsk(): void {}
 
   /** Returns why a prompt cannot be sent, or undefined if it can. */
-  protected faultOf(_prompt: Prompt): UserError | undefined {
+  protected promptFault(_prompt: Prompt): UserError | undefined {
     return undefined;
   }
 
   protected hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
     const item = this.prompts.add(kind, prompt);
-    const refusal = this.stopped ?? this.faultOf(prompt);
+    const refusal = this.stopped ?? this.promptFault(prompt);
     if (refusal) this.drop(item, refusal);
     else this.pass(item);
     return sentOf(item, () => this.withdraw(item));

@@ -3,7 +3,7 @@
 import { type Carried, compareObject, type Scope, writeObject } from "../json/key-table.ts";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "./event.ts";
-import { kindOf, kinds } from "./line-kinds.ts";
+import { kinds, lineKindOf } from "./line-kinds.ts";
 import type { LineKind } from "./line-rows.ts";
 import { type ProfileName, profileOf } from "./profiles.ts";
 
@@ -37,7 +37,7 @@ export function decodeLine(line: unknown, sessionId?: string): AgentEvent {
 
 function decodeIn(line: unknown, scope: Scope): AgentEvent {
   if (!isObject(line)) return { type: "other", raw: line };
-  const kind = kindOf(line);
+  const kind = lineKindOf(line);
   const event: AgentEvent | undefined = kind?.start(line);
   if (!kind || !event) return { type: "other", raw: line };
   const carried = compareObject(line, { table: kind, event, scope });

@@ -14,7 +14,7 @@ export function toolMessage({ id, name }: Pick<TurnCall, "id" | "name">, content
  * Builds the prompt of a turn for a CLI that takes one prompt and no messages: the user's last message, followed by the results
  * of the tools called since. Returns undefined if the user said nothing.
  */
-export function promptOf(messages: readonly TurnMessage[]): string | undefined {
+export function buildTurnPrompt(messages: readonly TurnMessage[]): string | undefined {
   const last = messages.findLastIndex(({ role }) => role === "user");
   const asked = messages[last]?.content;
   if (asked === undefined || asked.trim() === "") return undefined;

@@ -12,7 +12,7 @@ export function costOfEnding({ costUsd, usage }: Pick<Ending, "costUsd" | "usage
 }
 
 /** Returns the size of the conversation after an answer: everything sent to the model, plus the answer. */
-export function contextOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
+export function contextTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
   return inputTokens + cacheReadTokens + cacheWriteTokens + outputTokens;
 }
 

@@ -81,7 +81,9 @@ const shortest = 6;
 type ValueFinder = (text: string) => Span[];
 
 function valueFinder(values: readonly string[]): ValueFinder {
-  const forms = [...new Set(values.flatMap(linesOf).flatMap(formsOf))].sort((one, other) => other.length - one.length);
+  const forms = [...new Set(values.flatMap(secretLines).flatMap(formsOf))].sort(
+    (one, other) => other.length - one.length,
+  );
   return (text) => {
     const spans: Span[] = [];
     const cuts = cutPointsIn(text);
@@ -132,7 +134,7 @@ function cutValues(text: string, form: string, { ends, starts }: CutPoints): Spa
 }
 
 /** Splits a value of several lines, because logs print it line by line. */
-function linesOf(value: string): string[] {
+function secretLines(value: string): string[] {
   const whole = value.trim();
   if (whole.length < shortest) return [];
   const lines = whole.split(/\r?\n/);

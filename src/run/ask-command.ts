@@ -24,7 +24,7 @@ export function commandHuman(command: string, { processes, workspace, sessionId 
         command: [shell, "-c", command],
         cwd: workspace,
         env: toolEnvironment(process.env),
-        input: JSON.stringify(wireOf(question, sessionId)),
+        input: JSON.stringify(questionOnWire(question, sessionId)),
         signal,
         timeoutMs,
         graceMs: 500,
@@ -43,6 +43,6 @@ export function commandHuman(command: string, { processes, workspace, sessionId 
   };
 }
 
-function wireOf({ callId, tool, args, needs, reasons }: PermissionQuestion, sessionId: string): object {
+function questionOnWire({ callId, tool, args, needs, reasons }: PermissionQuestion, sessionId: string): object {
   return { session_id: sessionId, call_id: callId, tool_name: tool, tool_input: args, needs, reasons };
 }

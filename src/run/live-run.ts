@@ -21,7 +21,7 @@ import type { Assembled } from "./assemble.ts";
 import type { RunHost } from "./host.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { OpenedModel } from "./models.ts";
-import { chatKeeper, findMcp, initOf, lastingModes, openSession, type RunSession } from "./session.ts";
+import { chatKeeper, findMcp, initEvent, lastingModes, openSession, type RunSession } from "./session.ts";
 import { describeSetup, type Setup, setUp } from "./setup.ts";
 import { limitTime } from "./time-limit.ts";
 import { TurnRecorder } from "./turn-recorder.ts";
@@ -102,7 +102,7 @@ class OpenRun implements LiveRun {
       watch: setup.host.watch,
       broke: (error) => this.#stop(faultOf(error)),
     });
-    this.#log.append(initOf(setup, session, mcp));
+    this.#log.append(initEvent(setup, session, mcp));
     this.#assembleOnce().catch(() => {}); // a rejection is reported by the first turn
   }
 

@@ -119,7 +119,7 @@ export function scriptPlaceIn({ state, saveState }: Pick<RunSession, "state" | "
   };
 }
 
-export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): AgentEvent {
+export function initEvent(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): AgentEvent {
   return {
     type: "init",
     sessionId: id,

@@ -9,7 +9,7 @@ import { parseRule, type Rule } from "../protocol/permission-rule.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
-import { realOf } from "../store/json-file.ts";
+import { realPathOrSame } from "../store/json-file.ts";
 import type { Plugins } from "../store/plugins/installed.ts";
 import type { Plugin } from "../store/plugins/read-plugin.ts";
 import { builtInRules, loadSettings, projectDenyRules, type Settings } from "../store/settings.ts";
@@ -82,7 +82,7 @@ export async function setUp(requested: RunRequest, host: RunHost, { gate } = { g
   const settings = loadSettings({ configDir: config, workspace, trusted });
   const { plugins, warnings } = await pluginsOf(config, request);
   const worktree = await worktreeOf(config, workspace);
-  const standsFor = worktree && join(worktree.source, relative(realOf(worktree.path), workspace));
+  const standsFor = worktree && join(worktree.source, relative(realPathOrSame(worktree.path), workspace));
   const model = {
     ...resolveModel(modelChoice({ ...host, ...request }, settings, config)),
     ...host.seams?.modelInfo,
@@ -110,7 +110,7 @@ export async function setUp(requested: RunRequest, host: RunHost, { gate } = { g
     ...(standsFor !== undefined && { standsFor }),
     ...(worktree && { borrowed: [worktree.objects] }),
     model,
-    mode: modeOf(request, settings),
+    mode: initialMode(request, settings),
     limits: { ...limits, maxTurnsPerPrompt: limits.maxTurns ?? settings.courser.maxTurns ?? 500 },
     plugins,
     warnings: [
@@ -132,7 +132,7 @@ async function pluginsOf(config: string, { pluginDirs = [] }: RunRequest): Promi
 }
 
 async function worktreeOf(config: string, workspace: string): Promise<Worktree | undefined> {
-  if (!workspace.startsWith(join(realOf(config), "worktrees", sep))) return undefined;
+  if (!workspace.startsWith(join(realPathOrSame(config), "worktrees", sep))) return undefined;
   return (await import("../worktrees/records.ts")).worktreeAt(config, workspace);
 }
 
@@ -155,7 +155,7 @@ function foreignKeyWarning({ env, apiKey }: RunHost): string[] {
     );
 }
 
-function modeOf({ mode, force }: RunRequest, { approvalMode }: Settings): PermissionMode {
+function initialMode({ mode, force }: RunRequest, { approvalMode }: Settings): PermissionMode {
   if (mode === "plan" || mode === "ask") return mode;
   return force || approvalMode === "unrestricted" ? "force" : "default";
 }

@@ -32,7 +32,7 @@ export async function findCli(
 ): Promise<FoundCli | undefined> {
   const located = locate(driver, options);
   if (!located) return undefined;
-  return { ...located, isOurs: driver.tool === "cursor" && (await isOurs(located, options.env, limits)) };
+  return { ...located, isOurs: driver.tool === "cursor" && (await isOurCli(located, options.env, limits)) };
 }
 
 function locate(driver: AgentDriver, options: FindOptions): Located | undefined {
@@ -61,7 +61,7 @@ const answers = new Map<string, boolean>();
 /** How many milliseconds a CLI may take to identify itself; after that, it is assumed not to be ours. */
 const askMs = 15_000;
 
-async function isOurs(
+async function isOurCli(
   { words }: Located,
   env: NodeJS.ProcessEnv | undefined,
   { withinMs = askMs, signal }: AskLimits,

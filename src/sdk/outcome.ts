@@ -80,10 +80,10 @@ export function judge(
   retried?: string,
 ): RunError | undefined {
   // If this process stopped the CLI, ignore what it printed afterwards.
-  if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", messageOf(end));
+  if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", endMessage(end));
   if (end.stop === "timedOut" || end.stop === "silent") {
     const why = retried === undefined ? "" : ` It was trying again after: ${retried}.`;
-    return new RunError("timeout", "CLI_TIMEOUT", messageOf(end) + why);
+    return new RunError("timeout", "CLI_TIMEOUT", endMessage(end) + why);
   }
   if (ending?.type === "done") return undefined;
   if (ending) {
@@ -111,7 +111,7 @@ function forPrograms(message: string, code: string): string {
   return remedy === undefined ? plain : `${plain}\n${remedy}`;
 }
 
-function messageOf({ error }: CliEnd): string {
+function endMessage({ error }: CliEnd): string {
   return error?.message ?? "The run was stopped.";
 }
 

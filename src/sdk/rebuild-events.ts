@@ -55,12 +55,12 @@ function eventsOfTurn(
         id: `${record.metadata.id}-${number}`,
         ...(kept.turn && { prompt: kept.turn.prompt, startedAt: kept.turn.startedAt }),
       }).filter((step) => step.type !== "message");
-  const init = work.some((event) => event.type === "init") ? [] : [initOf(record)];
+  const init = work.some((event) => event.type === "init") ? [] : [initEvent(record)];
   const isEnded = work.some((event) => event.type === "done" || event.type === "fail");
   return [...init, ...work, ...(isEnded ? [] : [cutOff(work)])];
 }
 
-function initOf({ metadata }: ChatRecord): AgentEvent {
+function initEvent({ metadata }: ChatRecord): AgentEvent {
   return {
     type: "init",
     sessionId: metadata.id,
@@ -204,17 +204,17 @@ function stepsOfAnswers(messages: readonly TimedMessage[], id: string): TurnStep
       for (const result of message.parts) {
         if (result.type !== "tool_result") continue;
         const call = open.get(result.id);
-        if (call) steps.push(endOf(call, result, at));
+        if (call) steps.push(callEndEvent(call, result, at));
         open.delete(result.id);
       }
       steps.push({ type: "message", message });
     }
   }
-  for (const call of open.values()) steps.push(endOf(call, undefined, undefined));
+  for (const call of open.values()) steps.push(callEndEvent(call, undefined, undefined));
   return steps;
 }
 
-function endOf(call: ToolCallPart, result: ToolResultPart | undefined, at: number | undefined): AgentEvent {
+function callEndEvent(call: ToolCallPart, result: ToolResultPart | undefined, at: number | undefined): AgentEvent {
   const { tool, args } = wireCallOf(call);
   const end: AgentEvent = { type: "tool_end", callId: call.id, tool, args, ...timeField(at) };
   if (result) end.outcome = outcomeOfResult(call, result);

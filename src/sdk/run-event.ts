@@ -100,14 +100,14 @@ export function createNamer({ tool, isOurs }: { tool: UnifiedTool; isOurs: boole
   const open = new Map<string, NamedCall>();
   return (event) => {
     if (event.type !== "tool_start" && event.type !== "tool_end") return event;
-    const named = open.get(event.callId) ?? nameOf(event, tool, isOurs);
+    const named = open.get(event.callId) ?? unifiedCallName(event, tool, isOurs);
     if (event.type === "tool_start") open.set(event.callId, named);
     else open.delete(event.callId);
     return { ...event, ...named } as RunEvent;
   };
 }
 
-function nameOf(event: Of<"tool_start" | "tool_end">, tool: UnifiedTool, isOurs: boolean): NamedCall {
+function unifiedCallName(event: Of<"tool_start" | "tool_end">, tool: UnifiedTool, isOurs: boolean): NamedCall {
   const { carried } = event;
   if (tool !== "cursor" && isObject(carried) && typeof carried.name === "string") {
     const name = typeof carried.as === "string" ? carried.as : unifiedToolName(tool, carried.name);

@@ -130,7 +130,7 @@ export function checkedDriver(caller: string, options: AnyOptions): AgentDriver 
   if (options.fork && options.resume === undefined)
     throw usageError(`${caller}: fork needs a session to copy: give resume as well.`);
   // Fails for what no version of this CLI supports. What only the installed version lacks shows in the result of the run.
-  driver.command(requestOf(options, undefined, false), { path: "", isOurs: true });
+  driver.command(driverRequest(options, undefined, false), { path: "", isOurs: true });
   checkImages(options);
   return driver;
 }
@@ -280,7 +280,7 @@ const plainOptions = [
   "budget",
 ] as const satisfies (keyof AnyOptions & keyof DriverRequest)[];
 
-export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
+export function driverRequest(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
   const resume = session ?? options.resume;
   checkWords({ resume }); // check the session id, since it comes from the CLI
   const { prompt, permissionMode = "default", partial = true } = options;

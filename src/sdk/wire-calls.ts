@@ -72,7 +72,7 @@ const madeFile =
   /^(?:File created successfully|Successfully created and wrote to new file|Success\. Updated the following files)\b/;
 
 export function wireCallOf({ id, name, args }: ToolCallPart): WireCall {
-  const given = argumentsOf(args);
+  const given = objectArguments(args);
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   if (server !== undefined && tool !== undefined) {
     const call = { name: `${server}-${tool}`, args: given, toolCallId: id, providerIdentifier: server, toolName: tool };
@@ -82,13 +82,13 @@ export function wireCallOf({ id, name, args }: ToolCallPart): WireCall {
   return { tool: shape?.tool ?? unknownWireName(name), args: shape?.args?.(given, id) ?? given };
 }
 
-function argumentsOf(args: unknown): JsonObject {
+function objectArguments(args: unknown): JsonObject {
   return isObject(args) ? args : { input: args };
 }
 
 export function outcomeOfResult({ name, args }: ToolCallPart, result: ToolResultPart): Outcome {
   const { text } = result;
-  const given = argumentsOf(args);
+  const given = objectArguments(args);
   if (name.startsWith("mcp__")) {
     return { kind: "success", value: { content: [{ text: { text } }], isError: result.isError } };
   }
@@ -132,10 +132,10 @@ export function changeOf(change: { diff: string } | { added: string } | { remove
       ? // drop the file names above the first hunk
         change.diff.slice(Math.max(0, change.diff.search(/^@@/m)))
       : "added" in change
-        ? linesOf(change.added)
+        ? splitLines(change.added)
             .map((line) => `+${line}`)
             .join("\n")
-        : linesOf(change.removed)
+        : splitLines(change.removed)
             .map((line) => `-${line}`)
             .join("\n");
   const count = (sign: string) => diff.split("\n").filter((line) => line.startsWith(sign)).length;
@@ -174,7 +174,7 @@ function editSuccess(args: JsonObject, text: string): JsonObject {
   const edits = replacementsIn(args);
   const path = args.path ?? args.file_path;
   if (edits.length === 0 || edits.some((each) => each.replaceAll)) return { path, ...textContent(text) };
-  const pieces = edits.map(({ oldText, newText }) => diffOf(linesOf(oldText), linesOf(newText)).join("\n"));
+  const pieces = edits.map(({ oldText, newText }) => diffOf(splitLines(oldText), splitLines(newText)).join("\n"));
   const diff = pieces.length === 1 ? pieces[0]! : pieces.map((piece) => `@@\n${piece}`).join("\n");
   return { path, ...changeOf({ diff }), ...textContent(text) };
 }
@@ -198,7 +198,7 @@ function textContent(text: string): JsonObject {
   return text === "" ? {} : { message: text, resultForModel: text };
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   if (text === "") return [];
   return text.replace(/\n$/, "").split("\n");
 }

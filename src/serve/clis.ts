@@ -3,7 +3,7 @@ import { detectCli, getCapabilities } from "../sdk/detect.ts";
 import type { Capabilities } from "../sdk/drivers/driver.ts";
 import type { ServeContext } from "./context.ts";
 import { type CliName, cliNames } from "./fleet.ts";
-import { toolOf } from "./live-options.ts";
+import { toolForCli } from "./live-options.ts";
 
 export type InstalledCli = { name: CliName; path: string; version: string | null; capabilities: Capabilities };
 
@@ -23,7 +23,7 @@ export function installedClis(context: ServeContext): Promise<InstalledCli[]> {
 async function findClis({ env, program, version }: ServeContext): Promise<InstalledCli[]> {
   const clis = await Promise.all(
     cliNames.map(async (name): Promise<InstalledCli | undefined> => {
-      const tool = toolOf(name);
+      const tool = toolForCli(name);
       if (name === "courser") {
         const capabilities = await getCapabilities(tool, { executable: program, env });
         return { name, path: program.at(-1)!, version, capabilities };

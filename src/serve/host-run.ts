@@ -7,14 +7,14 @@ import { UserError } from "../protocol/error-codes.ts";
 import { onAbort } from "../protocol/on-abort.ts";
 import { OpenPrompts } from "../protocol/open-prompts.ts";
 import type { Recorded, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
-import { type OwnOptions, openLive, openOwn } from "../sdk/live/open-live.ts";
+import type { OwnOptions } from "../sdk/live/open-live.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
 import { chatFolder } from "../store/chats/layout.ts";
 import type { Fleet, Lease, ReceivedMessage, RunEnd, RunRecord } from "./fleet.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { liveOptions } from "./live-options.ts";
 import { refusedMode } from "./new-run.ts";
-import { addEndings, endOf, failedEnd } from "./run-end.ts";
+import { addEndings, failedEnd, runEnd } from "./run-end.ts";
 import { RunLogWriter } from "./run-log-writer.ts";
 import { RunQuestions } from "./run-questions.ts";
 import { Checkpoints } from "./worker/checkpoint.ts";
@@ -181,7 +181,10 @@ class RunProcess {
     for (const entry of this.#continuation.owed) this.#writer.add(entry);
     if (this.#canGoOn) return undefined;
     // The previous host finished the run but was lost before it could write the end.
-    if (this.#continuation.isAnswered && (await this.#finish(endOf(this.#endings, this.#run, undefined), 0)).isFinished)
+    if (
+      this.#continuation.isAnswered &&
+      (await this.#finish(runEnd(this.#endings, this.#run, undefined), 0)).isFinished
+    )
       return undefined;
     const next = this.#run.spec.source
       ? "start it again, with --on-worker-loss continue if it may continue on another worker next time."
@@ -238,8 +241,9 @@ class RunProcess {
     if (cli === "courser" && !request.ephemeral && (this.#canGoOn || prepared.workspace))
       this.#checkpoints = this.#keepCheckpoints(prepared);
     const host = { holdCalls: this.#canGoOn, attended, human: this.#questions, signal };
+    if (openHere && cli === "courser" && !this.#checkpoints) return openHere(request, host);
+    const { openLive, openOwn } = await import("../sdk/live/open-live.ts"); // a run in this process needs none of it
     if (cli !== "courser") return openLive({ ...liveOptions(prepared.spec), ...host });
-    if (openHere && !this.#checkpoints) return openHere(request, host);
     return openOwn(request, { ...host, executable: program });
   }
 
@@ -285,7 +289,7 @@ class RunProcess {
   #endNow(error: { message: string; code: string } | undefined): RunEnd {
     const reason: unknown = this.#stop.signal.reason;
     if (reason instanceof UserError) return addEndings(failedEnd(reason, this.#run, "cancelled"), this.#endings);
-    return endOf(this.#endings, this.#run, error);
+    return runEnd(this.#endings, this.#run, error);
   }
 
   async #finish(known: RunEnd, handled: number): Promise<{ isFinished: boolean }> {

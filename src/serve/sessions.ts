@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent, ContextFill, Usage } from "../protocol/event.ts";
 import { isEnding } from "../protocol/run.ts";
-import { addUsage, contextOf, costOfEnding, noUsage } from "../protocol/usage.ts";
+import { addUsage, contextTokens, costOfEnding, noUsage } from "../protocol/usage.ts";
 import { rebuildEvents, splitTurns, stepsOfTurn } from "../sdk/rebuild-events.ts";
 import { loadSession } from "../sdk/sessions/library.ts";
 import type { ReadSession } from "../sdk/sessions/session.ts";
@@ -57,10 +57,10 @@ export async function openSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id:
   const key = `${configDir(env)}\0${tool}\0${id}`;
   const existing = opened.get(key);
   const session = existing?.session.deref();
-  if (session && stampOf(session.path) === existing!.stamp) return session;
+  if (session && sessionStamp(session.path) === existing!.stamp) return session;
   const fresh = await readSession(env, tool, id);
   opened.delete(key);
-  opened.set(key, { stamp: stampOf(fresh.path), session: new WeakRef(fresh) });
+  opened.set(key, { stamp: sessionStamp(fresh.path), session: new WeakRef(fresh) });
   for (const oldest of opened.keys()) {
     if (opened.size <= maxOpened) break;
     opened.delete(oldest);
@@ -71,7 +71,7 @@ export async function openSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id:
 const maxOpened = 20;
 
 /** Returns a number that changes with the session's content. A chat consists of its store and a log file. */
-function stampOf(path: string): number {
+function sessionStamp(path: string): number {
   // A session in a shared database has a path below the database file, which also has a log file.
   const file = existsSync(path) ? path : dirname(path);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) return changedAt(file);
@@ -92,7 +92,7 @@ async function readSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id: string
     ...(model !== undefined && { model }),
     createdAt,
     updatedAt,
-    turns: turnsOf(session),
+    turns: sessionTurns(session),
     problems: losses.map(({ message }) => message),
   };
 }
@@ -128,7 +128,7 @@ function withStarts(turns: SessionTurn[], known: readonly ChatTurn[]): SessionTu
   return turns;
 }
 
-function turnsOf(session: ReadSession): SessionTurn[] {
+function sessionTurns(session: ReadSession): SessionTurn[] {
   const timed = groupMessages(session.messages).map(({ message, from }) => ({ message, at: from[0]!.timestamp, from }));
   return splitTurns(timed).map((group, index) => {
     const usages = group.flatMap(({ from }) => from.flatMap((each) => each.usage ?? []));
@@ -136,7 +136,7 @@ function turnsOf(session: ReadSession): SessionTurn[] {
       id: `${session.id}-${index + 1}`,
       ...(usages.length > 0 && { usage: usages.reduce(addUsage) }),
     });
-    const used = contextOf(usages.at(-1) ?? noUsage);
+    const used = contextTokens(usages.at(-1) ?? noUsage);
     const events = steps.filter((step) => step.type !== "message");
     return {
       number: index + 1,
@@ -190,7 +190,7 @@ export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
       calls,
       outcome: ending?.type ?? null,
       durationMs: ending?.durationMs ?? 0,
-      ...timesOf(events),
+      ...turnTimes(events),
       usage: isObject(ending?.usage) ? ending.usage : null,
       context: ending?.context ?? null,
       costUsd: (ending && costOfEnding(ending)) ?? null,
@@ -198,7 +198,7 @@ export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
   });
 }
 
-function timesOf(events: readonly AgentEvent[]): TurnTimes {
+function turnTimes(events: readonly AgentEvent[]): TurnTimes {
   const clock = new TurnClock();
   for (const event of events) clock.take(event);
   return clock.times();

@@ -14,7 +14,7 @@ let taken = 0;
 export function withFileLock<T>(file: string, work: (stillOurs: () => boolean) => T): T {
   const token = `${process.pid} ${Date.now()}.${++taken}`;
   takeLock(file, token);
-  const stillOurs = () => contentOf(file) === token;
+  const stillOurs = () => readLockFile(file) === token;
   try {
     return work(stillOurs);
   } finally {
@@ -26,7 +26,7 @@ function takeLock(file: string, token: string): void {
   const deadline = Date.now() + longestWaitMs;
   for (let round = 0; ; round++) {
     if (create(file, token)) return;
-    const holder = contentOf(file);
+    const holder = readLockFile(file);
     if (holder !== undefined && isStale(file, holder)) setAside(file, holder, token);
     else if (Date.now() > deadline) {
       throw new UserError(
@@ -65,14 +65,14 @@ function setAside(file: string, holder: string, token: string): void {
   const aside = `${file}.${token.replace(" ", ".")}`;
   try {
     renameSync(file, aside);
-    if (contentOf(aside) !== holder) linkSync(aside, file);
+    if (readLockFile(aside) !== holder) linkSync(aside, file);
   } catch {
     // Another process has already renamed it.
   }
   rmSync(aside, { force: true });
 }
 
-function contentOf(file: string): string | undefined {
+function readLockFile(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {

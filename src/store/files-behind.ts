@@ -73,7 +73,7 @@ function addFile(hashes: Record<string, string>, path: string, context: BehindCo
   const open = [path];
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (Object.hasOwn(hashes, file) || Object.keys(hashes).length >= maxFiles) continue;
-    const content = contentOf(file, context.cwd);
+    const content = readCached(file, context.cwd);
     if (!content) continue;
     hashes[file] = content.hash;
     open.push(...content.loads.filter((each) => isWithin(each, context)));
@@ -86,7 +86,7 @@ type FileContent = { stamp: string; hash: string; loads: readonly string[] };
 /** A cache of file contents, since hooks are checked before each call. */
 const contents = new Map<string, FileContent>();
 
-function contentOf(path: string, cwd: string): FileContent | undefined {
+function readCached(path: string, cwd: string): FileContent | undefined {
   const size = sizeOfFile(path);
   if (size === undefined) return undefined;
   const { ino, mtimeMs, ctimeMs } = statSync(path);

@@ -5,7 +5,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../protocol/hook-events.ts";
 import { nearestName } from "../text/nearest.ts";
 import { shownValue } from "../text/one-line.ts";
-import { linesOf, reportMisspelt } from "./rule-files.ts";
+import { entryLines, reportMisspelt } from "./rule-files.ts";
 
 export type HookFormat = "cursor" | "claude";
 
@@ -47,9 +47,9 @@ export function readCursorHooks({ file, content, warnings }: EntryFile): HookEnt
       warnings.push(`${file}: the event "${name}" is unknown: ${adviceOn(name)} Its hooks do not run.`);
       continue;
     }
-    for (const [index, options] of listOf(file, `hooks.${name}`, list).entries()) {
+    for (const [index, options] of requireList(file, `hooks.${name}`, list).entries()) {
       const entry = `hooks.${name}[${index}]`;
-      const checked = objectOf(file, entry, options);
+      const checked = requireObject(file, entry, options);
       reportMisspelt(file, checked, optionNames, warnings, `${entry}.`);
       const read = readOptions(file, { event: name, format: "cursor", entry, options: checked }, warnings);
       const matcher = matcherOf(file, entry, checked);
@@ -74,13 +74,13 @@ export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEnt
         warnings.push(`${file}: the event "${name}" is unknown: did you mean "${meant}"? Its hooks do not run.`);
       continue;
     }
-    for (const [index, group] of listOf(file, `hooks.${name}`, groups).entries()) {
+    for (const [index, group] of requireList(file, `hooks.${name}`, groups).entries()) {
       const place = `hooks.${name}[${index}]`;
-      const checked = objectOf(file, place, group);
+      const checked = requireObject(file, place, group);
       const matcher = matcherOf(file, place, checked);
-      for (const [inner, options] of listOf(file, `${place}.hooks`, checked["hooks"]).entries()) {
+      for (const [inner, options] of requireList(file, `${place}.hooks`, checked["hooks"]).entries()) {
         const entry = `${place}.hooks[${inner}]`;
-        const input = { event, format: "claude" as const, entry, options: objectOf(file, entry, options) };
+        const input = { event, format: "claude" as const, entry, options: requireObject(file, entry, options) };
         const read = readOptions(file, input, warnings);
         if (read) found.push({ ...read, ...(matcher !== undefined && { matcher }) });
       }
@@ -153,15 +153,15 @@ function textField(file: string, entry: string, options: JsonObject, key: string
 
 function hooksIn(file: string, content: JsonObject): JsonObject {
   if (content["hooks"] === undefined) return {};
-  return objectOf(file, "hooks", content["hooks"]);
+  return requireObject(file, "hooks", content["hooks"]);
 }
 
-function listOf(file: string, entry: string, value: unknown): unknown[] {
+function requireList(file: string, entry: string, value: unknown): unknown[] {
   if (Array.isArray(value)) return value as unknown[];
   throw invalidEntryError(file, entry, `must be a list, not ${shownValue(value)}`);
 }
 
-function objectOf(file: string, entry: string, value: unknown): JsonObject {
+function requireObject(file: string, entry: string, value: unknown): JsonObject {
   if (isObject(value)) return value;
   throw invalidEntryError(file, entry, `must be an object, not ${shownValue(value)}`);
 }
@@ -184,7 +184,7 @@ function adviceOn(name: string): string {
 }
 
 function invalidEntryError(file: string, entry: string, why: string): UserError {
-  const line = linesOf(file)(entry) ?? linesOf(file)(entry.replace(/\.\w+$/, ""));
+  const line = entryLines(file)(entry) ?? entryLines(file)(entry.replace(/\.\w+$/, ""));
   return new UserError(
     "CONFIG_INVALID",
     `${file}${line === undefined ? "" : `, line ${line}`}: "${entry}" ${why}. Fix it: an invalid hook guards nothing.`,

@@ -45,14 +45,14 @@ function applyToValue(content: JsonObject, { path, ...edit }: JsonEdit): JsonObj
 function editText(text: string, edit: JsonEdit): string {
   const places = rangesIn(text);
   if (edit.type === "remove") return removeText(text, places, edit.path);
-  const list = edit.type === "append" ? places.get(nameOf(edit.path)) : undefined;
+  const list = edit.type === "append" ? places.get(pathText(edit.path)) : undefined;
   if (list) return insertText(text, list, edit.value);
   // Add the rest of the path as a new member to the deepest object that exists.
   let depth = edit.path.length - 1;
-  while (depth > 0 && !places.has(nameOf(edit.path.slice(0, depth)))) depth--;
+  while (depth > 0 && !places.has(pathText(edit.path.slice(0, depth)))) depth--;
   const value = edit.type === "append" ? [edit.value] : edit.value;
   const member = edit.path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-  return insertText(text, places.get(nameOf(edit.path.slice(0, depth)))!, member, String(edit.path[depth]));
+  return insertText(text, places.get(pathText(edit.path.slice(0, depth)))!, member, String(edit.path[depth]));
 }
 
 /** Inserts at the end of an object or a list, on separate lines if the last item is. */
@@ -84,9 +84,9 @@ function insertText(text: string, { start, end, lastChild }: JsonRange, value: u
 
 /** Removes an item with its comma, and its key if it has one. Comments around it stay. */
 function removeText(text: string, places: Map<string, JsonRange>, path: JsonPath): string {
-  const holder = places.get(nameOf(path.slice(0, -1)))!;
+  const holder = places.get(pathText(path.slice(0, -1)))!;
   const children = childrenOf(places, holder);
-  const place = places.get(nameOf(path))!;
+  const place = places.get(pathText(path))!;
   const index = children.indexOf(place);
   const before = index === 0 ? holder.start + 1 : children[index - 1]!.end;
   const comma = pastBlanks(text, place.end);
@@ -117,7 +117,7 @@ function childrenOf(places: Map<string, JsonRange>, holder: JsonRange): JsonRang
   return children;
 }
 
-function nameOf(path: JsonPath): string {
+function pathText(path: JsonPath): string {
   return path.reduce<string>(
     (name, key) => (typeof key === "number" ? `${name}[${key}]` : name === "" ? key : `${name}.${key}`),
     "",

@@ -12,7 +12,7 @@ export type ApprovalContext = VariableContext & { configDir: string };
 
 /** Returns whether this exact definition was approved, with the workspace files that it names in their current state. */
 export function isApprovedServer(server: McpServer, context: ApprovalContext): boolean {
-  const saved = objectAt(recordOf(context), "servers", keyOf(server));
+  const saved = objectAt(recordOf(context), "servers", serverKey(server));
   if (saved["hash"] === definitionHash(server))
     return canonicalJson(saved["files"] ?? {}) === canonicalJson(serverHashes(server, context));
   return isApprovedByOriginal(server, context);
@@ -21,7 +21,7 @@ export function isApprovedServer(server: McpServer, context: ApprovalContext): b
 /** Approves a server until its definition or a file behind it changes. */
 export function approveServer(server: McpServer, context: ApprovalContext): void {
   const entry = { hash: definitionHash(server), files: serverHashes(server, context) };
-  update(context, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [keyOf(server)]: entry } }));
+  update(context, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [serverKey(server)]: entry } }));
   enableServer(server, context);
 }
 
@@ -53,7 +53,7 @@ export class ToolPins {
   constructor(server: McpServer, context: ApprovalContext) {
     this.#server = server;
     this.#place = context;
-    this.#seen = objectAt(pinsRecord(server, context), "tools", keyOf(server));
+    this.#seen = objectAt(pinsRecord(server, context), "tools", serverKey(server));
   }
 
   status(tool: ToolDescription): ToolPinStatus {
@@ -88,7 +88,7 @@ function updatePins(
   context: ApprovalContext,
   change: (seen: JsonObject) => JsonObject | undefined,
 ): void {
-  const key = keyOf(server);
+  const key = serverKey(server);
   const changed = (record: JsonObject) => {
     const { [key]: seen, ...others } = objectAt(record, "tools");
     const next = change(isObject(seen) ? seen : {});
@@ -133,7 +133,7 @@ function disabledIn({ disabled }: JsonObject): string[] {
 }
 
 /** Returns a server's key, which includes its file: servers of the same name in different files are different. */
-function keyOf({ scope, file, name }: McpServer): string {
+function serverKey({ scope, file, name }: McpServer): string {
   return scope === "user" ? name : `${file}#${name}`;
 }
 

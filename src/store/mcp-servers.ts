@@ -57,10 +57,10 @@ export function serversIn(content: JsonObject, place: McpFile, warnings: string[
   }
   if (!isObject(servers))
     throw new UserError("CONFIG_INVALID", `${file}: "mcpServers" must be an object of named servers. Fix it.`);
-  return Object.entries(servers).map(([name, entry]) => serverOf(name, entry, place, warnings));
+  return Object.entries(servers).map(([name, entry]) => parseServer(name, entry, place, warnings));
 }
 
-function serverOf(name: string, entry: unknown, place: McpFile, warnings: string[]): McpServer {
+function parseServer(name: string, entry: unknown, place: McpFile, warnings: string[]): McpServer {
   const base = { ...place, name };
   if (!isObject(entry)) return { ...base, definition: {}, transport: "stdio", problem: "it must be an object" };
   const problems: string[] = [];

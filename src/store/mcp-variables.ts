@@ -41,7 +41,7 @@ export function resolveServer(server: McpServer, context: VariableContext): Reso
   const fromFile = definition.envFile === undefined ? {} : variablesIn(resolve(cwd, fill(definition.envFile)));
   return {
     kind: "command",
-    command: [programOf(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
+    command: [resolveProgram(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
     cwd,
     env: { ...smallEnvironment(context.env), ...fromFile, ...mapValues(definition.env, fill) },
     ...(definition.envFile !== undefined && { fromFile }),
@@ -74,7 +74,7 @@ function workingFolder({ definition: { cwd }, folder }: McpServer, context: Vari
 }
 
 /** A path is relative to the server's working folder; a bare name is looked up in PATH. */
-function programOf(command: string, cwd: string): string {
+function resolveProgram(command: string, cwd: string): string {
   return /[\\/]/.test(command) && !isAbsolute(command) ? join(cwd, command) : command;
 }
 

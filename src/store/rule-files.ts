@@ -191,7 +191,7 @@ export function reportMisspelt(
 }
 
 /** Returns a function that gives the line of an entry, from 1. */
-export function linesOf(file: string): (entry: string | undefined) => number | undefined {
+export function entryLines(file: string): (entry: string | undefined) => number | undefined {
   try {
     const text = readFileSync(file, "utf8").replace(/^\ufeff/, "");
     const places = rangesIn(text);
@@ -205,7 +205,7 @@ export function linesOf(file: string): (entry: string | undefined) => number | u
 }
 
 function invalidRuleError(file: string, why: string, entry?: string): UserError {
-  const line = linesOf(file)(entry);
+  const line = entryLines(file)(entry);
   return new UserError(
     "CONFIG_INVALID",
     `${file}${line === undefined ? "" : `, line ${line}`}: ${why.replace(/[.?]?$/, (end) => end || ".")} Fix it: an invalid deny rule protects nothing.`,

@@ -71,10 +71,10 @@ export function loadSandboxSettings(input: SandboxSettingsInput): SandboxSetting
 }
 
 function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, warnings: string[]): SandboxSettings {
-  const boundary = user.readBoundary ?? wordOf(config, "readBoundary", boundaries, configFile, warnings) ?? "system";
+  const boundary = user.readBoundary ?? parseWord(config, "readBoundary", boundaries, configFile, warnings) ?? "system";
   const none = user.type === "insecure_none";
   return {
-    mode: none ? "disabled" : (wordOf(config, "mode", modeWords, configFile, warnings) ?? "auto"),
+    mode: none ? "disabled" : (parseWord(config, "mode", modeWords, configFile, warnings) ?? "auto"),
     type: user.type === "workspace_readonly" ? "workspace_readonly" : "workspace_readwrite",
     readwritePaths: user.additionalReadwritePaths ?? [],
     readonlyPaths: user.additionalReadonlyPaths ?? [],
@@ -159,7 +159,7 @@ const boundaries = { system: "system", workspace: "workspace" } as const;
 
 function networkOf(user: SandboxFile, config: JsonObject, file: string, warnings: string[]): NetworkSettings {
   const policy = user.networkPolicy ?? {};
-  const asked = wordOf(config, "networkAccess", networkWords, file, warnings) ?? "listed";
+  const asked = parseWord(config, "networkAccess", networkWords, file, warnings) ?? "listed";
   const deny = policy.deny ?? [];
   if (asked === "none") return { default: "deny", allow: [], deny };
   // The default in sandbox.json wins; without one, networkAccess of cli-config.json decides.
@@ -167,7 +167,7 @@ function networkOf(user: SandboxFile, config: JsonObject, file: string, warnings
   return { default: byDefault, allow: policy.allow ?? [], deny };
 }
 
-function wordOf<Value extends string>(
+function parseWord<Value extends string>(
   config: JsonObject,
   key: string,
   words: Record<string, Value>,

@@ -171,14 +171,14 @@ function contentsOf(configDir: string): Contents {
 function readValue(setting: Setting, files: Contents, env: NodeJS.ProcessEnv): SettingValue {
   const fromVariable = setting.variable && env[setting.variable];
   if (fromVariable) return { setting, value: fromVariable, source: setting.variable! };
-  const field = fieldAt(files[setting.file], pathOf(setting));
+  const field = fieldAt(files[setting.file], settingPath(setting));
   const value = field === undefined || !setting.stored ? field : setting.stored.read(field);
   return value === undefined
     ? { setting, value: setting.default, source: setting.default === undefined ? "not set" : "default" }
     : { setting, value, source: setting.file };
 }
 
-function pathOf({ path, name }: Setting): readonly string[] {
+function settingPath({ path, name }: Setting): readonly string[] {
   return path ?? name.split(".");
 }
 
@@ -225,7 +225,7 @@ export function parseSetting({ name, check }: Setting, typed: string): unknown {
 /** Saves a value, or removes it if undefined. Returns whether the file was changed. */
 export function saveSetting(configDir: string, setting: Setting, value: unknown): boolean {
   const file = join(configDir, setting.file);
-  const path = pathOf(setting);
+  const path = settingPath(setting);
   return editConfig({ file, scope: "user" }, (current) => {
     const holder = fieldAt(current?.content ?? {}, path.slice(0, -1));
     if (holder !== undefined && !isObject(holder))

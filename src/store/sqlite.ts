@@ -177,7 +177,7 @@ export function storeError(error: unknown, path: string): UserError {
   const isKnown =
     !Number.isNaN(primaryCode(error as SqliteFailure)) || /^E[A-Z0-9]+$/.test((error as SqliteFailure).code ?? "");
   if (!isKnown) throw error;
-  const code = codeOf(error as SqliteFailure, path);
+  const code = storeCodeOf(error as SqliteFailure, path);
   const reason = (error as SqliteFailure).errstr ?? systemErrorText(error);
   return new UserError(code, texts[code](path, reason));
 }
@@ -232,7 +232,7 @@ const systemCodes: Record<string, StoreCode> = {
   EPERM: "STORE_READONLY",
 };
 
-function codeOf(error: SqliteFailure, path: string): StoreCode {
+function storeCodeOf(error: SqliteFailure, path: string): StoreCode {
   const primary = primaryCode(error);
   if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? hindranceOf(path) ?? "STORE_FAILED";
   // The system's error is closer to the cause than "unable to open" and "I/O error".

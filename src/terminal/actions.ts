@@ -39,7 +39,7 @@ function inBackground(work: (app: App) => Promise<unknown>): Action {
   };
 }
 
-function placeOf({ env, conversation }: App): { env: NodeJS.ProcessEnv; cwd: string } {
+function editorPlace({ env, conversation }: App): { env: NodeJS.ProcessEnv; cwd: string } {
   return { env, cwd: conversation.request.workspace };
 }
 
@@ -120,7 +120,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
       ],
       from: "end",
       async copy(text) {
-        const copied = await copyText(text, placeOf(app));
+        const copied = await copyText(text, editorPlace(app));
         if (copied.type === "copied") return "copied";
         return app.copyByTerminal(text) ? "copied, if your terminal lets programs copy" : copied.message;
       },
@@ -137,12 +137,12 @@ const actions: Readonly<Record<AppAction, Action>> = {
     return undefined;
   },
   externalEditor: inBackground(async (app) => {
-    const edited = await app.lend(() => editExternally(app.editor.text(), placeOf(app)));
+    const edited = await app.lend(() => editExternally(app.editor.text(), editorPlace(app)));
     if (edited.type === "edited") app.editor.setEdited(edited.text);
     else app.complain(edited.message);
   }),
   pasteImage: inBackground(async (app) => {
-    const found = await readClipboardImage(placeOf(app));
+    const found = await readClipboardImage(editorPlace(app));
     if (found.type === "image") app.editor.insertImage(found.image);
     else app.say(found.message);
     app.redraw();

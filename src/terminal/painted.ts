@@ -132,7 +132,7 @@ function shownColours(codes: string): string | undefined {
 }
 
 /** Splits a line into colour codes and the text between them. */
-function* piecesOf(line: Painted): Generator<{ code: string } | { text: string }> {
+function* splitAtCodes(line: Painted): Generator<{ code: string } | { text: string }> {
   for (const [index, part] of line.split(/(\x1b\[[0-9;:]*m)/).entries()) {
     if (part !== "") yield index % 2 === 1 ? { code: part } : { text: part };
   }
@@ -154,7 +154,7 @@ export function cut(line: Painted, width: number): Painted {
   let kept = "";
   let room = width - 1;
   let isColoured = false;
-  for (const piece of piecesOf(line)) {
+  for (const piece of splitAtCodes(line)) {
     if ("code" in piece) {
       kept += piece.code;
       isColoured = !/\x1b\[0?m/.test(piece.code);
@@ -215,7 +215,7 @@ export function wrap(
     used = indentWidth;
     isEmpty = true;
   };
-  for (const piece of wordsOf(line)) {
+  for (const piece of splitIntoWords(line)) {
     if ("code" in piece) {
       colours = /^\x1b\[0?m$/.test(piece.code) ? "" : colours + piece.code;
       current += piece.code;
@@ -255,8 +255,8 @@ const breaks =
   /( +|[\u3008\u300a\u300c\u300e\u3010\u3014\uff08\uff3b\uff5b]*[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60][\u3001\u3002\u3005\u3009\u300b\u300d\u300f\u3011\u3015\u30fb\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3d\uff5d\u2026]*)/u;
 
 /** Splits a line into words and blanks. A word that changes colour may be broken there. */
-function* wordsOf(line: Painted): Generator<{ code: string } | { text: string; width: number }> {
-  for (const piece of piecesOf(line)) {
+function* splitIntoWords(line: Painted): Generator<{ code: string } | { text: string; width: number }> {
+  for (const piece of splitAtCodes(line)) {
     if ("code" in piece) yield piece;
     else for (const part of piece.text.split(breaks)) if (part !== "") yield { text: part, width: textWidth(part) };
   }

@@ -3,7 +3,13 @@
 import { isObject } from "../json/object.ts";
 import type { Part } from "../protocol/message.ts";
 import { digestOf } from "../text/digest.ts";
-import { type DescribedMessage, type DescribedRequest, digestOfParts, digestOfRequest, partsOf } from "./describe.ts";
+import {
+  type DescribedMessage,
+  type DescribedRequest,
+  digestOfParts,
+  digestOfRequest,
+  expandParts,
+} from "./describe.ts";
 import { createNormaliser, type Normaliser, normaliseEnvironment } from "./normalise.ts";
 import type { KeptPart, Recording, SystemPart } from "./recording.ts";
 import { quoteText, textDifference } from "./text-difference.ts";
@@ -14,7 +20,7 @@ export function wholeRequests(recording: Recording): DescribedRequest[] {
   return recording.requests.map((line) => {
     const before = line.agent === undefined ? undefined : last.get(line.agent);
     const added = line.messages.added.map((message): DescribedMessage => {
-      const parts = partsOf(message, (number) => recording.replies.get(number)?.parts ?? []) as KeptPart[];
+      const parts = expandParts(message, (number) => recording.replies.get(number)?.parts ?? []) as KeptPart[];
       return { role: message.role, digest: message.digest, parts };
     });
     const request: DescribedRequest = {
@@ -38,7 +44,7 @@ export function changedSince(recording: Recording, number: number, whole: Descri
     const now = digestOfParts(parts, normalise);
     if (now === digest) continue;
     const texts = parts.map((part) => quoteText(textOfPart(part))).join(", ");
-    return `request ${number}, messages[${index}] (${nameOf(role, parts, callNames(whole.messages))}): recorded with the digest ${digest}, now ${now}: ${texts}`;
+    return `request ${number}, messages[${index}] (${partName(role, parts, callNames(whole.messages))}): recorded with the digest ${digest}, now ${now}: ${texts}`;
   }
   if (digestOfRequest(whole) !== whole.digest) return `request ${number}: its digest is not that of its parts`;
   return undefined;
@@ -135,7 +141,7 @@ export function messagesDifference(
     const where = `messages[${index}]`;
     if (!one || !other) {
       const there = (one ?? other)!;
-      const name = nameOf(there.role, there.parts, callNames(one ? recorded : now));
+      const name = partName(there.role, there.parts, callNames(one ? recorded : now));
       const quotedText = `${name} ${quoteText(textOfPart(there.parts[0]))}`;
       return one ? `${where}: recorded ${quotedText}, now nothing` : `${where}: recorded nothing, now ${quotedText}`;
     }
@@ -143,7 +149,7 @@ export function messagesDifference(
     // Texts are equal if they differ only in paths that have the same role in their runs.
     if (difference === undefined) continue;
     const { part, words } = difference;
-    return `${where} (${nameOf(other.role, part ? [part] : other.parts, callNames(now))})${words}`;
+    return `${where} (${partName(other.role, part ? [part] : other.parts, callNames(now))})${words}`;
   }
   return undefined;
 }
@@ -176,7 +182,7 @@ function callNames(messages: readonly DescribedMessage[]): ReadonlyMap<string, s
   return new Map(calls.map(({ id, name }) => [id, name]));
 }
 
-function nameOf(role: string, parts: readonly (KeptPart | Part)[], calls: ReadonlyMap<string, string>): string {
+function partName(role: string, parts: readonly (KeptPart | Part)[], calls: ReadonlyMap<string, string>): string {
   const results = parts.filter((part) => part.type === "tool_result");
   if (results.length === 0) return role;
   const named = results.map(({ id }) => `${calls.get(id) ?? "a tool"}, ${id}`);

@@ -136,7 +136,7 @@ export function redacted<Value>(value: Value, redact: Redact): Value {
 }
 
 /** Returns the parts of a message, resolving a reference to a reply. */
-export function partsOf(
+export function expandParts(
   message: KeptMessage,
   reply: (number: number) => readonly Part[],
 ): readonly (KeptPart | Part)[] {

@@ -117,7 +117,7 @@ async function eventsFromReplies(
     wholeTurns: 1,
   };
   const events = rebuildEvents(record).flatMap(({ events }) => events);
-  return [...events.filter(({ type }) => type !== "done" && type !== "fail"), endingOf(messages, usage, failure)];
+  return [...events.filter(({ type }) => type !== "done" && type !== "fail"), endingEvent(messages, usage, failure)];
 }
 
 const maxReplies = 200;
@@ -128,7 +128,7 @@ function withWholePath(part: Part, cwd: string): Part {
   return { ...part, args: { ...part.args, path: resolve(cwd, part.args["path"]) } };
 }
 
-function endingOf(messages: readonly Message[], usage: Usage, failure: ModelError | undefined): AgentEvent {
+function endingEvent(messages: readonly Message[], usage: Usage, failure: ModelError | undefined): AgentEvent {
   const numbers = { durationMs: 20, apiDurationMs: 20, requestId: randomUuid(), usage };
   if (failure) return { type: "fail", message: failure.message, code: failure.code, ...numbers };
   const replyTexts = messages.filter(({ role }) => role === "assistant").map(messageText);
@@ -212,7 +212,7 @@ export const faults = {
 
 export type FaultName = keyof typeof faults;
 
-export function planOf(lines: readonly string[], exit: number, fault: FaultName | undefined): FakePlan {
+export function planOutput(lines: readonly string[], exit: number, fault: FaultName | undefined): FakePlan {
   const plan: FakePlan = { chunks: lines.map((line) => chunk(line)), end: exit };
   return fault === undefined ? plan : faults[fault].apply(plan);
 }

@@ -11,10 +11,10 @@ import { createNormaliser, placesOf } from "./normalise.ts";
 import { type RecordingHeader, type RecordingLine, type RequestLine, recordingVersion } from "./recording.ts";
 
 export function* recordingExport(record: ChatRecord): Generator<string> {
-  for (const line of linesOf(record)) yield `${JSON.stringify(redacted(line, redact))}\n`;
+  for (const line of recordingLines(record)) yield `${JSON.stringify(redacted(line, redact))}\n`;
 }
 
-function* linesOf(record: ChatRecord): Generator<RecordingHeader | RecordingLine> {
+function* recordingLines(record: ChatRecord): Generator<RecordingHeader | RecordingLine> {
   const turns = rebuildEvents(record);
   const init = turns[0]?.events.find((event) => event.type === "init");
   const header = headerOf(record, init);

@@ -138,7 +138,7 @@ export function parseRecording(text: string, file: string): Recording {
       1,
       `its format is version ${first.value["recording"]}, this program reads version ${recordingVersion}`,
     );
-  const header = wholeHeader(first.value, initOf(rest));
+  const header = wholeHeader(first.value, findInit(rest));
   const wrong = headerFault(header);
   if (wrong !== undefined) return refuse(1, wrong);
   const lines: RecordingLine[] = [];
@@ -160,7 +160,7 @@ export function parseRecording(text: string, file: string): Recording {
 }
 
 /** Finds the `init` event, which is among the first. */
-function initOf(lines: readonly { value: unknown }[]): Extract<AgentEvent, { type: "init" }> | undefined {
+function findInit(lines: readonly { value: unknown }[]): Extract<AgentEvent, { type: "init" }> | undefined {
   const found = lines.find(
     ({ value }) => isObject(value) && isObject(value["event"]) && value["event"]["type"] === "init",
   );

@@ -46,7 +46,7 @@ export class ReplayModel implements Provider {
     this.#used.add(index);
     if (difference !== undefined) yield { type: "notice", kind: "replay", message: difference };
     const reply = this.#recording.replies.get(index + 1);
-    for (const part of reply?.parts ?? []) yield* chunksOf(part);
+    for (const part of reply?.parts ?? []) yield* replayChunks(part);
     if (reply?.usage) yield { type: "usage", usage: reply.usage };
     if (reply?.error) throw new ModelError(reply.error.code, reply.error.message);
     if (!reply || reply.cut)
@@ -96,7 +96,7 @@ export class ReplayModel implements Provider {
   }
 }
 
-function* chunksOf({ deltas, ...part }: ReplyPart): Generator<ModelChunk> {
+function* replayChunks({ deltas, ...part }: ReplyPart): Generator<ModelChunk> {
   if (part.type === "text" || part.type === "thinking") {
     let from = 0;
     for (const size of deltas ?? [part.text.length]) {

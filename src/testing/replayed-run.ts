@@ -51,7 +51,7 @@ export class ReplayedRun implements LiveRun {
     this.#log = new EventLog(new MemoryKeeper(), options.check?.host);
     const [start = [], ...turns] = splitTurns(recording.lines);
     this.#turns = turns;
-    this.prompts = turns.map((lines) => promptOf(lines) ?? "");
+    this.prompts = turns.map((lines) => firstPrompt(lines) ?? "");
     for (const line of start) for (const event of eventsIn(line)) this.#log.append(event);
   }
 
@@ -245,7 +245,7 @@ function splitTurns(lines: readonly RecordingLine[]): RecordingLine[][] {
   return [start, ...turns];
 }
 
-function promptOf(lines: readonly RecordingLine[]): string | undefined {
+function firstPrompt(lines: readonly RecordingLine[]): string | undefined {
   for (const line of lines) if ("event" in line && line.event.type === "user") return line.event.text;
   return undefined;
 }

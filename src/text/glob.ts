@@ -26,7 +26,7 @@ export function matchesText(pattern: string, text: string, options: GlobOptions 
   // Compare patterns without wildcards directly, since most are plain names.
   if (/^[\w./ -]*$/.test(pattern)) return options.fold ? pattern.toLowerCase() === foldText(text) : pattern === text;
   const wanted = options.fold ? foldText(text) : text;
-  return alternativesOf(pattern, options).some((each) => matchesName(piecesOf(tokensOf(each, options)), wanted));
+  return alternativesOf(pattern, options).some((each) => matchesName(splitPieces(tokenize(each, options)), wanted));
 }
 
 /** Compiles a test for whole path components, for repeated use; `**` stands for any number of components. */
@@ -34,7 +34,7 @@ export function compilePath(pattern: string, options: GlobOptions = {}): (path: 
   const compiled = alternativesOf(pattern, options).map((alternative) => {
     const segments = alternative
       .split("/")
-      .map((segment): Segment => (segment === "**" ? "any" : piecesOf(tokensOf(segment, options))));
+      .map((segment): Segment => (segment === "**" ? "any" : splitPieces(tokenize(segment, options))));
     return { segments, needed: segments.flat().findLast(isNeeded) ?? "" };
   });
   return (path) => {
@@ -64,7 +64,7 @@ export type GlobToken = OneCharacter | typeof star;
 type Piece = readonly OneCharacter[] | string;
 export type Segment = readonly Piece[] | "any";
 
-export function tokensOf(pattern: string, options: GlobOptions): GlobToken[] {
+export function tokenize(pattern: string, options: GlobOptions): GlobToken[] {
   const tokens: GlobToken[] = [];
   for (let at = 0; at < pattern.length; ) {
     const set = pattern[at] === "[" && options.brackets ? setAt(pattern, at + 1, options.fold) : undefined;
@@ -147,7 +147,7 @@ export function setAt(text: string, start: number, ignoreCase = false) {
   }
 }
 
-export function piecesOf(tokens: readonly GlobToken[]): Piece[] {
+export function splitPieces(tokens: readonly GlobToken[]): Piece[] {
   const pieces: OneCharacter[][] = [[]];
   for (const token of tokens) {
     if (token === star) pieces.push([]);
@@ -182,7 +182,7 @@ export function matchesNames(segments: readonly Segment[], names: readonly strin
 export function matchesName(pieces: readonly Piece[], name: string, effort?: Effort): boolean {
   if (effort) effort.left -= 4 + pieces.length;
   const last = pieces.at(-1)!;
-  let at = endOf(pieces[0]!, name, 0);
+  let at = matchEnd(pieces[0]!, name, 0);
   if (pieces.length === 1) return at === name.length;
   for (let index = 1; index < pieces.length - 1; index++) {
     if (at === -1) return false;
@@ -195,7 +195,7 @@ export function matchesName(pieces: readonly Piece[], name: string, effort?: Eff
 }
 
 /** Returns where a piece that begins at `from` ends, or -1 if it does not match. */
-function endOf(piece: Piece, name: string, from: number): number {
+function matchEnd(piece: Piece, name: string, from: number): number {
   if (typeof piece === "string") return name.startsWith(piece, from) ? from + piece.length : -1;
   let at = from;
   for (const one of piece) {
@@ -253,7 +253,7 @@ function fitsAtEnd(piece: Piece, name: string, from: number): boolean {
   if (typeof piece === "string") return name.length - piece.length >= from && name.endsWith(piece);
   let at = name.length;
   for (let left = piece.length; left > 0 && at > from; left--) at -= name.codePointAt(at - 2)! > 0xffff ? 2 : 1;
-  return at >= from && endOf(piece, name, at) === name.length;
+  return at >= from && matchEnd(piece, name, at) === name.length;
 }
 
 /** Expands `a{b,c}` to `ab`, `ac`. Returns undefined if there would be too many. */
@@ -302,7 +302,7 @@ function segmentsMeet(operand: string, pattern: string): boolean {
   if (/^[*?[]/.test(operand) && pattern.startsWith(".")) return false;
   const options = { brackets: true };
   const isStar = (token: GlobToken | undefined) => token === star;
-  return canMatchSame(tokensOf(operand, options), tokensOf(pattern, options), isStar, (one, other) => {
+  return canMatchSame(tokenize(operand, options), tokenize(pattern, options), isStar, (one, other) => {
     if (typeof one === "string") return isOne(other as OneCharacter, one);
     // Assume that two sets of characters overlap, which is the cautious answer.
     return typeof other === "string" ? isOne(one as OneCharacter, other) : true;

@@ -3,9 +3,7 @@
 /** Terminal strings (titles, links), sequences with parameters (colours, movements), and short ones. */
 const escapes = /\x1b(?:[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\[[0-?]*[ -/]*[@-~]|[ -/]+[0-~]|[0-~])/g;
 
-/**
- * Returns output as plain text. Of a line that was overwritten, the last version is kept; of several blank lines, one.
- */
+/** Returns output as plain text: of an overwritten line the last version, of several blank lines one. */
 export function plainOutput(text: string): string {
   const plain = text.includes("\x1b") ? text.replace(escapes, "") : text;
   const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;

@@ -28,7 +28,7 @@ const views = new Map(
     apply_patch: viewOfPatch,
     read: ({ path, offset, limit }, { content }) => ({
       what: `${textOrEmpty(path)}${offset || limit ? ` (${[offset && `from line ${offset}`, limit && `${limit} lines`].filter(Boolean).join(", ")})` : ""}`,
-      output: codePiece(content, languageOf(textOrEmpty(path))),
+      output: codePiece(content, languageForPath(textOrEmpty(path))),
     }),
     ls: ({ path }, { directoryTreeRoot, content }) => ({
       what: textOrEmpty(path),
@@ -247,6 +247,6 @@ function mcpText(content: unknown): string {
 }
 
 /** Returns the language of a file for highlighting, which is its extension. */
-function languageOf(path: string): string {
+function languageForPath(path: string): string {
   return /\.([a-z0-9]{1,12})$/i.exec(path)?.[1]?.toLowerCase() ?? "text";
 }

@@ -33,7 +33,7 @@ export function hunksOfDiff(diff: string): DiffLine[][] {
 }
 
 /** Returns the line's new number, or its old one. */
-export function numberOf({ before, after }: DiffLine): number | undefined {
+export function lineNumber({ before, after }: DiffLine): number | undefined {
   return after ?? before;
 }
 

@@ -50,7 +50,7 @@ export async function fetchPage(url: string, { cache, ...request }: PageRequest)
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
-  const kind = kindOf(response.headers, bytes, response.url);
+  const kind = contentKind(response.headers, bytes, response.url);
   if (response.status < 200 || response.status > 299)
     throw refusedPage(response.status, response.statusText, kind, bytes);
   const read = await readerOf(kind)(bytes, {
@@ -116,7 +116,7 @@ function readerOf({ type }: ContentKind): Reader {
 }
 
 /** Determines the content type from the header, or from the first bytes if the header is of no use. */
-function kindOf(headers: Headers, bytes: Buffer, url: string): ContentKind {
+function contentKind(headers: Headers, bytes: Buffer, url: string): ContentKind {
   const [named = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = /^\s*charset\s*=\s*"?([^\s"]+)/.exec(parameters.find((each) => each.includes("charset")) ?? "")?.[1];
   const type = named.trim();

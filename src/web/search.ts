@@ -47,7 +47,7 @@ export async function searchWeb(query: string, request: SearchRequest): Promise<
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   });
   const text = await boundedText(answer, kind.name);
-  if (answer.status < 200 || answer.status > 299) throw refusal(engine, answer.status, text);
+  if (answer.status < 200 || answer.status > 299) throw engineRefusal(engine, answer.status, text);
   const value = tryParse(text);
   const results = isObject(value) ? kind.results(value) : undefined;
   if (!Array.isArray(results))
@@ -78,7 +78,7 @@ const advice: Record<number, string> = {
   429: "Rate limit reached; wait, or use another engine",
 };
 
-function refusal({ kind, url, key }: SearchEngine, status: number, text: string): SearchError {
+function engineRefusal({ kind, url, key }: SearchEngine, status: number, text: string): SearchError {
   const isRedirect = status >= 300 && status <= 399;
   const why = isRedirect
     ? "It redirects, which is not followed; configure the address that it points to"

@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } f
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { readJson, realOf, replaceFile } from "../store/json-file.ts";
+import { readJson, realPathOrSame, replaceFile } from "../store/json-file.ts";
 
 export type WorktreeRecord = {
   name: string;
@@ -73,7 +73,7 @@ export function findWorktree(configDir: string, source: string, name: string): W
 
 /** Returns the worktree that contains `directory`, which must be a real path. */
 export function worktreeAt(configDir: string, directory: string): Worktree | undefined {
-  const folder = worktreesDir(realOf(configDir));
+  const folder = worktreesDir(realPathOrSame(configDir));
   const [repository, name] = relative(folder, directory).split(sep);
   return repository && name && repository !== ".." ? readRecord(join(folder, repository, name)) : undefined;
 }

@@ -75,7 +75,7 @@ export async function recordState({ call }: Pick<WorkspaceStates, "call">): Prom
 }
 
 /** Returns the HEAD commit of the workspace's own repository, or an empty string if there is none. */
-export async function headOf({ workspace, call }: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
+export async function headCommit({ workspace, call }: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
   const callOptions = { cwd: workspace, env: call.env, variables: { GIT_DIR: join(workspace, ".git") } };
   return (await tryGit(["rev-parse", "--verify", "--quiet", "HEAD"], callOptions)).stdout.trim();
 }
@@ -86,7 +86,7 @@ export async function repositoryMark(states: Pick<WorkspaceStates, "workspace" |
   const callOptions = { cwd: states.workspace, env: states.call.env, variables: { GIT_DIR: folder } };
   const refs = await tryGit(["for-each-ref", "--format=%(objectname) %(refname)"], callOptions);
   const isMerging = lstatSync(join(folder, "MERGE_HEAD"), { throwIfNoEntry: false }) !== undefined;
-  return `${await headOf(states)} ${isMerging ? "merging" : ""}\n${refs.stdout}`;
+  return `${await headCommit(states)} ${isMerging ? "merging" : ""}\n${refs.stdout}`;
 }
 
 /** Writes a bundle with everything, beyond the workspace's source, that another machine needs to restore this state. */

@@ -155,7 +155,7 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
   });
 
   it.each(["rm -rf .git src", "git gc -q --prune=now; rm -r src", "rm -rf .[a-z]* *", 'rm -rf "$PWD"/*; rm -rf .git'])(
-    "nothing is borrowed before `%s`",
+    "snapshots borrow no contents from git before `%s`",
     async (command) => {
       commitFiles();
       const turn = bench.turn();

@@ -318,7 +318,7 @@ describe("permissions of a run", () => {
     expect(lines.at(-1)!["permission_denials"]).toHaveLength(2);
   });
 
-  it("with auto-review, the user's model reviews what would be asked", async () => {
+  it("with auto-review, the user's model decides about calls that the user would be asked about", async () => {
     const workspace = make(
       { allow: [], deny: ["Shell(rm)"] },
       { approvalMode: "auto-review", sandbox: { mode: "disabled" } },

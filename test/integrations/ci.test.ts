@@ -165,7 +165,7 @@ describe("action.yml", () => {
     for (const input of Object.keys(action.inputs)) expect(text).toContain(`\${{ inputs.${input} }}`);
   });
 
-  it("action.yml does what its inputs say", () => {
+  it("action.yml does what the descriptions of its inputs say", () => {
     const work = place();
     const model = script([{ calls: [write] }, { text: "Written." }]);
     const inputs: Record<string, string> = {
@@ -217,7 +217,7 @@ describe("CI recipes", () => {
     expect(inputs.args.split("\n")).toEqual(["--force", "--max-cost", "1.50", ""]);
   });
 
-  it("the GitLab recipe runs", () => {
+  it("the GitLab recipe in the docs runs", () => {
     const work = place();
     const { script: lines, variables, artifacts } = recipe(".gitlab-ci.yml").agent;
     const model = script([{ calls: [write] }, "Written."]);

@@ -79,7 +79,7 @@ describe("permission modes", () => {
 
 describe("capabilities", () => {
   const rows = table("Abilities");
-  it("all capabilities are covered", () => {
+  it("these tests cover every capability of the CLIs", () => {
     const known = Object.keys(drivers.cursor.capabilities()).filter((name) => name !== "permissionModes");
     expect(rows.map(([name]) => words(name!)[0])).toEqual(known);
   });

@@ -28,7 +28,7 @@ function file(name: string, text: string): void {
   writeFileSync(join(folder, name), text);
 }
 
-test("what code of every kind loads, and what a task runner reads, is as the table says", async () => {
+test("the files that code loads and that task runners read are found as the table says", async () => {
   const texts = {
     "in.js": 'require("./a") require("b/c") import("./d.js") from "@e/f/g"; require("./h.json"); import x from `../i`',
     "in.py": "from a.b import c, d as e\nimport f, g.h as i\n  import j\n#import k",

@@ -79,7 +79,7 @@ describe("editor keys", () => {
     expect(editor.text()).toBe("🇩🇪");
   });
 
-  it("Enter submits and clears", () => {
+  it("Enter sends the text in the editor and clears it", () => {
     const editor = editorWith();
     expect(press(editor, "hello enter")).toEqual({ type: "submit", text: "hello", images: [], shell: false });
     expect(editor.isEmpty()).toBe(true);
@@ -375,7 +375,7 @@ describe("prompt history in the editor", () => {
     expect(editor.text()).toBe("ay\nxb");
   });
 
-  it("Ctrl+S searches the history", () => {
+  it("Ctrl+S searches forward in the prompt history", () => {
     const editor = sent("fix the test", "explain this", "fix the build");
     press(editor, "draft ctrl+s");
     expect(shownLines(editor, screen)[0]).toBe("search: ▏");

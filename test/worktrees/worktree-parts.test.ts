@@ -357,6 +357,8 @@ describe("checkouts of kept repositories", () => {
     gitIn(source, "symbolic-ref", "HEAD", "refs/heads/none");
     expect((await checkOut(source)).commit).toBe(only);
     gitIn(source, "branch", "-m", "main", "other");
+    gitIn(source, "symbolic-ref", "HEAD", "refs/heads/other");
+    expect((await checkOut(source)).commit).toBe(only);
     const second = join(folder, "second");
     gitIn(folder, "clone", "-q", "--bare", source, second);
     gitIn(second, "symbolic-ref", "HEAD", "refs/heads/none");

@@ -42,12 +42,12 @@ const longestText = 50_000;
 /** The file size in characters above which only changed lines are shown. */
 const largestDiff = 1_000_000;
 
-export function kindOf(tool: string): ToolKind {
+export function toolKind(tool: string): ToolKind {
   return Object.hasOwn(kinds, tool) ? kinds[tool]! : "other";
 }
 
 /** The tool and its target; for a shell call, the command itself. */
-export function titleOf({ callId, tool, args }: WireCall, workspace: string): string {
+export function callTitle({ callId, tool, args }: WireCall, workspace: string): string {
   const { what } = viewOfCall({ callId, tool, args }, undefined, workspace);
   const name = callName(tool, args);
   const visibleText = collapsed(visible(what));
@@ -60,9 +60,9 @@ export function callFields(call: WireCall, workspace: string): JsonObject {
   const locations = locationsOf(call, workspace);
   return {
     toolCallId: call.callId,
-    title: titleOf(call, workspace),
+    title: callTitle(call, workspace),
     name: callName(call.tool, call.args),
-    kind: kindOf(call.tool),
+    kind: toolKind(call.tool),
     rawInput: call.args,
     ...(locations.length > 0 && { locations }),
   };
@@ -78,7 +78,7 @@ function locationsOf({ tool, args }: WireCall, workspace: string): { path: strin
 
 /** Returns the fields that are known when a call has ended. */
 export function endFields(call: WireCall, outcome: Outcome | undefined, workspace: string): JsonObject {
-  const content = contentOf(call, outcome, workspace);
+  const content = callContent(call, outcome, workspace);
   return {
     toolCallId: call.callId,
     status: outcomeGroupOf(outcome) === "ok" ? "completed" : "failed",
@@ -87,7 +87,7 @@ export function endFields(call: WireCall, outcome: Outcome | undefined, workspac
   };
 }
 
-function contentOf(call: WireCall, outcome: Outcome | undefined, workspace: string): ContentBlock[] {
+function callContent(call: WireCall, outcome: Outcome | undefined, workspace: string): ContentBlock[] {
   const value = isObject(outcome?.value) ? outcome.value : {};
   const diff = diffOf(value, workspace);
   if (diff) return [diff];

@@ -86,7 +86,7 @@ export class Updates {
         this.#calls.delete(event.callId);
         return [
           { sessionUpdate: "tool_call_update", ...endFields(event, event.outcome, this.#session.workspace) },
-          ...planOf(event),
+          ...planUpdates(event),
         ];
       case "ask":
         if (isObject(event.query) && typeof event.query["toolCallId"] === "string")
@@ -172,7 +172,7 @@ const todoStatus: Readonly<Record<string, string>> = {
 };
 
 /** Reports the todo list as the plan, without cancelled items. */
-function planOf({ tool, outcome }: WireCall & { outcome?: { kind: string; value: unknown } }): Update[] {
+function planUpdates({ tool, outcome }: WireCall & { outcome?: { kind: string; value: unknown } }): Update[] {
   const todos =
     tool === "updateTodos" && outcome?.kind === "success" && isObject(outcome.value)
       ? outcome.value["todos"]

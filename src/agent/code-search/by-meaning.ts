@@ -53,7 +53,7 @@ async function embedSome(
   for (const { id, path } of waiting) {
     if (texts.size >= textsPerRequest) break;
     const bytes = await read(path);
-    const chunks = bytes ? chunksOf(bytes, path, embedder) : [];
+    const chunks = bytes ? splitIntoChunks(bytes, path, embedder) : [];
     files.push({ id, chunks });
     for (const { key, text } of chunks) if (!index.hasVector(key)) texts.set(key, text);
   }
@@ -75,7 +75,7 @@ async function embedSome(
 }
 
 /** Splits a file into chunks to embed, each with the end of the path, which often says what the file is about. */
-function chunksOf(bytes: Uint8Array, path: string, embedder: string): FileChunk[] {
+function splitIntoChunks(bytes: Uint8Array, path: string, embedder: string): FileChunk[] {
   const name = path.split("/").slice(-3).join("/");
   return cutIntoChunks(bytes, path).map((chunk) => {
     const body = Buffer.from(bytes.subarray(chunk.from, chunk.to)).toString("utf8");

@@ -19,7 +19,7 @@ const comment = /^\s*(?:\/\/|\/\*|\*|#(?!include|define)|--|"""|'''|@)/;
 const heading = /^#{1,4}\s|^(?:=+|-{3,})\s*$/;
 
 export function cutIntoChunks(bytes: Uint8Array, path: string): Chunk[] {
-  const lines = linesOf(bytes);
+  const lines = splitSourceLines(bytes);
   const isProse = /\.(?:md|mdx|markdown|rst|adoc)$/i.test(path);
   const chunks: Chunk[] = [];
   let start = 0;
@@ -61,7 +61,7 @@ type SourceLine = { from: number; text: string };
 
 const longestLine = 300;
 
-function linesOf(bytes: Uint8Array): SourceLine[] {
+function splitSourceLines(bytes: Uint8Array): SourceLine[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const lines: SourceLine[] = [];
   for (let from = 0; from < buffer.length; ) {
@@ -79,7 +79,7 @@ const importStart =
 /** Drops leading imports from the chunks, since they answer no question. A file of imports alone is unchanged. */
 export function withoutImports<Cut extends Chunk>(chunks: readonly Cut[], bytes: Uint8Array): readonly Cut[] {
   const rest = chunks.flatMap((chunk): Cut[] => {
-    const lines = linesOf(bytes.subarray(chunk.from, chunk.to));
+    const lines = splitSourceLines(bytes.subarray(chunk.from, chunk.to));
     const after = endOfImports(lines);
     if (after === 0) return [chunk];
     if (after === lines.length) return [];

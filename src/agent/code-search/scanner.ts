@@ -163,7 +163,7 @@ export function createScanner(): Scanner {
           at += 1;
         }
       }
-      return countsOf(touched, stamp);
+      return countTerms(touched, stamp);
     },
   };
 }
@@ -208,7 +208,7 @@ function makeWord(text: string, termOf: (text: string) => Term & Counts): Word {
   };
 }
 
-function countsOf(words: readonly Word[], stamp: number): Term[] {
+function countTerms(words: readonly Word[], stamp: number): Term[] {
   const counted: Term[] = [];
   for (const word of words) {
     for (const term of word.terms) {

@@ -27,7 +27,7 @@ export async function updateIndex(
   for (const path of paths) {
     const old = indexedFiles.get(path);
     if (otherFiles.test(path)) continue;
-    const stamp = stampOf(join(folder, path));
+    const stamp = statFile(join(folder, path));
     if (!stamp) continue;
     indexedFiles.delete(path);
     if (!old || !isSame(old, stamp)) changed.push({ path, stamp, old });
@@ -44,7 +44,7 @@ export async function updateIndex(
     signal.throwIfAborted();
     index.transact(() => {
       for (const { path, stamp, old } of changed.slice(at, at + batchSize)) {
-        const bytes = headOf(join(folder, path));
+        const bytes = readFileHead(join(folder, path));
         if (bytes === "denied") unread.push(path);
         if (!bytes || bytes === "denied") continue;
         const hash = createHash("sha1").update(bytes).digest("base64");
@@ -67,7 +67,7 @@ const nothing: FileTerms = { path: "", symbols: "", comments: "", body: "" };
 const otherFiles =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svg|pdf|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|war|class|pyc|pyo|o|a|so|dll|dylib|exe|bin|wasm|node|woff2?|ttf|otf|eot|mp[34]|m4a|ogg|wav|webm|mov|avi|db|sqlite3?|parquet|npy|pkl|map|lock|snap|min\.js|min\.css)$|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|npm-shrinkwrap\.json|go\.sum)$/i;
 
-function stampOf(path: string): FileStamp | undefined {
+function statFile(path: string): FileStamp | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs, ctimeMs: stats.ctimeMs } : undefined;
 }
@@ -79,7 +79,7 @@ function isSame(old: FileStamp, { size, mtimeMs, ctimeMs }: FileStamp): boolean 
 let buffer: Buffer | undefined;
 
 /** Reads only regular files, not links: the index of a file decides whether it is found. */
-function headOf(path: string): Buffer | "denied" | undefined {
+function readFileHead(path: string): Buffer | "denied" | undefined {
   let descriptor: number | undefined;
   try {
     ({ descriptor } = openRegularFile(path));

@@ -29,7 +29,7 @@ export function isEmptyWord(word: string): boolean {
 export function termsOfWord(word: string): string[] {
   if (word.length > longestWord) return [];
   if (/[^\x00-\x7f]/.test(word)) return foreignTerms(word);
-  const parts = partsOf(word);
+  const parts = splitIdentifier(word);
   const terms = new Set<string>();
   for (const part of parts) {
     const lower = part.toLowerCase();
@@ -53,7 +53,7 @@ function stemOf(word: string): string {
 }
 
 /** Splits an identifier into words: "parseHTTPHeader_v2" becomes parse, HTTP, Header, v2. */
-export function partsOf(word: string): string[] {
+export function splitIdentifier(word: string): string[] {
   return word.match(/[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+/g) ?? [];
 }
 

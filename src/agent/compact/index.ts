@@ -9,7 +9,7 @@ import {
   materialOf,
   removedSteps,
   shortenOld,
-  turnsOf,
+  splitIntoTurns,
   userMessages,
   withMemory,
 } from "./cut-history.ts";
@@ -130,7 +130,7 @@ async function summariseOlderTurns(
   { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },
 ): Promise<SummaryAttempt> {
   if (estimateTokens([...older, ...latest]) <= goal) return { report: {} };
-  const words = turnsOf(older).flatMap(userMessages);
+  const words = splitIntoTurns(older).flatMap(userMessages);
   const replaced = estimateTokens(older) - estimateTokens(words);
   const room = Math.min(goal - estimateTokens([...words, ...latest]), Math.floor(replaced / 2));
   const longest = Math.min(room * 3, longestSummary);

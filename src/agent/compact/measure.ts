@@ -33,7 +33,7 @@ export function noteTokens(conversation: Pick<Session, "messages">, tokens: numb
 /** `estimate` covers the messages alone. `roomIn` returns how much of a token budget is left for them, as an estimate. */
 type Size = { tokens: number; estimate: number; roomIn(tokens: number): number };
 
-export function sizeOf(conversation: Pick<Session, "messages">): Size {
+export function measureConversation(conversation: Pick<Session, "messages">): Size {
   const { messages } = conversation;
   const existing = measured.get(conversation);
   const estimate = estimateTokens(messages);

@@ -37,7 +37,7 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
   const waiting: string[] = [];
   let hasEnded = false;
 
-  const serverOf = async (path: string): Promise<LanguageServer | undefined> => {
+  const serverForFile = async (path: string): Promise<LanguageServer | undefined> => {
     if (!isInside(path, workspace)) return undefined;
     const isConfined = (await sandbox.problem()) === undefined;
     const found = serverFor(path, { workspace, env, isConfined });
@@ -77,7 +77,7 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
   return {
     async afterEdit(edit, signal) {
       const { path, agent } = edit;
-      const checking = serverOf(path).then(async (server) => {
+      const checking = serverForFile(path).then(async (server) => {
         // Do not wait for a language server that is already slower than an edit waits.
         const isBehind = server?.isBehind === true;
         const done = server?.check(edit);

@@ -79,7 +79,7 @@ export class LanguageServer {
       if (stream === "stdout") this.#connection.receive(chunk);
     });
     this.#gone = this.#child.ended.then(
-      (end) => this.#fail(endingOf(end)),
+      (end) => this.#fail(describeExit(end)),
       (error: Error) => this.#fail(error.message),
     );
     this.#ready = this.#initialise();
@@ -373,7 +373,7 @@ function textAt(path: string): string | undefined {
   }
 }
 
-function endingOf({ exitCode, signal, stderr }: ProcessEnd): string {
+function describeExit({ exitCode, signal, stderr }: ProcessEnd): string {
   const last = redactedEnd(stderr.trim().split("\n").slice(0, 1).join(" "), 300);
   const how = signal === "" ? `it exited with code ${exitCode}` : `it was killed by ${signal}`;
   return last === "" ? how : `${how}: ${last}`;

@@ -75,12 +75,12 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
     shell: {
       before: {
         event: "beforeShellExecution",
-        fields: async (call, { confined }) => ({ command: commandOf(call), cwd: cwdOf(call), sandbox: confined }),
+        fields: async (call, { confined }) => ({ command: shellCommand(call), cwd: cwdOf(call), sandbox: confined }),
       },
       after: {
         event: "afterShellExecution",
         fields: (call, { result, durationMs }) => ({
-          command: commandOf(call),
+          command: shellCommand(call),
           output: shellOutput(result),
           duration: durationMs,
           sandbox: result.outcome.siblings?.["sandboxPolicy"] !== undefined,
@@ -92,7 +92,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
         event: "beforeReadFile",
         fields: async (call, { approved }) => {
           const path = String(call.wireArgs["path"]);
-          return { file_path: path, content: await contentOf(path, { workspace, approved }), attachments: [] };
+          return { file_path: path, content: await fileContent(path, { workspace, approved }), attachments: [] };
         },
       },
     },
@@ -148,7 +148,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
         return { context: [] };
       }
       if (!hooks.has("postToolUse")) return { context: [] };
-      const extra = { tool_output: outputOf(call, result), duration };
+      const extra = { tool_output: toolOutput(call, result), duration };
       const answer = await generic(call, extra, "postToolUse", still);
       const replaced = call.tool.wire === "mcp" && answer.mcpOutput ? withOutput(answer.mcpOutput) : undefined;
       return {
@@ -208,12 +208,12 @@ function editInput(edits: readonly unknown[]): JsonObject {
   return spelled.length === 1 ? spelled[0]! : { edits: spelled };
 }
 
-function commandOf({ args }: HookedCall): string {
+function shellCommand({ args }: HookedCall): string {
   return isObject(args) ? String(args["command"] ?? "") : "";
 }
 
 /** Returns the whole text of the file to be read; empty when it is not text or too large. */
-async function contentOf(path: string, context: FileContext): Promise<string> {
+async function fileContent(path: string, context: FileContext): Promise<string> {
   try {
     const file = await openFile(path, context);
     try {
@@ -227,12 +227,12 @@ async function contentOf(path: string, context: FileContext): Promise<string> {
   }
 }
 
-function fieldsOf({ value }: Outcome): JsonObject {
+function outcomeFields({ value }: Outcome): JsonObject {
   return isObject(value) ? value : {};
 }
 
 function shellOutput({ outcome, text }: ToolResult): string {
-  const { interleavedOutput, stdout, stderr } = fieldsOf(outcome);
+  const { interleavedOutput, stdout, stderr } = outcomeFields(outcome);
   if (typeof interleavedOutput === "string") return interleavedOutput;
   return typeof stdout === "string" ? `${stdout}${typeof stderr === "string" ? stderr : ""}` : text;
 }
@@ -245,13 +245,13 @@ function editsOf(call: HookedCall, outcome: Outcome): JsonObject[] {
       old_string: (each as JsonObject)["oldText"],
       new_string: (each as JsonObject)["newText"],
     }));
-  const { beforeFullFileContent = "", afterFullFileContent = "" } = fieldsOf(outcome);
+  const { beforeFullFileContent = "", afterFullFileContent = "" } = outcomeFields(outcome);
   return [{ old_string: beforeFullFileContent, new_string: afterFullFileContent }];
 }
 
-function outputOf({ tool }: HookedCall, result: ToolResult): string {
+function toolOutput({ tool }: HookedCall, result: ToolResult): string {
   if (tool.wire !== "shell") return JSON.stringify(result.outcome.value ?? null);
-  return JSON.stringify({ output: shellOutput(result), exitCode: fieldsOf(result.outcome)["exitCode"] ?? 0 });
+  return JSON.stringify({ output: shellOutput(result), exitCode: outcomeFields(result.outcome)["exitCode"] ?? 0 });
 }
 
 function mcpFields({ tool, args }: HookedCall): JsonObject {

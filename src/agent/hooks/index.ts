@@ -109,7 +109,7 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
     const at = new Date().toISOString();
     const run = await runHook(hook, { payload, context, signal });
     const reply = settleReply(hook, run.reply, loopCount);
-    for (const warning of reply.warnings) warnOnce(`The hook ${nameOf(hook)}: ${warning}.`);
+    for (const warning of reply.warnings) warnOnce(`The hook ${hookLabel(hook)}: ${warning}.`);
     trace?.({ at, ...traceLine(hook, run, reply) });
     return reply;
   }
@@ -233,7 +233,7 @@ function traceLine(hook: Hook, { exit, ms }: HookRun, reply: HookReply): Omit<Ho
   };
 }
 
-function nameOf({ command, prompt, file }: Hook): string {
+function hookLabel({ command, prompt, file }: Hook): string {
   return `${redactedStart(collapsed(command ?? prompt ?? ""), 60)} (${file})`;
 }
 

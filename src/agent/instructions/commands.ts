@@ -32,7 +32,7 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
   const name = match[1]!;
   const rest = prompt.slice(match[0].length).trim();
   const warnings: string[] = [];
-  for (const { path, within } of commandFolders(context).flatMap((each) => filesOf(each, name))) {
+  for (const { path, within } of commandFolders(context).flatMap((each) => commandFilePaths(each, name))) {
     const read = readText(path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
     if (read.type === "missing") continue;
     const displayPath = shownPath(path, context.workspace);
@@ -114,7 +114,10 @@ function commandFolders(context: CommandContext): CommandFolder[] {
 type CommandFolder = { folder: string; within?: string[]; plugin?: string };
 
 /** Returns the possible paths of a command's file. Files of plugins may have other extensions. */
-function filesOf({ folder, within, plugin }: CommandFolder, name: string): { path: string; within?: string[] }[] {
+function commandFilePaths(
+  { folder, within, plugin }: CommandFolder,
+  name: string,
+): { path: string; within?: string[] }[] {
   if (plugin === undefined) return [{ path: join(folder, `${name}.md`), ...(within && { within }) }];
   const localName = name.startsWith(`${plugin}:`) ? name.slice(plugin.length + 1) : name;
   return pluginEndings.map((ending) => ({ path: join(folder, `${localName}${ending}`) }));

@@ -1,7 +1,14 @@
 // Expands what the user typed into what the model gets: resolves commands and mentions, and keeps the typed words.
 import { shownPath } from "../../policy/paths.ts";
 import type { Part } from "../../protocol/message.ts";
-import { type AttachContext, type Attachment, attach, findTarget, type MentionTarget, refusalOf } from "./attach.ts";
+import {
+  type AttachContext,
+  type Attachment,
+  attach,
+  attachRefusal,
+  findTarget,
+  type MentionTarget,
+} from "./attach.ts";
 import { type CommandSource, expandCommand } from "./commands.ts";
 import { findMentions, type Mention } from "./mentions.ts";
 import type { PathInstructions } from "./path-instructions.ts";
@@ -52,7 +59,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
     const key = found && `${found.real}:${found.lines?.first}-${found.lines?.last}`;
     if (!found || key === undefined || seen.has(key)) continue;
     seen.add(key);
-    const refusal = refusalOf(found, input);
+    const refusal = attachRefusal(found, input);
     const displayPath = shownPath(found.path, input.workspace);
     if (refusal) {
       result.warnings.push(`${displayPath} was not attached: ${refusal}.`);

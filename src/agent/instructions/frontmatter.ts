@@ -41,9 +41,9 @@ export function fieldText(value: FieldValue | undefined): string | undefined {
 }
 
 /** Parses a comma list, a `[bracket]` list or a `- ` list, with or without quotes. Commas inside braces do not separate. */
-export function listOf(value: FieldValue | undefined): string[] {
+export function fieldList(value: FieldValue | undefined): string[] {
   if (value === undefined) return [];
-  if (typeof value !== "string") return value.flatMap(listOf);
+  if (typeof value !== "string") return value.flatMap(fieldList);
   const bare = withoutComment(value).trim();
   const inner = bare.startsWith("[") && bare.endsWith("]") ? bare.slice(1, -1) : unquote(bare);
   return splitAtCommas(inner)

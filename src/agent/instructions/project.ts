@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
-import { type AttachContext, attach, findTarget, refusalOf } from "./attach.ts";
+import { type AttachContext, attach, attachRefusal, findTarget } from "./attach.ts";
 import { block } from "./block.ts";
 import { findGit, type GitCheckout } from "./environment.ts";
 import { findMentions } from "./mentions.ts";
@@ -134,7 +134,7 @@ function includedFiles(
     for (const { target } of mention.readings) {
       const found = findTarget(target, [folder, context.workspace]);
       if (!found) continue;
-      if (found.kind === "file" && !seen.has(found.real) && !refusalOf(found, context)) {
+      if (found.kind === "file" && !seen.has(found.real) && !attachRefusal(found, context)) {
         seen.add(found.real);
         for (const part of attach(found, context).parts) if (part.type === "text") included.push(part.text);
       }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../../text/one-line.ts";
-import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
+import { booleanOf, fieldList, fieldText, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
 import { entriesIn, type ReadLimits, readText } from "./read-text.ts";
 
 /** The maximum number of bytes of one rule or instruction file that the model receives. */
@@ -67,8 +67,8 @@ export function parseRule(source: string): {
   if (always === undefined) problems.push("alwaysApply must be true or false; it is treated as false");
   const written = fieldText(fields.get("description"));
   const description = written === undefined ? undefined : oneLine(written, 300);
-  const globs = listOf(fields.get("globs"));
-  return { rule: { how: kindOf({ always, globs, description }), description, globs, text: body.trim() }, problems };
+  const globs = fieldList(fields.get("globs"));
+  return { rule: { how: ruleKind({ always, globs, description }), description, globs, text: body.trim() }, problems };
 }
 
 export function cutNote(shown: string, size: number): string {
@@ -79,7 +79,7 @@ export function cutWarning(subject: string, size: number): string {
   return `${subject} has ${size} bytes; only the first ${largestInstruction} are included. Split it into smaller rules.`;
 }
 
-function kindOf(rule: {
+function ruleKind(rule: {
   always: boolean | undefined;
   globs: string[];
   description: string | undefined;

@@ -4,7 +4,7 @@ import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { list } from "../../text/words.ts";
-import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
+import { booleanOf, fieldList, fieldText, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
 import { entriesIn, readText } from "./read-text.ts";
 import { largestInstruction } from "./rules.ts";
 
@@ -137,7 +137,7 @@ function readSkill(
     folder: realOrSame(folder),
     owner,
     scope,
-    globs: [...listOf(fields.get("paths")), ...listOf(fields.get("globs"))],
+    globs: [...fieldList(fields.get("paths")), ...fieldList(fields.get("globs"))],
     isListed: !isManual && description !== undefined,
     isInvocable: booleanOf(fields.get("user-invocable") ?? "true") ?? true,
   };

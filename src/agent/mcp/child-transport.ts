@@ -58,7 +58,7 @@ export class ChildTransport implements Transport {
       },
     });
     this.#child.ended.then(
-      (end) => this.#endTransport(endingOf(end, command[0]!)),
+      (end) => this.#endTransport(describeServerExit(end, command[0]!)),
       (error: Error) => this.#endTransport(error.message.replace(/\.$/, "")),
     );
     if (this.#child.pid === 0) await this.#child.ended; // rejects with the reason why the server could not start
@@ -131,7 +131,7 @@ export class ChildTransport implements Transport {
   }
 }
 
-function endingOf({ exitCode, signal, stderr }: ProcessEnd, program: string): string {
+function describeServerExit({ exitCode, signal, stderr }: ProcessEnd, program: string): string {
   const last = redactedEnd(stderr.trim().split("\n").slice(-3).join(" "), 300);
   if (exitCode === 127 && /not found/.test(last)) return `${program} was not found. Is it installed and in PATH?`;
   const how = signal === "" ? `it exited with code ${exitCode}` : `it was killed by ${signal}`;

@@ -165,7 +165,7 @@ export class Connection {
       this.problem = undefined;
       client.onclose = () => this.#fail(flood ?? way.problem ?? "the connection was closed");
     } catch (error) {
-      const { status, problem } = problemOf(error, limits.startMs);
+      const { status, problem } = connectionProblem(error, limits.startMs);
       await client.close().catch(() => {});
       this.status = status;
       this.problem = flood ?? transport?.problem ?? [problem, transport?.lastWords].filter(Boolean).join("; it said: ");
@@ -219,7 +219,7 @@ export class Connection {
       if (signal.aborted) throw new ServerProblem("The call was cancelled.");
       if (ProtocolError.isInstance(error)) throw new ServerProblem(error.message);
       throw new ServerProblem(
-        `The MCP server ${this.name} gave no valid answer: ${this.problem ?? problemOf(error, callMs).problem}.`,
+        `The MCP server ${this.name} gave no valid answer: ${this.problem ?? connectionProblem(error, callMs).problem}.`,
       );
     }
   }
@@ -238,7 +238,7 @@ function progressLine(message: string | undefined, progress: number, total: numb
   return message === undefined || message === "" ? count : `${count}: ${message}`;
 }
 
-function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs-login"; problem: string } {
+function connectionProblem(error: unknown, limitMs: number): { status: "failed" | "needs-login"; problem: string } {
   if (UnauthorizedError.isInstance(error)) return { status: "needs-login", problem: "it requires a login" };
   if (SdkError.isInstance(error)) {
     if (error.code === SdkErrorCode.ClientHttpAuthentication)

@@ -98,7 +98,7 @@ function fieldOf(name: string, schema: JsonObject): FormField {
       if (type === "boolean") return chosen[0] === undefined ? undefined : chosen[0] === "yes";
       if (isList) return chosen.length > 0 ? [...chosen] : undefined;
       if (choices.length > 0) return chosen[0];
-      if (type === "number" || type === "integer") return numberOf(text, type);
+      if (type === "number" || type === "integer") return parseNumber(text, type);
       return text;
     },
   };
@@ -117,7 +117,7 @@ function choicesOf(schema: JsonObject): { id: string; label: string }[] {
     .map((each) => ({ id: String(each["const"]), label: String(each["title"] ?? each["const"]) }));
 }
 
-function numberOf(text: string | undefined, type: "number" | "integer"): number | undefined {
+function parseNumber(text: string | undefined, type: "number" | "integer"): number | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   const value = Number(text);
   return Number.isFinite(value) && (type === "number" || Number.isInteger(value)) ? value : undefined;

@@ -86,7 +86,7 @@ export function serverFailure(error: unknown): ToolFailure {
   return new ToolFailure("error", { error: error.message }, error.message);
 }
 
-function argumentsOf(input: unknown, name: string): JsonObject {
+function objectArguments(input: unknown, name: string): JsonObject {
   if (isObject(input)) return input;
   if (input === undefined || input === null || input === "") return {};
   const message = `${name}: the arguments must be one complete JSON object.`;
@@ -95,7 +95,7 @@ function argumentsOf(input: unknown, name: string): JsonObject {
 
 /** Validates arguments against the tool's schema and reports errors to the model. Unknown keywords are ignored. */
 function checkedArguments(input: unknown, name: string, schema: Offered["inputSchema"]): JsonObject {
-  const args = argumentsOf(input, name);
+  const args = objectArguments(input, name);
   const fault = valueFault(args, { ...schema, type: "object" }, { place: "arguments" });
   if (fault === undefined) return args;
   const message = `${name}: the arguments do not fit its schema: ${fault}. Nothing was called.`;

@@ -125,7 +125,7 @@ export class GuardedNames {
     if (!held) return; // the folder was never created
     try {
       const entry = held.at(name);
-      const now = stateOf(entry);
+      const now = pathState(entry);
       if (now === before) return;
       if (now === undefined) this.#notes.push(`${path} is protected and was put back`);
       else {
@@ -159,7 +159,7 @@ function holdFolder(path: string): FolderHandle | undefined {
 }
 
 /** Returns the target of a link, or undefined if nothing exists. Anything else returns a value that no link has. */
-function stateOf(path: string): string | undefined {
+function pathState(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : "\0";
   } catch {
@@ -170,6 +170,6 @@ function stateOf(path: string): string | undefined {
 function freeName(folder: FolderHandle, wanted: string): string {
   for (let number = 1; ; number++) {
     const name = number === 1 ? wanted : `${wanted}-${number}`;
-    if (stateOf(folder.at(name)) === undefined) return name;
+    if (pathState(folder.at(name)) === undefined) return name;
   }
 }

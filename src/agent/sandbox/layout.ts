@@ -25,7 +25,7 @@ export function arrangeMounts(mounts: readonly Mount[]): Layout {
     const other = strictest.get(mount.at);
     if (!other || order.indexOf(mount.as) > order.indexOf(other.as)) strictest.set(mount.at, mount);
   }
-  const sorted = [...strictest.values()].sort((left, right) => (keyOf(left.at) < keyOf(right.at) ? -1 : 1));
+  const sorted = [...strictest.values()].sort((left, right) => (pathSortKey(left.at) < pathSortKey(right.at) ? -1 : 1));
   const laid: Mount[] = [];
   const above: Mount[] = [];
   for (const mount of sorted) {
@@ -38,7 +38,7 @@ export function arrangeMounts(mounts: readonly Mount[]): Layout {
 }
 
 /** Returns a sort key in which the slash comes before other characters, so that a folder precedes its contents. */
-function keyOf(path: string): string {
+function pathSortKey(path: string): string {
   return path.replaceAll("/", "\0");
 }
 

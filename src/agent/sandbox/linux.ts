@@ -223,9 +223,7 @@ function takeText(file: string): string {
   }
 }
 
-/**
- * Folders of the agent that commands must not see: its configuration, chats, snapshots, logs and keys, and the long outputs of all runs.
- */
+/** Folders of the agent that commands must not see: its configuration, chats, snapshots, logs, keys and outputs. */
 function keptFolders({ configDir, home }: SandboxPlan): string[] {
   const outputs = [tmpdir(), "/tmp"].map((folder) => outputsOf(realOrSame(folder)));
   return [...new Set([configDir, realOrSame(join(home, ".cursor")), ...outputs])];

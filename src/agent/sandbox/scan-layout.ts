@@ -126,7 +126,7 @@ function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mou
   const closed = mounts.filter(({ as }) => as === "readOnly" || as === "hidden");
   const wanted = new Map<string, Mount>();
   for (const mount of closed)
-    for (const path of filesOf(mount.at)) {
+    for (const path of pathsBelow(mount.at)) {
       const file = linkedFile(path);
       if (file !== undefined && wanted.get(file)?.as !== "hidden") wanted.set(file, mount);
     }
@@ -151,7 +151,7 @@ function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mou
 }
 
 /** Returns the path itself and everything below it, nearest first. */
-function filesOf(path: string): string[] {
+function pathsBelow(path: string): string[] {
   const found = [path];
   for (let next = 0; next < Math.min(found.length, maxHeld); next++)
     if (statOf(found[next]!)?.isDirectory())

@@ -45,8 +45,8 @@ export function seatbeltProfile(plan: SandboxPlan, { temporary, ruled, needed, p
     rule("allow", "file-write-data file-ioctl", devices.map(literalFilter)),
     ...plan.writable.flatMap((root) => protectedRules(root)),
     rule("deny", "file-write*", ownPaths(plan).map(subpathFilter)),
-    rule("deny", "file-write*", [...plan.readOnly, ...pathsOf(ruled, "readOnly")].map(subpathFilter)),
-    rule("deny", "file-read* file-write*", pathsOf(ruled, "hidden").map(subpathFilter)),
+    rule("deny", "file-write*", [...plan.readOnly, ...ruledPaths(ruled, "readOnly")].map(subpathFilter)),
+    rule("deny", "file-read* file-write*", ruledPaths(ruled, "hidden").map(subpathFilter)),
     "; the network stays shut",
     ...(proxyPort === undefined ? [] : [`(allow network-outbound (remote ip "localhost:${proxyPort}"))`]),
   ];
@@ -118,7 +118,7 @@ function ownPaths({ writable, workspace, home, configDir }: SandboxPlan): string
   );
 }
 
-function pathsOf(ruled: readonly Mount[], kind: Mount["as"]): string[] {
+function ruledPaths(ruled: readonly Mount[], kind: Mount["as"]): string[] {
   return ruled.filter(({ as }) => as === kind).map(({ at }) => at);
 }
 

@@ -43,14 +43,14 @@ export async function treeChanges({ configDir, workspace, chat }: Reading): Prom
 export function heldFiles({ configDir, workspace, chat }: Reading): (path: string, turn: number) => boolean {
   const store = new SnapshotStore({ configDir, workspace });
   const targets = new Map<number, RestoreTarget>();
-  const targetOf = (turn: number) => {
+  const stateBeforeTurn = (turn: number) => {
     const existing = targets.get(turn) ?? composeTarget(snapshotsOf(store, chat, turn), store.objects);
     targets.set(turn, existing);
     return existing;
   };
   return (path, turn) => {
     try {
-      return store.exists && isKnownPath(targetOf(turn), path);
+      return store.exists && isKnownPath(stateBeforeTurn(turn), path);
     } catch {
       return false; // the stored list of the folder is missing
     }
@@ -88,16 +88,16 @@ type ReportChange = (path: string, before: FileState, after: FileState) => void;
 function compare(reader: Reader, before: Entries, after: Entries, report: ReportChange, above?: string): void {
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(name), after.get(name)];
-    if (was?.kind === "unsaved" || is?.kind === "unsaved" || objectOf(was) === objectOf(is)) continue;
+    if (was?.kind === "unsaved" || is?.kind === "unsaved" || entryObject(was) === entryObject(is)) continue;
     const path = above === undefined ? name : inFolder(above, name);
     if (was?.kind === "folder" || is?.kind === "folder")
       compare(reader, childrenOf(reader.store, was), childrenOf(reader.store, is), report, path);
     if (was?.kind === "file" || is?.kind === "file")
-      report(path, stateOf(reader, path, was), stateOf(reader, path, is));
+      report(path, fileState(reader, path, was), fileState(reader, path, is));
   }
 }
 
-function objectOf(entry: SnapshotEntry | undefined): string | undefined {
+function entryObject(entry: SnapshotEntry | undefined): string | undefined {
   return entry && "object" in entry ? entry.object : undefined;
 }
 
@@ -107,7 +107,7 @@ function childrenOf(store: SnapshotStore, entry: SnapshotEntry | undefined): Ent
     : new Map();
 }
 
-function stateOf(reader: Reader, path: string, entry: SnapshotEntry | undefined): FileState {
+function fileState(reader: Reader, path: string, entry: SnapshotEntry | undefined): FileState {
   if (entry?.kind !== "file") return null;
   return entry.size > maxText ? {} : textState(reader, path, reader.store.objects.get(entry.object));
 }
@@ -130,7 +130,7 @@ async function changesSince(reader: Reader, tree: Tree, configDir: string): Prom
         node?.kind === "file" ? (node.size > maxText ? {} : presentState(reader, trail, { root, path })) : null;
       // In whole milliseconds, as the times of events are: the two are compared.
       const now = Math.floor(node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path));
-      return [{ turn: tree.turn, path, before: stateOf(reader, path, entry), after, now }];
+      return [{ turn: tree.turn, path, before: fileState(reader, path, entry), after, now }];
     });
   } catch {
     return []; // the workspace was removed or cannot be read

@@ -96,7 +96,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   async function hasSaved(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean> {
     enter(turn);
     const deleted = needs.filter(({ kind }) => kind === "Delete");
-    const { inside } = pathsOf(deleted, context.workspace, roots);
+    const { inside } = resolveNeededPaths(deleted, context.workspace, roots);
     if (inside.length < deleted.length) return false;
     try {
       const taken = await (await open()).paths(inside, signal);
@@ -115,7 +115,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     { begun, signal }: { begun: typeof early; signal: AbortSignal | undefined },
   ): Promise<SnapshotNote | undefined> {
     enter(turn);
-    const { inside, outside, whole } = pathsOf(needs, context.workspace, roots);
+    const { inside, outside, whole } = resolveNeededPaths(needs, context.workspace, roots);
     const records: SnapshotRecord[] = [];
     const unsaved: UnsavedPath[] = outside.map((path) => ({ path, why: "outside" }));
     try {
@@ -219,7 +219,7 @@ async function mayHarmRepository(
  * Resolves the named paths: an edit follows a link to the file, deleting
  * removes the link itself. `whole` is set if one of them contains a root.
  */
-function pathsOf(needs: readonly Need[], workspace: string, roots: readonly string[]) {
+function resolveNeededPaths(needs: readonly Need[], workspace: string, roots: readonly string[]) {
   const inside: PathInRoot[] = [];
   const outside: string[] = [];
   let whole = false;

@@ -1,10 +1,7 @@
 // Encodes and decodes snapshots: one blob per folder, so that an unchanged folder is stored once.
 import type { UnsavedReason } from "./reasons.ts";
 
-/**
- * The state of a path in a snapshot. `absent`: it did not exist. `unmade`: the folder did not exist; a restore removes
- * it if it is empty.
- */
+/** The state of a path in a snapshot. `absent`: it did not exist. `unmade`: a folder that did not exist. */
 export type SnapshotEntry =
   | { kind: "file"; mode: number; size: number; object: string }
   | { kind: "link"; object: string }
@@ -49,11 +46,11 @@ export function* objectsIn(
  */
 export function encodeFolder(entries: ReadonlyMap<string, SnapshotEntry>): string {
   let text = "";
-  for (const [name, entry] of entries) text += `${entry.kind} ${fieldsOf(entry)} ${JSON.stringify(name)}\n`;
+  for (const [name, entry] of entries) text += `${entry.kind} ${entryFields(entry)} ${JSON.stringify(name)}\n`;
   return text;
 }
 
-function fieldsOf(entry: SnapshotEntry): string {
+function entryFields(entry: SnapshotEntry): string {
   switch (entry.kind) {
     case "file":
       return `${entry.mode.toString(8)} ${entry.size} ${entry.object}`;
@@ -75,12 +72,12 @@ function decode(text: string): Map<string, SnapshotEntry> {
     if (line === "") continue;
     const [kind, mode, size, object] = line.split(" ", 4) as [SnapshotEntry["kind"], string, string, string];
     const name = JSON.parse(line.slice(kind.length + mode.length + size.length + object.length + 4)) as string;
-    entries.set(name, entryOf(kind, { mode, size, object }));
+    entries.set(name, parseEntry(kind, { mode, size, object }));
   }
   return entries;
 }
 
-function entryOf(
+function parseEntry(
   kind: SnapshotEntry["kind"],
   { mode, size, object }: Record<"mode" | "size" | "object", string>,
 ): SnapshotEntry {

@@ -59,9 +59,9 @@ export function openObjects(folder: string): ObjectStore {
   const packs = new Packs(join(folder, "pack"));
   let lent = new LentObjects(alternatesOf(folder));
   let together: Batch | undefined;
-  const pathOf = (id: string) => join(folder, id.slice(0, 2), id.slice(2));
+  const objectPath = (id: string) => join(folder, id.slice(0, 2), id.slice(2));
   /** A file that is empty lost its content in a crash of the machine. */
-  const sizeOf = (id: string) => statSync(pathOf(id), { throwIfNoEntry: false })?.size ?? 0;
+  const objectSize = (id: string) => statSync(objectPath(id), { throwIfNoEntry: false })?.size ?? 0;
   /** Files and folders that may not have been synced to disk yet. */
   const unsettled = new Set<string>();
   /** Ids of loose contents that this process has read or written, so that they are known to be intact. */
@@ -92,19 +92,19 @@ export function openObjects(folder: string): ObjectStore {
 
   function moveIn(temporary: string, id: string): void {
     mkdirSync(join(folder, id.slice(0, 2)), { recursive: true, mode: 0o700 });
-    renameSync(temporary, pathOf(id));
+    renameSync(temporary, objectPath(id));
     sound.add(id);
     settleLater(id);
   }
 
   function settleLater(id: string): void {
-    for (const path of [pathOf(id), join(folder, id.slice(0, 2)), folder]) unsettled.add(path);
+    for (const path of [objectPath(id), join(folder, id.slice(0, 2)), folder]) unsettled.add(path);
   }
 
   /** Checks an existing loose content once by reading it. A very recent one may be from a process that died before syncing it. */
   function isWhole(id: string): boolean {
     if (sound.has(id)) return true;
-    const stat = statSync(pathOf(id), { throwIfNoEntry: false });
+    const stat = statSync(objectPath(id), { throwIfNoEntry: false });
     if (!stat || stat.size === 0) return false;
     try {
       if (stat.size <= largestAtOnce / 8) get(id);
@@ -143,23 +143,23 @@ export function openObjects(folder: string): ObjectStore {
     }
   }
 
-  const single = (id: string) => withoutHeader(inflateSync(readFileSync(pathOf(id))));
+  const single = (id: string) => withoutHeader(inflateSync(readFileSync(objectPath(id))));
 
   function get(id: string): Buffer {
-    const content = packs.get(id) ?? (sizeOf(id) > 0 ? undefined : lent.get(id)) ?? single(id);
+    const content = packs.get(id) ?? (objectSize(id) > 0 ? undefined : lent.get(id)) ?? single(id);
     if (idOf(content) !== id) throw damagedObjectError(id);
     return content;
   }
 
   async function* pieces(id: string): AsyncGenerator<Buffer> {
-    if (sizeOf(id) <= largestAtOnce / 8) {
+    if (objectSize(id) <= largestAtOnce / 8) {
       yield get(id);
       return;
     }
     const hash = createHash("sha1");
     const inflated = createInflate();
     // An error in either stream, or here, destroys both streams.
-    pipeline(createReadStream(pathOf(id)), inflated, () => {});
+    pipeline(createReadStream(objectPath(id)), inflated, () => {});
     let begun = false;
     for await (const piece of inflated as AsyncIterable<Buffer>) {
       hash.update(piece);
@@ -175,7 +175,7 @@ export function openObjects(folder: string): ObjectStore {
     putFile,
     placeOf(id, { borrow }) {
       if (borrow && lent.has(id)) return "lent";
-      return sound.has(id) || packs.has(id) || sizeOf(id) > 0 ? "own" : undefined;
+      return sound.has(id) || packs.has(id) || objectSize(id) > 0 ? "own" : undefined;
     },
     borrowFrom(objects) {
       const known = alternatesOf(folder);

@@ -138,7 +138,7 @@ export class PackIndex {
     if (size < namesAt + 40) return undefined;
     const whole = size <= largestInMemory ? readFileSync(`${this.path}.idx`) : undefined;
     const at = (start: number, length: number) =>
-      whole ? whole.subarray(start, start + length) : partOf(`${this.path}.idx`, start, length);
+      whole ? whole.subarray(start, start + length) : readFilePart(`${this.path}.idx`, start, length);
     if (at(0, 8).toString("hex") !== "ff744f6300000002") return undefined;
     const number = (start: number) => (whole ?? at(start, 4)).readUInt32BE(whole ? start : 0);
     const nameAt = (index: number) => {
@@ -155,7 +155,7 @@ export class PackIndex {
     try {
       const file = `${this.path}.pack`;
       const { size } = statSync(file);
-      return size > sum.length && partOf(file, size - sum.length, sum.length).equals(sum);
+      return size > sum.length && readFilePart(file, size - sum.length, sum.length).equals(sum);
     } catch {
       return false;
     }
@@ -165,7 +165,7 @@ export class PackIndex {
 /** The largest index that is kept in memory; larger ones are read from disk as needed. */
 const largestInMemory = 16 * 1024 * 1024;
 
-function partOf(file: string, start: number, length: number): Buffer {
+function readFilePart(file: string, start: number, length: number): Buffer {
   const handle = openSync(file, "r");
   try {
     const part = Buffer.alloc(length);

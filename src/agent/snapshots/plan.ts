@@ -7,7 +7,7 @@ import { attributesName, gitIndexOf, gitRepositoryOf } from "./git-index.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import { hashFile, idOf } from "./objects.ts";
 import { reasons } from "./reasons.ts";
-import { type FileNode, nodeAt, type ScanOptions, scanTree, stampOf, type TreeNode } from "./scan.ts";
+import { type FileNode, fileStamp, nodeAt, type ScanOptions, scanTree, type TreeNode } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
 import type { RestoreTarget } from "./target.ts";
 
@@ -52,7 +52,12 @@ export async function planRestore(
     store.cache.forgetDoubtful();
     for (const path of [...new Set([...present.keys(), ...target.entries.keys()])].sort()) {
       if (options.pauses.due) await options.pauses.take();
-      compare(planning, { path, root: rootOf(path, target), node: present.get(path), entry: target.entries.get(path) });
+      compare(planning, {
+        path,
+        root: containingRoot(path, target),
+        node: present.get(path),
+        entry: target.entries.get(path),
+      });
     }
   } finally {
     planning.trail.close();
@@ -106,7 +111,7 @@ function flatten(path: string, node: TreeNode, found: Map<string, TreeNode>): vo
 }
 
 function nodeOfPath(planning: Planning, path: string, target: RestoreTarget): TreeNode | undefined {
-  const root = rootOf(path, target);
+  const root = containingRoot(path, target);
   const names = namesFrom(root, path);
   try {
     return nodeAt(planning.trail.to(root, names.slice(0, -1)), names.at(-1)!);
@@ -151,7 +156,7 @@ function changeOf(
       return node?.kind === "link" && idOf(node.target) === entry.object ? undefined : "write";
     case "file":
       if (node?.kind !== "file" || node.size !== entry.size) return "write";
-      if (objectOf(planning, { root, path, node }) !== entry.object) return "write";
+      if (presentObject(planning, { root, path, node }) !== entry.object) return "write";
       return node.mode === entry.mode ? undefined : "mode";
     case "unsaved":
       return undefined;
@@ -159,7 +164,7 @@ function changeOf(
 }
 
 /** Returns the id of a file's present content. A file that cannot be read counts as different. */
-function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
+function presentObject(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
   const existing = planning.store.cache.find(path, node);
   if (existing !== undefined) return existing;
   const names = namesFrom(root, path);
@@ -183,12 +188,12 @@ function whyLeft(node: TreeNode | undefined, entry: SnapshotEntry): string | und
   }
   if (entry.why === "own" || (entry.why === "repository" && node)) return undefined;
   if (entry.why === "repository") return "the repository is gone, and repositories are not saved";
-  const stamp = node?.kind === "file" ? stampOf(node) : node?.kind === "unsaved" ? node.stamp : undefined;
+  const stamp = node?.kind === "file" ? fileStamp(node) : node?.kind === "unsaved" ? node.stamp : undefined;
   if (entry.why !== "many" && stamp === entry.stamp) return undefined;
   return `it was not saved: ${reasons[entry.why]}`;
 }
 
-function rootOf(path: string, { trees, roots }: RestoreTarget): string {
+function containingRoot(path: string, { trees, roots }: RestoreTarget): string {
   const root = [...trees, ...roots].find((each) => isInside(path, each));
   if (root === undefined) throw new Error(`${path} lies in no root of its snapshot`);
   return root;

@@ -6,17 +6,17 @@ export type SnapshotRecord = { object: string } | { missing: string };
 
 type ChatState = Pick<ChatWriter, "state" | "saveState">;
 
-const keyOf = (turn: number) => `snapshot.${turn}`;
+const turnKey = (turn: number) => `snapshot.${turn}`;
 const undoKey = "snapshot.undo";
 
 export function readRecords(chat: ChatState, turn: number): SnapshotRecord[] {
-  const value = chat.state(keyOf(turn));
+  const value = chat.state(turnKey(turn));
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 /** Saves the snapshot records of a turn. They are written to disk before the call they were taken for runs. */
 export function saveRecords(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): void {
-  chat.saveState(keyOf(turn), records, { durable: true });
+  chat.saveState(turnKey(turn), records, { durable: true });
 }
 
 /** Returns the snapshot that undoes the last restore. */
@@ -36,7 +36,7 @@ export function saveUndo(chat: ChatState, object: string): void {
  */
 export function keptState(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): Map<string, unknown> {
   const state = new Map<string, unknown>();
-  if (records.length > 0) state.set(keyOf(turn - 1), [...readRecords(chat, turn - 1), ...records]);
+  if (records.length > 0) state.set(turnKey(turn - 1), [...readRecords(chat, turn - 1), ...records]);
   const undo = readUndo(chat);
   if (undo !== undefined) state.set(undoKey, undo);
   return state;

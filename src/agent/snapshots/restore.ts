@@ -41,9 +41,9 @@ export async function carryOutPlan(
     if (pauses.due) await pauses.take();
     try {
       const names = namesFrom(step.root, step.path);
-      await work(folderOf(restoring, step.root, names.slice(0, -1)), names.at(-1) || ".");
+      await work(openFolderOf(restoring, step.root, names.slice(0, -1)), names.at(-1) || ".");
     } catch (error) {
-      restoring.failed.set(step.path, sentenceOf(error));
+      restoring.failed.set(step.path, errorSentence(error));
     }
   };
   try {
@@ -161,14 +161,14 @@ function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFold
 function lock(restoring: Restoring, locked: readonly LockedFolder[]): void {
   for (const { root, names, mode } of locked.toReversed()) {
     try {
-      chmodSync(folderOf(restoring, root, names).at("."), mode);
+      chmodSync(openFolderOf(restoring, root, names).at("."), mode);
     } catch {
       // The folder was removed in the meantime.
     }
   }
 }
 
-function folderOf({ trail }: Restoring, root: string, names: readonly string[]): FolderHandle {
+function openFolderOf({ trail }: Restoring, root: string, names: readonly string[]): FolderHandle {
   for (let depth = 0; depth < names.length; depth++) {
     try {
       trail.to(root, names.slice(0, depth + 1));
@@ -193,7 +193,7 @@ const sentences: Record<string, string> = {
   ENOENT: "what was saved is missing",
 };
 
-function sentenceOf(error: unknown): string {
+function errorSentence(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return sentences[code ?? ""] ?? message;
 }

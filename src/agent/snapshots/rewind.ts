@@ -20,10 +20,7 @@ export type RewindContext = {
   chat: Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn">;
 };
 
-/**
- * The result of a restore or its dry run. `left` lists paths that are not changed, and why; `failed` those that should
- * have been changed.
- */
+/** The result of a restore or its dry run. `left` lists paths that are not changed; `failed` those that failed. */
 export type RestoreResult = { steps: readonly RestoreStep[]; left: readonly LeftPath[]; failed: readonly LeftPath[] };
 
 export type Rewind = {
@@ -52,7 +49,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
     checkRoots(target.roots);
     const pauses = new Pauses();
     const plan = await planRestore(store, target, { closed, pauses });
-    const { steps, left } = file === undefined ? plan : planOf(plan, file);
+    const { steps, left } = file === undefined ? plan : planForFile(plan, file);
     await checkContents(steps);
     if (dryRun || steps.length === 0) return { steps, left, failed: [] };
     await store.use(async () => {
@@ -123,7 +120,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
 }
 
 /** Filters a plan for one file: the file itself, and the folders that it needs. */
-function planOf({ steps, left }: RestorePlan, file: string): RestorePlan {
+function planForFile({ steps, left }: RestorePlan, file: string): RestorePlan {
   return {
     steps: steps.filter(({ path, change }) => path === file || (change === "make" && isInside(file, path))),
     left: left.filter(({ path }) => path === file),

@@ -117,7 +117,7 @@ export function nodeAt(folder: FolderHandle, name: string): TreeNode | undefined
 }
 
 /** Formats stat data as text. Fractions of milliseconds are kept as far as a number can hold them. */
-export function stampOf({ size, mtimeMs, ctimeMs, ino }: FileStat): string {
+export function fileStamp({ size, mtimeMs, ctimeMs, ino }: FileStat): string {
   return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
 }
 
@@ -139,7 +139,7 @@ async function scanFolder(
     const found = lookAt(scan, held, { path: inFolder(path, name), name, stat: stats[index % statsAtOnce] });
     if (!found) continue;
     const over = scan.limits && countIn(counts, scan.limits, found.node.kind === "file" ? found.node.size : 0);
-    if (over) judge(scan, over);
+    if (over) dropLargeFolder(scan, over);
     const node = found.folder && !scan.dropped ? await scanBelow(scan, held, name, found.folder) : found.node;
     if (scan.dropped) break;
     if (node) children.set(name, node);
@@ -182,13 +182,13 @@ function lookAt(
 ): ScannedEntry | undefined {
   if (name.length === 4 && name.toLowerCase() === ".git") return { node: unsavedNode("repository") };
   if (!stat) return isReadable(held) ? undefined : { node: unsavedNode("unreadable") };
-  if (scan.closed.has(path)) return { node: unsavedNode("own", stampOf(stat)) };
+  if (scan.closed.has(path)) return { node: unsavedNode("own", fileStamp(stat)) };
   const node = nodeOf(held.at(name), stat);
   if (!node) return undefined;
   if (node.kind === "folder") return { node, folder: { path, stat } };
   if (node.kind !== "file") return { node };
   if (scan.limits !== undefined && node.size > scan.limits.fileBytes)
-    return { node: unsavedNode("large", stampOf(stat)) };
+    return { node: unsavedNode("large", fileStamp(stat)) };
   return { node };
 }
 
@@ -220,7 +220,7 @@ async function scanBelow(
     // The folder was removed, or is no longer a folder.
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
     if (code !== "EACCES" && code !== "EPERM" && code !== "EMFILE") throw error;
-    return unsavedNode("unreadable", stampOf(stat));
+    return unsavedNode("unreadable", fileStamp(stat));
   } finally {
     below?.close();
   }
@@ -241,7 +241,7 @@ function countIn(counts: readonly FolderCount[], limits: SnapshotLimits, bytes: 
 }
 
 /** Drops a large ignored folder as a whole, and stops counting its contents. */
-function judge(scan: TreeScan, large: FolderCount): void {
+function dropLargeFolder(scan: TreeScan, large: FolderCount): void {
   const { counts } = scan;
   large.judged = true;
   if (!isIgnoredFolder(large.path, counts[0]!.path)) return;
@@ -257,7 +257,7 @@ function nodeOf(path: string, stat: Stats): TreeNode | undefined {
   const { size, mtimeMs, ctimeMs, ino } = stat;
   if (stat.isFile()) return { kind: "file", mode, size, mtimeMs, ctimeMs, ino };
   if (stat.isDirectory()) return { kind: "folder", mode, children: new Map() };
-  if (!stat.isSymbolicLink()) return unsavedNode("special", stampOf(stat));
+  if (!stat.isSymbolicLink()) return unsavedNode("special", fileStamp(stat));
   try {
     return { kind: "link", target: readlinkSync(path, { encoding: "buffer" }) };
   } catch {
@@ -291,7 +291,7 @@ const longestList = 1024 * 1024;
 
 /** Checks the ignore files of every folder above, from the top of the repository down; the nearest match decides. */
 function isIgnoredFolder(path: string, root: string): boolean {
-  const top = repositoryOf(root) ?? root;
+  const top = findRepository(root) ?? root;
   const names = relative(top, path).split(sep);
   if (usual.has(names.at(-1)!)) return true;
   let ignored = false;
@@ -312,7 +312,7 @@ function judged(list: string, names: readonly string[], before: boolean): boolea
 }
 
 /** Returns the nearest folder, at or above the given one, that contains `.git`. */
-function repositoryOf(root: string): string | undefined {
+function findRepository(root: string): string | undefined {
   for (let folder = root; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
     if (dirname(folder) === folder) return undefined;

@@ -8,10 +8,10 @@ import {
   type FileNode,
   type FileStat,
   type FolderNode,
+  fileStamp,
   nodeAt,
   type ScanOptions,
   scanTree,
-  stampOf,
   type TreeNode,
 } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
@@ -188,17 +188,17 @@ async function saveFile(saving: Saving, name: string, { node, path, folder }: No
   try {
     handle = openSync(folder().at(name), readOnly);
     const stat = fstatSync(handle);
-    if (!stat.isFile()) return leaveOut(saving, path, { why: "special", stamp: stampOf(stat) });
+    if (!stat.isFile()) return leaveOut(saving, path, { why: "special", stamp: fileStamp(stat) });
     const { object, size } = await saving.store.objects.putFile(handle, stat.size, saving);
     // A file that changed during reading is saved as it was read, and read again next time.
-    if (stampOf(fstatSync(handle)) === stampOf(node)) saving.cache?.note(path, node, { object, readAt });
+    if (fileStamp(fstatSync(handle)) === fileStamp(node)) saving.cache?.note(path, node, { object, readAt });
     const entry: SnapshotEntry = { kind: "file", mode: stat.mode & 0o7777, size, object };
     return entry;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
     if (!["EACCES", "EPERM", "ELOOP", "ENOTDIR", "EIO", "ENXIO"].includes(code ?? "")) throw error;
-    return leaveOut(saving, path, { why: "unreadable", stamp: stampOf(node) });
+    return leaveOut(saving, path, { why: "unreadable", stamp: fileStamp(node) });
   } finally {
     if (handle !== undefined) closeSync(handle);
   }

@@ -4,7 +4,13 @@ import { realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { CommandSource } from "../instructions/commands.ts";
-import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "../instructions/frontmatter.ts";
+import {
+  booleanOf,
+  fieldList,
+  fieldText,
+  misspeltFieldWarnings,
+  parseFrontmatter,
+} from "../instructions/frontmatter.ts";
 import { entriesIn, readText } from "../instructions/read-text.ts";
 import { cutWarning, largestInstruction } from "../instructions/rules.ts";
 import type { SkillContext } from "../instructions/skills.ts";
@@ -116,7 +122,7 @@ function readSubagent(
   };
   const description = fieldText(fields.get("description"));
   const model = fieldText(fields.get("model"));
-  const tools = listOf(fields.get("tools"));
+  const tools = fieldList(fields.get("tools"));
   const subagent: Subagent = {
     name,
     description: description === undefined ? undefined : oneLine(description, 300),

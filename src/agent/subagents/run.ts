@@ -63,7 +63,7 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
   };
   try {
     const chosen = await chooseModel(request, work);
-    const startInfo = startOf(request, work, chosen.model);
+    const startInfo = describeSubagentStart(request, work, chosen.model);
     const { refusal } = (await parent.hooks?.subagentStart(startInfo, request.signal)) ?? {};
     if (refusal !== undefined && !request.signal.aborted) {
       denials.push({ tool: "Task", callId: request.callId, reason: refusal });
@@ -196,7 +196,7 @@ function toolsOf({ readOnly, tools }: Subagent, parent: Agent, levels: number): 
   });
 }
 
-function startOf(
+function describeSubagentStart(
   request: SubagentRequest,
   { id, subagent, parent, place }: Work,
   model: AgentModel,

@@ -34,7 +34,9 @@ export const edit = tool({
   wireArgs(args, context) {
     const [first, ...more] = args.edits;
     const change =
-      more.length === 0 ? { strReplace: onWire(first!) } : { multiStrReplace: { edits: args.edits.map(onWire) } };
+      more.length === 0
+        ? { strReplace: replacementOnWire(first!) }
+        : { multiStrReplace: { edits: args.edits.map(replacementOnWire) } };
     const streamContent = args.edits.map((each) => each.newText).join("\n");
     return { path: absolutePath(args.path, context), streamContent, ...change };
   },
@@ -160,7 +162,7 @@ function lineAt(text: string, position: number): number {
   return line;
 }
 
-function onWire(each: Replacement) {
+function replacementOnWire(each: Replacement) {
   return { oldText: each.oldText, newText: each.newText, replaceAll: each.replaceAll ?? false };
 }
 

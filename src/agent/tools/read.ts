@@ -2,7 +2,7 @@
 import type { FileHandle } from "node:fs/promises";
 import * as v from "valibot";
 import { imageKind, largestImage } from "../../protocol/image.ts";
-import { absolutePath, codeOf, describe, type OpenFile, openFile } from "../files.ts";
+import { absolutePath, describe, errorCode, type OpenFile, openFile } from "../files.ts";
 import { decodeText, encodingOf, singleByteNote, singleByteText, startsAsText, startsAsUtf8 } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
@@ -40,7 +40,7 @@ type ReadArgs = { path: string; offset?: number | undefined; limit?: number | un
 async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResult> {
   const path = absolutePath(args.path, context);
   const file = await openFile(path, context).catch((error) => {
-    throw codeOf(error) === "ENOENT" ? notFound(path) : describe(error, path, "read");
+    throw errorCode(error) === "ENOENT" ? notFound(path) : describe(error, path, "read");
   });
   try {
     const start = await readAt(file.handle, 0, 8192);
@@ -49,7 +49,7 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
     const wanted = { first: args.offset ?? 1, most: args.limit ?? defaultLines, characters: context.resultLimit };
     const document = await documentText(file, start, path, context);
     if (document) {
-      const part = { ...linesOf(document.text, wanted), note: document.note };
+      const part = { ...selectLines(document.text, wanted), note: document.note };
       return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size }, context);
     }
     if (!startsAsText(start, file.stat.size)) {
@@ -61,7 +61,7 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
     const open = await context.buffers?.read(file.real);
     if (open !== undefined) {
       const size = Buffer.byteLength(open);
-      return textResult({ part: linesOf(open, wanted), wanted, limit: args.limit, path, size }, context);
+      return textResult({ part: selectLines(open, wanted), wanted, limit: args.limit, path, size }, context);
     }
     const part =
       encodingOf(start) === "utf8" ? await readLines(file, wanted, context) : await decodeLines(file, wanted, path);
@@ -211,10 +211,10 @@ async function decodeLines(file: OpenFile, wanted: LineWindow, path: string): Pr
       path,
     });
   }
-  return linesOf(decodeText(await file.handle.readFile())!.text, wanted);
+  return selectLines(decodeText(await file.handle.readFile())!.text, wanted);
 }
 
-function linesOf(whole: string, wanted: LineWindow): FilePart {
+function selectLines(whole: string, wanted: LineWindow): FilePart {
   const lines = whole.split("\n");
   const text = lines.slice(wanted.first - 1, wanted.first - 1 + wanted.most).join("\n");
   return { ...fitText(text, wanted.characters, false), totalLines: lines.length };

@@ -119,7 +119,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
   const keepBytes = Math.min(thresholdBytes, context.resultLimit);
   let end: ProcessEnd | TakenOver;
   try {
-    const folder = context.background.folderOf(context.sessionId);
+    const folder = context.background.outputFolder(context.sessionId);
     const outputFile = join(folder, `output-${newName()}.txt`);
     let afterwards: ((chunk: Buffer) => void) | undefined;
     const confinement = await confinementOf(context, folder);
@@ -191,7 +191,7 @@ type TakenOver = { taskId: string; pid: number; outputFile: string; folder: stri
 async function startInBackground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
   let task: TakenOver;
   try {
-    const folder = context.background.folderOf(context.sessionId);
+    const folder = context.background.outputFolder(context.sessionId);
     const { command } = args;
     const confinement = await confinementOf(context, folder);
     task = await unlessStopped(context.signal, () =>

@@ -34,7 +34,7 @@ export async function ls(invocation: Invocation): Promise<number> {
   if (listed.length === 0) return answer(nothingListed(invocation, context));
   const { isatty } = await import("node:tty");
   if (flags.has("format") || flags.has("size") || flags.has("print") || !isatty(0) || !isatty(1))
-    return answer(tableOf(listed, invocation));
+    return answer(chatTable(listed, invocation));
 
   // Programs create chats ahead of time; empty ones are not worth choosing from.
   const spoken = listed.filter(({ chat }) => chat.hasConversation);
@@ -91,7 +91,7 @@ function indexingProgress(): (done: number, total: number) => void {
   };
 }
 
-function tableOf(listed: readonly ListedChat[], { env, line }: Invocation): string {
+function chatTable(listed: readonly ListedChat[], { env, line }: Invocation): string {
   const sizes = line.flags.has("size") ? listed.map(({ chat }) => bytesIn(chat.folder)) : undefined;
   const { header, rows } = chatLines(
     listed.map(({ chat }) => chat),

@@ -5,7 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import type { Fleet } from "../../serve/fleet.ts";
 import { runService } from "../../serve/service.ts";
 import { configDir } from "../../store/config-dir.ts";
-import { realOf } from "../../store/json-file.ts";
+import { realPathOrSame } from "../../store/json-file.ts";
 import { serviceFile } from "../../store/service-file.ts";
 import { flagText } from "../flags.ts";
 import { windUpMs } from "../fleet-watch.ts";
@@ -37,7 +37,7 @@ export async function serveUntilStopped(
 ): Promise<number> {
   keepSmall();
   const { flags } = invocation.line;
-  const port = portOf(flagText(flags, "port"));
+  const port = parsePort(flagText(flags, "port"));
   const host = flagText(flags, "host") ?? "127.0.0.1";
   const password = passwordFor(host, invocation);
   const token = givenToken(invocation);
@@ -47,7 +47,7 @@ export async function serveUntilStopped(
   const stdout = openStdout();
   const serveRuns = (fleet: Fleet, end: AbortSignal) =>
     runService(
-      { ...launch, fleet, version: invocation.version, pageDir, startedIn: realOf(process.cwd()) },
+      { ...launch, fleet, version: invocation.version, pageDir, startedIn: realPathOrSame(process.cwd()) },
       {
         host: loopback.includes(host) ? "127.0.0.1" : host,
         port,
@@ -80,7 +80,7 @@ function givenToken({ env }: Invocation): string | undefined {
   );
 }
 
-function portOf(text: string | undefined): number {
+function parsePort(text: string | undefined): number {
   if (text === undefined) return 0;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UserError("USAGE", `--port '${text}' is not a port. Example: --port 4096`);

@@ -28,7 +28,7 @@ export async function runScript(file: string, version: string): Promise<void> {
   const strip = createStripper(process.env, version);
   const loaded = new Map<string, { exports: object }>();
   // Resolve imports relative to the real file, even if it was started through a link.
-  await run(realOf(file), "async ");
+  await run(realPathOrSame(file), "async ");
 
   function run(path: string, kind: "async " | ""): unknown {
     const module = { exports: {} };
@@ -46,7 +46,7 @@ export async function runScript(file: string, version: string): Promise<void> {
       native ??= createRequire(importer);
       if (!/^(\.{0,2}\/|file:)/.test(id)) return loadPackage(id, native, importer);
       const path = resolveModule(id, importer);
-      if (!isOurs(path)) return native(path);
+      if (!isLoadedHere(path)) return native(path);
       if (!loaded.has(path)) run(path, "");
       return loaded.get(path)!.exports;
     };
@@ -108,12 +108,12 @@ function isFile(path: string): boolean {
 }
 
 /** Returns whether we load the file ourselves: Node 20 prints a warning when `require` loads ES modules. */
-function isOurs(path: string): boolean {
+function isLoadedHere(path: string): boolean {
   const extension = extname(path);
   return ownExtensions.has(extension) || (extension === ".js" && /^\s*(import|export)\b/m.test(readSource(path)));
 }
 
-function realOf(path: string): string {
+function realPathOrSame(path: string): string {
   try {
     return realpathSync(path);
   } catch {

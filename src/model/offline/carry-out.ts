@@ -44,7 +44,7 @@ function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<str
   for (const [index, { form, slots }] of changes.entries()) {
     if (form.do === "run" || form.do === "call") return undefined;
     const needed = form.do === "create" ? undefined : slots["FILE"];
-    const createdFile = form.do === "create" ? (slots["FILE"] ?? slots["NAME"]) : targetOf(slots);
+    const createdFile = form.do === "create" ? (slots["FILE"] ?? slots["NAME"]) : orderTarget(slots);
     for (const path of [needed, createdFile]) {
       if (path === undefined || index === 0 || changes.length < 2) continue;
       const existing = isThere.get(path);
@@ -180,14 +180,14 @@ function* append({ FILE: path, TEXT: added = "" }: Slots, scene: Scene): Program
 }
 
 /** Returns the destination of a file: in a directory that ends with a slash it keeps its name. */
-function targetOf({ FILE, TO }: Slots): string | undefined {
+function orderTarget({ FILE, TO }: Slots): string | undefined {
   return TO?.endsWith("/") ? TO + FILE!.split("/").at(-1) : TO;
 }
 
 /** Does not overwrite an existing file; creates the destination's directory. */
 function* transfer(slots: Slots, { tools }: Scene, program: "mv" | "cp"): Program {
   const path = slots["FILE"]!;
-  const target = targetOf(slots)!;
+  const target = orderTarget(slots)!;
   const [from, to] = [shellWord(path), shellWord(target)];
   const parent = /^(.+)\/[^/]+$/.exec(target)?.[1];
   const makeFolder = parent === undefined ? "" : `mkdir -p -- ${shellWord(parent)} && `;

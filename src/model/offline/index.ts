@@ -8,7 +8,7 @@ import { type ModelChunk, ModelError, type ModelRequest, type Provider } from ".
 import { carryOut } from "./carry-out.ts";
 import type { Program, ToolOutcome, ToolUse } from "./desk.ts";
 import { todosIn } from "./todos.ts";
-import { parseOrders, refusal } from "./understand.ts";
+import { explainMisunderstanding, parseOrders } from "./understand.ts";
 
 export function offlineProvider(version = ""): Provider {
   return { id: "offline", stream: (request) => stream(request, version), canSummarise: () => false };
@@ -24,7 +24,7 @@ async function* stream(request: ModelRequest, version: string): AsyncGenerator<M
   const prompt = asked.at(-1);
   if (!prompt) throw new ModelError("MODEL_BAD_REQUEST", "The offline model was given no prompt.");
   const understood = parseOrders(prompt.text);
-  if ("part" in understood) throw new ModelError("OFFLINE_LIMIT", refusal(understood));
+  if ("part" in understood) throw new ModelError("OFFLINE_LIMIT", explainMisunderstanding(understood));
 
   const todos = todosIn(messages.slice(0, prompt.index));
   const work = carryOut(understood.orders, { version, tools, todos, lastPrompt: asked.at(-2)?.text });

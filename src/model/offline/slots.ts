@@ -121,7 +121,7 @@ const slots: Record<string, Slot> = {
 };
 
 /** Compiles a sentence of the table into a pattern for words that each end with a space. */
-export function patternOf(says: string): RegExp {
+export function compileSentence(says: string): RegExp {
   const words = says.split(" ").map((word) => {
     const bare = word.replace(/^\[|\]$/g, "");
     const slot = slots[bare];

@@ -40,8 +40,8 @@ type Variable = keyof typeof names;
 export function readOtelSettings(env: Variables): OtelSettings | undefined {
   if (/^true$/i.test(env["OTEL_SDK_DISABLED"] ?? "")) return undefined;
   const warnings: string[] = [];
-  const traces = targetOf(env, "traces", warnings);
-  const metrics = targetOf(env, "metrics", warnings);
+  const traces = exportTarget(env, "traces", warnings);
+  const metrics = exportTarget(env, "metrics", warnings);
   if (!traces && !metrics && warnings.length === 0) return undefined;
   const parent = parentOf(env["TRACEPARENT"], env["TRACESTATE"]);
   const sampler = env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
@@ -66,7 +66,7 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
   };
 }
 
-function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | undefined {
+function exportTarget(env: Variables, signal: Signal, warnings: string[]): Target | undefined {
   const ofSignal = (what: Variable) => env[`${prefixes[signal]}${what.toUpperCase()}`] || undefined;
   const ofBoth = (what: Variable) => env[names[what]] || undefined;
   const either = (what: Variable) => ofSignal(what) ?? ofBoth(what);

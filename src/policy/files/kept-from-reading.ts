@@ -73,7 +73,7 @@ function wholeFolders(run: ProgramStart): ShellWord[] {
   if (/^(docker|podman|nerdctl)$/.test(base))
     return [...mountsOf(args).flatMap(({ source }) => pathsIn(source)), ...(has(/^(cp|build)$/) ? plain : [])];
   if (writesAsKnown(base)) return found;
-  // To unknown programs, the root may be an ordinary value.
+  // Ignore the root folder as an argument of unknown programs, which may mean something else by it.
   return readsOf(run).filter((word) => !/^(\/|\.*|\/proc\/?)$/.test(word.value));
 }
 

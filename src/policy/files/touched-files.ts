@@ -37,7 +37,7 @@ export function readFiles(runs: StartedPrograms, { withOperands }: { withOperand
   ]);
 }
 
-/** A list of files that comes from elsewhere: `--files0-from=-`, `-T <(…)`. */
+/** Matches options that take a list of files from elsewhere: `--files0-from=-`, `-T <(…)`. */
 const listed = /^(--files0?-from|-[a-zA-Z]*T)(?:[= ]|= )?(-$|<\(|\/dev\/)/;
 
 export function madeUpReads(runs: StartedPrograms): string[] {

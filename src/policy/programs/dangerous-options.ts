@@ -8,13 +8,13 @@ import { dangerousAwk, dangerousSed } from "./sed-awk-code.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 type DangerousOptions = OptionNames & {
-  /** Matches the first operands, joined with a space. */
+  /** A pattern for the first operands, joined with blanks. */
   operands?: RegExp;
   /** Options without a value that may precede an interpreter's script. Words after the script are then its own. */
   leads?: RegExp;
-  /** The words after its own options are another command. */
+  /** Whether the words after the program's own options are another command. */
   wraps?: true;
-  /** Options that are dangerous only with such a value. */
+  /** Options that are dangerous only with a value that matches. */
   valued?: readonly (OptionNames & { value: RegExp })[];
 };
 
@@ -209,7 +209,7 @@ const dangerous: Record<string, DangerousOptions> = {
   xargs: { short: "a", values: "dEILnPs", long: ["arg-file"], wraps: true },
 };
 
-/** For interpreters without a row: options that take code. */
+/** Options of interpreters without their own row that take code. */
 const otherInterpreter: DangerousOptions = { exact: /^(-[ceg]|--eval)/, leads: /^-q$/ };
 
 /** Returns every argument that makes a command do more than it is known for. */

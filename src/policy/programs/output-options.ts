@@ -58,7 +58,7 @@ const tables: Record<string, OptionNames> = {
   mysqldump: { short: "r", long: ["result-file", "tab"] },
   tsc: { exact: /^--?(outFile|outDir|declarationDir|tsBuildInfoFile|b|build)$/i },
 };
-/** Programs whose purpose is to write that file or folder. */
+/** Programs that are meant to write the file or folder in that option. */
 const purposeful = words("csplit cp mv ln install tar unzip gcc ld javac ghc as go rustc cargo tsc patch");
 
 /** Returns whether a table says which short options of the program write. */
@@ -71,14 +71,14 @@ export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellW
   const listed = options ? valuesOf(args, options) : [];
   const usual = options || !writesAsKnown(base) ? args.flatMap(usualOutput(options !== undefined)) : [];
   const isPurpose = purposeful.has(program);
-  // A lone dash means standard output.
+  // A single dash means standard output.
   return [
     ...listed.map((word) => ({ ...word, isPurpose })),
     ...usual.filter((word) => !listed.includes(word)).map((word) => ({ ...word, isPurpose: true })),
   ].filter((word) => word.value !== "-");
 }
 
-/** The names that programs give to such options. */
+/** Matches the names that programs usually give to options for output files. */
 const usualName =
   /^-(?:o|-?(?:[\w.-]*[-_.])?(?:out(?:put)?|dest(?:ination)?|logs?|reports?|target|cache|coverage|dump|save|trace|record|\w{0,6}prof(?:ile)?|junit-?xml|basetemp|workdir|metafile|install)(?:[-_]?(?:file|dir(?:ectory)?|path|folder|base|location|html|xml|json))*)(?:=(.*))?$/is;
 

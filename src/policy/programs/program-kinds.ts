@@ -34,7 +34,7 @@ const neverRun = words(`
 export const otherLanguages = words(`
   make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
   nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish pwsh powershell`);
-/** Programs whose input tells them which files to write. */
+/** Programs whose input decides which files they write. */
 export const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
 /** Database shells: they read statements, and their operands are not scripts. */
 export const databaseShells = words("sqlite3 psql mysql mariadb");
@@ -82,7 +82,7 @@ export const changingOptions: Record<string, RegExp> = {
   markdownlint: /^(-f|--fix|-o|--output)/,
 };
 
-/** Subcommands that do not change the files they are given. */
+/** For each program, the subcommands that do not change the files they are given. */
 const askingCommands: Record<string, RegExp> = {
   ...each("npm pnpm yarn bun", /^(t|tst|test|view|info|ls|list|why|explain|audit|outdated|search)$/),
   cargo: /^(test|check|clippy|tree|bench|doc)$/,

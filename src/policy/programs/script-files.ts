@@ -26,7 +26,7 @@ export function isTaskRunner(base: string): boolean {
   );
 }
 
-/** Subcommands that run no script. */
+/** Matches subcommands of npm and others that run no script. */
 const idle = /^(pkg|init|create|view|info|ls|list|outdated|search|--version|-v)$/;
 
 export function scriptsOf({ name, args }: CommandWords): ShellWord[] {

@@ -33,7 +33,7 @@ export type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
 const exporters = words("export declare typeset readonly");
 const deepest = 12;
-/** Beyond these limits nothing more is followed, and the line counts as not fully analysed. */
+/** Limits for following programs. When one is reached, the line counts as not fully analysed. */
 const maxRuns = 2000;
 const maxGuesses = 60;
 
@@ -134,7 +134,7 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   followOptions(run, trail);
 }
 
-/** Follows `trap -- 'commands' SIGNAL`. */
+/** Follows the commands in `trap -- 'commands' SIGNAL`. */
 function followTrap(args: readonly ShellWord[], trail: Trail): void {
   const commands = args.find((arg, at) => !isOption(arg) && (at === 0 || args[at - 1]!.value === "--"));
   if (commands) script([commands], trail, "trap");
@@ -189,7 +189,7 @@ function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], tr
     table.insteadOfOperands?.some((name) => values.has(name)) ||
     table.operand?.test(operands[0]?.value ?? "") === false;
   operands = operands.slice(isMissing ? 0 : table.operands);
-  // Some programs accept options after their operands too.
+  // Some programs also accept options after their operands.
   const late = operands[0] && isOption(operands[0]) ? parseOptions(operands, table) : undefined;
   for (const [name, value] of late?.values ?? []) values.set(name, value);
   operands = late?.operands ?? operands;
@@ -245,7 +245,7 @@ function withoutAssignments(operands: readonly ShellWord[], by: string, trail: T
   return operands.slice(count);
 }
 
-/** After an unknown option, any of the words may be the command. */
+/** Follows every word as a possible command, because of an unknown option. */
 function guessCommands(operands: readonly ShellWord[], trail: Trail): void {
   for (let at = 0; at < operands.length; at++) {
     if (trail.found.guesses++ > maxGuesses) {
@@ -301,7 +301,7 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
 
 function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
   const { found, command } = trail;
-  // `python3 -m pytest`: a module is a program of its own.
+  // In `python3 -m pytest`, the module is like a program of its own.
   const run = moduleOf(base, args);
   if (run) {
     follow(run.module, run.rest, { ...trail, depth: trail.depth + 1, inOption: true });
@@ -373,7 +373,7 @@ function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): 
   }
 }
 
-/** Follows what a file run by the line would start. */
+/** Follows what a script file would start. */
 export function followScript(text: string, found: StartedPrograms): void {
   const line = parseShell(text);
   const { errors, evaluates } = line;
@@ -384,7 +384,7 @@ export function followScript(text: string, found: StartedPrograms): void {
   followCommands(line, scopeOf(line, found.scopes[0]), inside);
 }
 
-/** Follows the same command under another name of its program. */
+/** Follows a command under another name of the program. */
 export function followProgram(
   { name, args, command, depth }: ProgramStart,
   path: string,

@@ -19,15 +19,15 @@ export function denying({ deny, tool, workspace }: DenyRules, otherwise: CanUseT
     return parsed.rule;
   });
   return async (call, context) => {
-    const refused = await refusal(call);
+    const refused = await denyReason(call);
     if (refused !== undefined) return { allow: false, reason: refused };
     const answer = await otherwise(call, context);
     const changed = typeof answer === "object" && answer !== null && "input" in answer ? answer.input : undefined;
-    const reason = changed && (await refusal({ ...call, input: changed }));
+    const reason = changed && (await denyReason({ ...call, input: changed }));
     return reason === undefined ? answer : { allow: false, reason };
   };
 
-  async function refusal(call: CallRequest): Promise<string | undefined> {
+  async function denyReason(call: CallRequest): Promise<string | undefined> {
     const needs = needsOf(call, tool);
     const home = homedir();
     const place = { workspace, roots: [], home, configDir: join(home, ".cursor") };

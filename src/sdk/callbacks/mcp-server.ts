@@ -64,7 +64,7 @@ export class McpSession {
     try {
       const checked = await checkValue(input, tool.schema);
       if (checked.fault !== undefined) return failedReply(`The input does not fit: ${checked.fault}.`);
-      return { result: resultOf(await tool.run(checked.data, { signal: abort.signal })) };
+      return { result: toolResult(await tool.run(checked.data, { signal: abort.signal })) };
     } catch (error) {
       return failedReply(error instanceof Error ? error.message : String(error));
     } finally {
@@ -89,7 +89,7 @@ function failedReply(text: string): McpReply {
   return { result: { content: [{ type: "text", text }], isError: true } };
 }
 
-function resultOf(value: unknown): { content: ToolContent[]; structuredContent?: object } {
+function toolResult(value: unknown): { content: ToolContent[]; structuredContent?: object } {
   if (Array.isArray(value) && value.length > 0 && value.every(isContent)) return { content: value };
   if (value === undefined || value === null) return { content: [{ type: "text", text: "Done." }] };
   if (typeof value === "string") return { content: [{ type: "text", text: value }] };

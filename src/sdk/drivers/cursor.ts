@@ -68,7 +68,7 @@ function command(request: DriverRequest, cli: CliInfo): DriverCommand {
 
 function permit(request: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
   const { permissionMode } = request;
-  const { force, mode } = modeOf(request);
+  const { force, mode } = requestMode(request);
   if (force) args.push("--force");
   else if (permissionMode === "acceptEdits" && !isOurs) {
     losses.push({
@@ -79,7 +79,7 @@ function permit(request: DriverRequest, { isOurs }: CliInfo, { args, losses }: D
   if (mode !== undefined) args.push("--mode", mode);
 }
 
-function modeOf({ permissionMode, mode }: DriverRequest): Pick<RunRequest, "force" | "mode"> {
+function requestMode({ permissionMode, mode }: DriverRequest): Pick<RunRequest, "force" | "mode"> {
   const workMode = permissionMode === "plan" ? (mode ?? "plan") : mode;
   return {
     ...((permissionMode === "force" || permissionMode === "bypassPermissions") && { force: true }),
@@ -104,7 +104,7 @@ export function ownRequest(request: DriverRequest): RunRequest {
   const { hooks, askCommand, servers, approved, plugin } = connectionSettings(request);
   return {
     workspace: cwd,
-    ...modeOf(request),
+    ...requestMode(request),
     ...(resume !== undefined && {
       chat: { type: "resume", id: resume === true ? "-1" : resume, ...(fork && { fork }) },
     }),

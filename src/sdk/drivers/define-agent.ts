@@ -89,7 +89,7 @@ export function defineAgent(definition: AgentDefinition): AgentDriver {
     },
     endsByExit: ![...frames.values()].some(({ isTerminal }) => isTerminal),
     capabilities: (cli) => capabilitiesOf(typeof supports === "function" ? supports(cli) : supports),
-    command: (request, cli) => commandOf(definition, request, cli),
+    command: (request, cli) => buildCommand(definition, request, cli),
     decoder: (request) => (readers ? decoderOf(definition, request) : createDecoder()),
   };
   if (toolNames) nameTools(tool, toolNames);
@@ -156,7 +156,7 @@ const binding: Readonly<Partial<Record<keyof DriverRequest, (request: DriverRequ
 const unneeded = new Set<string>(["prompt", "cwd", "trust", "partial", "budget", "connection"]);
 
 /** Builds the command line. Options that the definition never reads are refused or reported as losses. */
-function commandOf(
+function buildCommand(
   { programs, command, deniesByHook }: AgentDefinition,
   request: DriverRequest,
   cli: CliInfo,

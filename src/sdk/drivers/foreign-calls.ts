@@ -134,7 +134,7 @@ export function wordsIn(content: unknown): string {
   return content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
 }
 
-export function timeOf(value: unknown): number | undefined {
+export function parseTime(value: unknown): number | undefined {
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }

@@ -6,7 +6,7 @@ import type { ToolCallPart } from "../../protocol/message.ts";
 import { outcomeOfResult, shellRun } from "../wire-calls.ts";
 import type { AgentStream } from "./agent-stream.ts";
 import type { LineReader } from "./define-agent.ts";
-import { countOf, noticeEvents, stringOrEmpty, timeOf } from "./foreign-calls.ts";
+import { countOf, noticeEvents, parseTime, stringOrEmpty } from "./foreign-calls.ts";
 
 export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
   const { calls, text } = stream;
@@ -35,14 +35,14 @@ export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
     },
     error: ({ message }, at) => noticeEvents("error", stringOrEmpty(message), at),
     result(line, at) {
-      const ending = { ...endingOf(line), ...(at !== undefined && { at }) };
+      const ending = { ...parseStats(line), ...(at !== undefined && { at }) };
       if (line.status === "success") return stream.done(ending);
       const reason = isObject(line.error) ? stringOrEmpty(line.error.message) : "";
       return stream.fail(reason || `Gemini CLI ended with ${stringOrEmpty(line.status) || "no status"}.`, ending);
     },
   };
   return Object.fromEntries(
-    Object.entries(readers).map(([type, read]) => [type, (line) => read(line, timeOf(line.timestamp))]),
+    Object.entries(readers).map(([type, read]) => [type, (line) => read(line, parseTime(line.timestamp))]),
   );
 }
 
@@ -65,7 +65,7 @@ function geminiOutcome(call: ToolCallPart, resultDisplay: string): Outcome {
   }
 }
 
-function endingOf({ stats }: JsonObject): Ending {
+function parseStats({ stats }: JsonObject): Ending {
   const { duration_ms: time, input_tokens: input, output_tokens: output, cached } = fieldsOf(stats);
   const durationMs = countOf(time);
   if (!isObject(stats)) return { durationMs, apiDurationMs: durationMs };

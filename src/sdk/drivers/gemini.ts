@@ -57,7 +57,7 @@ function command(request: DriverRequest): DriverCommand {
   if (request.sandbox) args.push("--sandbox");
   else if (request.sandbox === false) env.GEMINI_SANDBOX = "false";
   const { connection, budget } = request;
-  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverOf(each)]);
+  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverSettings(each)]);
   const settings = {
     ...(servers.length > 0 && { mcpServers: Object.fromEntries(servers) }),
     ...(budget?.turns !== undefined && { model: { maxSessionTurns: budget.turns } }),
@@ -99,7 +99,7 @@ function writeSettings(folder: string, settings: JsonObject): Record<string, str
 }
 
 /** `trust`: tools that the caller passed in need no permission. */
-function serverOf(server: McpServer): object {
+function serverSettings(server: McpServer): object {
   if (!("url" in server)) return { ...server, trust: true };
   const { url, ...rest } = server;
   return { httpUrl: url, ...rest, trust: true };

@@ -47,7 +47,7 @@ function command(request: DriverRequest): DriverCommand {
   else if (resume !== undefined) args.push("--session", resume);
   if (fork) args.push("--fork");
   for (const path of request.images ?? []) args.push(`--file=${path}`);
-  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverOf(each)]);
+  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverConfig(each)]);
   const config = {
     ...(servers.length > 0 && { mcp: Object.fromEntries(servers) }),
     ...(request.agents && { agent: agentsOf(request.agents) }),
@@ -67,7 +67,7 @@ function agentsOf(agents: Readonly<Record<string, Subagent>>): object {
   return Object.fromEntries(agentConfigs);
 }
 
-function serverOf(server: McpServer): object {
+function serverConfig(server: McpServer): object {
   if ("url" in server) return { type: "remote", ...server, enabled: true };
   const { command: program, args = [], env } = server;
   return { type: "local", command: [program, ...args], ...(env && { environment: env }), enabled: true };

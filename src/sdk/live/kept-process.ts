@@ -11,7 +11,7 @@ import { explainedFailure } from "../drivers/failures.ts";
 import type { FoundCli } from "../find-cli.ts";
 import { judge } from "../outcome.ts";
 import { createNamer } from "../run-event.ts";
-import { connectionOf, defaultGraceMs, defaultIdleMs, requestOf, type StartOptions } from "../start-options.ts";
+import { connectionOf, defaultGraceMs, defaultIdleMs, driverRequest, type StartOptions } from "../start-options.ts";
 import type { LiveEnd } from "./session.ts";
 
 export type KeptParts = {
@@ -43,7 +43,7 @@ export class KeptProcess {
   private constructor(parts: KeptParts, opened: OpenConnection | undefined) {
     const { driver, live, cli, options } = parts;
     const { idleMs = defaultIdleMs, graceMs = defaultGraceMs, extraArgs = [], onNoise = "fail" } = options;
-    const request = requestOf({ ...options, images: [] }, undefined, false);
+    const request = driverRequest({ ...options, images: [] }, undefined, false);
     if (opened) request.connection = opened.connection;
     const launch = driver.command(request, cli);
     const [command, ...first] = cli.words;

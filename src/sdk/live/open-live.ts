@@ -18,8 +18,8 @@ import {
   connectionOf,
   defaultGraceMs,
   defaultIdleMs,
+  driverRequest,
   guardCallback,
-  requestOf,
 } from "../start-options.ts";
 import { HostedSession } from "./hosted-session.ts";
 import { abilitiesOf, Questions } from "./questions.ts";
@@ -73,7 +73,7 @@ async function openHosted(
 ): Promise<LiveSession | undefined> {
   const { signal, human, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
   const questions = new Questions(human);
-  const request = requestOf({ ...options, prompt: "" }, undefined, false);
+  const request = driverRequest({ ...options, prompt: "" }, undefined, false);
   const connection = await connectionOf(options, driver, signal ?? new AbortController().signal);
   if (connection) {
     const { ask, ...rest } = connection.connection;

@@ -89,7 +89,7 @@ export abstract class OpenSession extends RunElsewhere {
     void ended.then(onAbort(signal, () => void this.end(cancelled(signal))));
   }
 
-  protected override faultOf(prompt: Prompt): UserError | undefined {
+  protected override promptFault(prompt: Prompt): UserError | undefined {
     return promptFault(prompt);
   }
 }

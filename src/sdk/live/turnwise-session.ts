@@ -19,7 +19,7 @@ import type { ForeignCarried } from "../drivers/carry.ts";
 import type { AgentDriver, DriverCommand, LiveProtocol, PermissionMode, RunLoss } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
 import { start } from "../run.ts";
-import { checkWords, requestOf, type StartOptions } from "../start-options.ts";
+import { checkWords, driverRequest, type StartOptions } from "../start-options.ts";
 import { KeptProcess } from "./kept-process.ts";
 import { type LiveEnd, type LiveOptions, type LiveSession, OpenSession } from "./session.ts";
 
@@ -72,11 +72,11 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   /** Throws a UserError for options that must not be ignored and that this CLI does not support. */
   constructor(parts: TurnwiseParts) {
     const { driver, cli, options, losses } = parts;
-    const commandOf = (given: LiveOptions) =>
-      driver.command(requestOf({ ...given, prompt: "" }, undefined, false), cli);
-    super(driver, [...losses, ...turnwiseLosses(options), ...commandOf(options).losses]);
+    const buildTurnCommand = (given: LiveOptions) =>
+      driver.command(driverRequest({ ...given, prompt: "" }, undefined, false), cli);
+    super(driver, [...losses, ...turnwiseLosses(options), ...buildTurnCommand(options).losses]);
     this.#parts = parts;
-    this.#command = commandOf;
+    this.#command = buildTurnCommand;
     this.#program = driver.programs[0]!;
     if (typeof options.resume === "string" && !options.fork) this.#sessionId = options.resume;
     this.endOnAbort(options.signal, this.ended);

@@ -97,7 +97,7 @@ export function withoutTag(text: string): string {
   return /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/.exec(text)?.[1] ?? text;
 }
 
-export function usageOf(usage: unknown): UnifiedUsage | undefined {
+export function parseUsage(usage: unknown): UnifiedUsage | undefined {
   if (!isObject(usage)) return undefined;
   return {
     ...usage,

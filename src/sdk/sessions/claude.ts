@@ -4,11 +4,19 @@ import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import type { UnifiedMessage } from "../unified.ts";
-import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
+import { answerBlocks, parseUsage, userBlocks } from "./claude-blocks.ts";
 import { activeBranch, isSaid, type TreeEntry } from "./claude-tree.ts";
 import { appendLine, copyLines } from "./edit-lines.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
-import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
+import {
+  finishSession,
+  homeOf,
+  Losses,
+  parseTimestamp,
+  type ReadSession,
+  type SessionReader,
+  textAt,
+} from "./session.ts";
 
 export const claudeReader: SessionReader = {
   tool: "claude",
@@ -138,14 +146,14 @@ function conversation(
   /** Whether the last entry was a slash command. If the user defined it, the next entry is its prompt. */
   let command = false;
   for (const [index, entry] of entries.entries()) {
-    const timestamp = timeOf(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
+    const timestamp = parseTimestamp(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
     const common = { id: entry.uuid, timestamp, tool: "claude" as const, _original: entry };
     if (entry.type === "assistant") {
       command = false;
       addAnswer(entry, common);
     } else if (entry.type === "user") {
       if (isSummary(entry) && !options.summaries) continue;
-      const kind: UserKind = isSummary(entry) ? "prompt" : kindOf(entry, command);
+      const kind: UserKind = isSummary(entry) ? "prompt" : userEntryKind(entry, command);
       command = kind === "command" && !isLocal(entries, index);
       // Skip what the CLI did without the model, since the model never saw it.
       if (kind === "command" && !command && options.isContext) continue;
@@ -156,7 +164,7 @@ function conversation(
       const content =
         kind === "command"
           ? [{ type: "text" as const, text: commandLine(entry) }]
-          : userBlocks(contentOf(entry), losses);
+          : userBlocks(entryContent(entry), losses);
       if (content.length > 0) messages.push({ ...common, role: "user", content });
     } else if (entry.type === "attachment") {
       const text = queuedPrompt(entry);
@@ -183,7 +191,7 @@ function conversation(
         block.type !== "tool_use" ||
         !existing?.content.some((each) => each.type === "tool_use" && each.id === block.id),
     );
-    const usage = usageOf(message.usage);
+    const usage = parseUsage(message.usage);
     if (existing) {
       existing.content.push(...content);
       existing._original = [...(Array.isArray(existing._original) ? existing._original : [existing._original]), entry];
@@ -204,12 +212,12 @@ function conversation(
   }
 }
 
-function contentOf(entry: TreeEntry): unknown {
+function entryContent(entry: TreeEntry): unknown {
   return isObject(entry.message) ? entry.message.content : undefined;
 }
 
 function plainText(entry: TreeEntry | undefined): string {
-  const content = entry && contentOf(entry);
+  const content = entry && entryContent(entry);
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map((block) => textAt(block, "text") ?? "").join("\n") : "";
 }
@@ -219,7 +227,7 @@ type UserKind = "prompt" | "command" | "local" | "note" | "interrupted";
 
 const lossOfKind = { local: "command", note: "context", interrupted: "notice" } as const;
 
-function kindOf(entry: TreeEntry, afterCommand: boolean): UserKind {
+function userEntryKind(entry: TreeEntry, afterCommand: boolean): UserKind {
   const text = plainText(entry).trimStart();
   if (/^<(command-name|command-message)>/.test(text)) return "command";
   if (/^<bash-(input|stdout|stderr)>/.test(text)) return "local";

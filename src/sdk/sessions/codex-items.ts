@@ -84,14 +84,14 @@ export class CodexConversation {
     return this.#files.get(callId) ?? [callId];
   }
 
-  nameOf(callId: string): string | undefined {
+  calledTool(callId: string): string | undefined {
     return this.#calls.get(callId);
   }
 
   /** Adds the usage of an answer. Codex sometimes reports it twice. */
   addUsage(counts: unknown): void {
     const answer = this.messages.findLast((message) => message.role === "assistant");
-    if (answer && !answer.usage && isObject(counts)) answer.usage = usageOf(counts);
+    if (answer && !answer.usage && isObject(counts)) answer.usage = parseUsage(counts);
   }
 
   /** Removes the last turns and returns the number of messages removed. */
@@ -110,7 +110,7 @@ function areResults(content: readonly UnifiedContent[]): boolean {
 }
 
 /** Codex includes cached tokens in its input tokens; here they are counted separately. */
-function usageOf(counts: JsonObject): UnifiedUsage {
+function parseUsage(counts: JsonObject): UnifiedUsage {
   const cacheReadTokens = countAt(counts, "cached_input_tokens");
   const cacheWriteTokens = countAt(counts, "cache_write_input_tokens");
   return {
@@ -250,7 +250,7 @@ function takeReasoning(to: CodexConversation, item: JsonObject, info: ItemInfo):
 
 function takeOutput(to: CodexConversation, item: JsonObject, info: ItemInfo): void {
   const id = callIdOf(item);
-  const result = resultOf(item.output, to.nameOf(id) ?? "", to);
+  const result = convertResult(item.output, to.calledTool(id) ?? "", to);
   const results = to.idsOf(id).map((each): UnifiedContent => ({ type: "tool_result", tool_use_id: each, ...result }));
   to.say("user", results, { item, info: info });
 }
@@ -258,15 +258,15 @@ function takeOutput(to: CodexConversation, item: JsonObject, info: ItemInfo): vo
 type CallResult = { content: string | (UnifiedTextBlock | UnifiedImageBlock)[]; is_error: boolean };
 
 /** Accepts text, blocks, or an object around them; for commands, the exit status precedes the output. */
-function resultOf(output: unknown, name: string, to: CodexConversation): CallResult {
+function convertResult(output: unknown, name: string, to: CodexConversation): CallResult {
   if (isObject(output)) {
-    const inner = resultOf(output.content ?? output.content_items ?? "", name, to);
+    const inner = convertResult(output.content ?? output.content_items ?? "", name, to);
     return { ...inner, is_error: inner.is_error || output.success === false };
   }
   if (Array.isArray(output)) {
     const blocks = contentBlocks(output, to);
     if (blocks.some((block) => block.type === "image")) return { content: blocks, is_error: false };
-    return resultOf(blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n"), name, to);
+    return convertResult(blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n"), name, to);
   }
   const text = typeof output === "string" ? output : "";
   const wrapped = text.startsWith("{") ? tryParse(text) : undefined;

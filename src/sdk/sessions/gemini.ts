@@ -5,7 +5,15 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import { sha256 } from "../../store/chats/sha256.ts";
 import { geminiMessages, isSpoken, type MessageRecord } from "./gemini-records.ts";
 import { filesBelow, firstValues, readJson, readJsonLines } from "./lines.ts";
-import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
+import {
+  finishSession,
+  homeOf,
+  Losses,
+  parseTimestamp,
+  type ReadSession,
+  type SessionReader,
+  textAt,
+} from "./session.ts";
 
 export const geminiReader: SessionReader = {
   tool: "gemini",
@@ -63,8 +71,8 @@ function read(path: string): ReadSession {
     path,
     title: textAt(log.metadata, "summary"),
     ...(workspace !== undefined && { workspace }),
-    createdAt: timeOf(log.metadata.startTime),
-    updatedAt: timeOf(log.metadata.lastUpdated),
+    createdAt: parseTimestamp(log.metadata.startTime),
+    updatedAt: parseTimestamp(log.metadata.lastUpdated),
     messages,
     ...(isShortened && { context: geminiMessages(current, new Losses()) }),
     losses,

@@ -184,7 +184,7 @@ function shortTitle(text: string, most = 60): string {
 }
 
 /** Converts ISO text, or a number of seconds or milliseconds, to milliseconds. */
-export function timeOf(value: unknown): number | undefined {
+export function parseTimestamp(value: unknown): number | undefined {
   if (typeof value === "number" && value > 0) return value < 1e11 ? value * 1000 : value;
   if (typeof value !== "string") return undefined;
   const time = Date.parse(value);

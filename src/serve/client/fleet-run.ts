@@ -14,7 +14,7 @@ import { unifiedToolName } from "../../sdk/tool-names.ts";
 import type { UnifiedTool } from "../../sdk/unified.ts";
 import { AttachedRun } from "../attached-run.ts";
 import type { CliName, Fleet, RunEnd, RunRecord } from "../fleet.ts";
-import { toolOf } from "../live-options.ts";
+import { toolForCli } from "../live-options.ts";
 import { patchOf } from "../patch.ts";
 
 /** Options for following a run of a fleet. */
@@ -75,7 +75,7 @@ export class FollowedRun implements FleetRun {
   constructor(handle: RunHandle, options: FollowOptions) {
     this.#handle = handle;
     this.#options = options;
-    this.tool = toolOf(handle.cli);
+    this.tool = toolForCli(handle.cli);
     this.#queued = this.#queue();
     this.id = this.#queued.then(({ record }) => record.id);
     this.id.catch(() => {}); // a rejection is also reported in the result
@@ -204,7 +204,7 @@ export class FollowedRun implements FleetRun {
   #result(end: RunEnd, { spec }: RunRecord): RunResult<unknown> {
     const details = this.#details(end);
     if (end.outcome !== "finished") {
-      const outcome = outcomeOf(end);
+      const outcome = failedOutcome(end);
       return { ...details, outcome, error: new RunError(outcome, end.code ?? "CLI_FAILED", end.text) };
     }
     const data = spec.request.answerSchema === undefined ? undefined : tryParse(end.text);
@@ -239,7 +239,7 @@ export class FollowedRun implements FleetRun {
 }
 
 /** Maps the end of a run to an outcome as `start` names it. */
-function outcomeOf({ outcome, code }: RunEnd): Exclude<RunOutcome, "success"> {
+function failedOutcome({ outcome, code }: RunEnd): Exclude<RunOutcome, "success"> {
   if (outcome === "cancelled") return "cancelled";
   if (code === "TERMINATED") return "crashed"; // the worker was lost during the run
   return code === "CLI_TIMEOUT" || code === "MAX_TIME" ? "timeout" : "error";

@@ -116,7 +116,7 @@ export function createApp(routes: readonly Route[], context: ServeContext): App 
     return c.json(errorBody("method_not_allowed", `This path takes ${others.join(", ")}.`), 405);
   });
   app.onError((error, c) => {
-    const { status, code, message } = failureOf(error);
+    const { status, code, message } = errorReply(error);
     return c.json(errorBody(code, message), status as 400);
   });
   return app;
@@ -151,7 +151,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, [status: number, code: string
   NOT_SUPPORTED: [501, "not_supported"],
 };
 
-export function failureOf(error: unknown): { status: number; code: string; message: string } {
+export function errorReply(error: unknown): { status: number; code: string; message: string } {
   if (error instanceof HttpError) return { status: error.status, code: error.problem, message: error.message };
   if (!(error instanceof UserError)) {
     const message = error instanceof Error ? error.message : String(error);

@@ -128,13 +128,13 @@ async function answer(
     if (stranger) return refuse(response, stranger);
     if (page.send(request, response) || proveToken(request, response, token)) return;
     const fault = bodyFault(request);
-    const body = await bodyOf(request, { isWanted: fault === undefined });
+    const body = await readBody(request, { isWanted: fault === undefined });
     if (body === undefined) return refuse(response, fault ?? tooLarge);
     const exchange: Exchange = { outgoing: response, body, signal: gone.signal, isSent: false };
     const lastEventId = request.headers["last-event-id"];
     const headers: Record<string, string> = typeof lastEventId === "string" ? { "last-event-id": lastEventId } : {};
     const answered = await app.fetch(
-      new Request(`http://service${pathOf(request)}`, { method: request.method ?? "GET", headers }),
+      new Request(`http://service${requestPath(request)}`, { method: request.method ?? "GET", headers }),
       exchange,
     );
     if (exchange.isSent) return;
@@ -179,7 +179,7 @@ function bodyFault({ method = "", headers }: IncomingMessage) {
  * Returns undefined if the body is too large or not wanted. The body is still read, within bounds, because a client that is still
  * writing would not read the reply; a client that sends more is cut off.
  */
-async function bodyOf(request: IncomingMessage, { isWanted }: { isWanted: boolean }): Promise<string | undefined> {
+async function readBody(request: IncomingMessage, { isWanted }: { isWanted: boolean }): Promise<string | undefined> {
   let chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -191,7 +191,7 @@ async function bodyOf(request: IncomingMessage, { isWanted }: { isWanted: boolea
   return isWanted && bytes <= maxBodyBytes ? Buffer.concat(chunks).toString("utf8") : undefined;
 }
 
-function pathOf({ url = "/" }: IncomingMessage): string {
+function requestPath({ url = "/" }: IncomingMessage): string {
   if (!url.startsWith("/")) throw new UserError("USAGE", "The path must start with a slash.");
   return url;
 }

@@ -29,7 +29,7 @@ export async function filesToSend(
   const secrets: string[] = [];
   const others: string[] = [];
   let bytes = 0;
-  const paths = isWhole ? everythingIn(workspace) : await pathsOf({ ...call, cwd: workspace });
+  const paths = isWhole ? everythingIn(workspace) : await listPaths({ ...call, cwd: workspace });
   for (const path of paths) {
     if (!isWhole && holdsSecrets(path)) {
       secrets.push(path);
@@ -66,7 +66,7 @@ function everythingIn(workspace: string): string[] {
  * Lists the files that git tracks in the folder or would add. Outside a repository, the folder's .gitignore is still respected.
  * `only` restricts the list to these paths.
  */
-export async function pathsOf(call: GitCall, only: readonly string[] = []): Promise<string[]> {
+export async function listPaths(call: GitCall, only: readonly string[] = []): Promise<string[]> {
   const inside = await tryGit(["rev-parse", "--is-inside-work-tree"], call);
   if (inside.problem === undefined) {
     const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", ...only];

@@ -3,10 +3,9 @@
 import { createReadStream, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline, type Readable } from "node:stream";
-import { createGzip } from "node:zlib";
 import { milliseconds, settlesWithin } from "../../process/clock.ts";
 import { copyStore } from "../../store/chats/carry-chat.ts";
-import { bundleState, headOf, recordState, type WorkspaceStates } from "../../worktrees/workspace-states.ts";
+import { bundleState, headCommit, recordState, type WorkspaceStates } from "../../worktrees/workspace-states.ts";
 import type { Entry, Fleet } from "../fleet.ts";
 
 export type CheckpointParts = {
@@ -130,7 +129,7 @@ export class Checkpoints {
     const heard = this.#parts.lastHandled();
     const file = join(folder, `chat-${++this.#count}.db`);
     const tree = states && (await recordState(states));
-    const key = states && `${tree} ${await headOf(states)}`;
+    const key = states && `${tree} ${await headCommit(states)}`;
     copyStore(chat, file);
     return { chat: file, position, heard, ...(tree !== undefined && { state: { tree, key: key! } }) };
   }
@@ -143,7 +142,7 @@ export class Checkpoints {
     const name = `chat-${attempt}-${this.#count % 2}`;
     await this.#put(
       name,
-      pipeline(createReadStream(chat), createGzip({ level: 1 }), () => {}),
+      pipeline(createReadStream(chat), process.getBuiltinModule("node:zlib").createGzip({ level: 1 }), () => {}),
     );
     if (!this.#isClosed) add({ type: "checkpoint", chat: name, ...(workspace && { workspace }), position, heard });
   }

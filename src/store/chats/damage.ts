@@ -24,7 +24,7 @@ export function checkStore(folder: string): void {
 }
 
 /** Converts an error from opening a store, as `storeError` does, but reports damage as such. */
-export function failureOf(error: unknown, folder: string): UserError {
+export function storeFailure(error: unknown, folder: string): UserError {
   if (error instanceof UserError) return error;
   const { errstr, message } = error as { errstr?: string; message: string };
   if (isImpossibleFailure(error)) return damagedChatError(folder, errstr ?? message);

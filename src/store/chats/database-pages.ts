@@ -96,7 +96,7 @@ function rowAt(offset: number, { page, isTable, pages, usable }: Cell): Salvaged
   const length = readVarint(page, offset);
   const number = isTable ? readVarint(page, length.end) : { value: 0, end: length.end };
   const payload = payloadAt(number.end, length.value, { page, isTable, pages, usable });
-  return { number: number.value, values: valuesOf(payload) };
+  return { number: number.value, values: decodeValues(payload) };
 }
 
 /** Reads the part in the page, and the rest from its chain of overflow pages. */
@@ -120,7 +120,7 @@ function payloadAt(start: number, length: number, { page, isTable, pages, usable
   return Buffer.concat(parts);
 }
 
-function valuesOf(payload: Buffer): SqlValue[] {
+function decodeValues(payload: Buffer): SqlValue[] {
   const header = readVarint(payload, 0);
   const values: SqlValue[] = [];
   let at = header.value;

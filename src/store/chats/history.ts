@@ -3,7 +3,7 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
-import { type BlobMessage, belongTogether, decodeMessage, numberOf, parseBlob } from "./blobs.ts";
+import { type BlobMessage, belongTogether, decodeMessage, messageNumber, parseBlob } from "./blobs.ts";
 import type { ChatProblem, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { EventDecoder } from "./event-bodies.ts";
@@ -102,7 +102,7 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
   if (isOurs && !isInOrder) problems.push(disorderProblem(root));
   const alteredOthers = [...altered].filter((id) => id !== root);
   if (alteredOthers.length > 0) problems.push(alteredBlobs(alteredOthers));
-  const rows = isOurs && isInOrder ? ours : rowsOf(ids, ours);
+  const rows = isOurs && isInOrder ? ours : orderRows(ids, ours);
   const missing = rows.filter(({ blob }) => !blobs.has(blob) && !altered.has(blob)).map((row) => row.blob);
   if (missing.length > 0) problems.push(missingBlobs(missing, "a part of the conversation"));
   return { ...assemble(rows, blobs), problems, isOurs };
@@ -192,7 +192,7 @@ function bestRoot(blobs: BlobMap): { id: string; ids: string[] } | undefined {
 }
 
 /** Builds rows for the blobs that the root names; those known to Courser keep their turn and time. */
-function rowsOf(order: readonly string[], ours: readonly HistoryRow[]): HistoryRow[] {
+function orderRows(order: readonly string[], ours: readonly HistoryRow[]): HistoryRow[] {
   const known = new Map(ours.map((row) => [row.blob, row]));
   return order.map((blob, index) => {
     const { turn = unknownTurn, at } = known.get(blob) ?? {};
@@ -235,7 +235,7 @@ export function assemble(
     endMessage();
     if (blob) {
       group = { rows: [row], blobs: [blob] };
-      lastNumber = Math.max(lastNumber, numberOf(blob));
+      lastNumber = Math.max(lastNumber, messageNumber(blob));
       continue;
     }
     row.turn = Math.max(turn, row.turn);

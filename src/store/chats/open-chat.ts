@@ -5,7 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
 import type { ChatMetadata, ChatWriter } from "./chat.ts";
 import { openStore, type StoreConnection } from "./connection.ts";
-import { checkStore, failureOf, keptAside, markDamaged, notWhole } from "./damage.ts";
+import { checkStore, keptAside, markDamaged, notWhole, storeFailure } from "./damage.ts";
 import { eventProblems, metaProblems } from "./event-shapes.ts";
 import {
   type History,
@@ -23,7 +23,7 @@ import { findInterruptedTurn, owedEvents, owedResults, withEveryResult } from ".
 import { chatFolder, chatsDir, storeFile } from "./layout.ts";
 import { metadataOf } from "./metadata.ts";
 import { lockNewChat, placeStore } from "./place-store.ts";
-import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
+import { emptyRoot, RootBuilder, rootFromIds } from "./root.ts";
 import { addOwnTables, fillNewStore, longestLog, quoted } from "./tables.ts";
 import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
@@ -132,7 +132,7 @@ export function openChat(
   } catch (error) {
     store?.close();
     if (lock !== held) lock?.free();
-    throw keptAside(failureOf(error, folder), folder);
+    throw keptAside(storeFailure(error, folder), folder);
   }
 }
 
@@ -179,7 +179,7 @@ function readWhole(store: StoreConnection, folder: string, meta: StoreMeta) {
   }
   const { rows } = history;
   const { turn = 0, sequence: lastSequence = 0 } = rows.at(-1) ?? {};
-  return { ...history, root: rootOf(rows.map((row) => row.blob)), turn, lastSequence };
+  return { ...history, root: rootFromIds(rows.map((row) => row.blob)), turn, lastSequence };
 }
 
 /** Slow for a long chat, so it runs only if something is unusual. Throws with SQLite's code for a damaged database. */

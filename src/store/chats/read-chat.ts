@@ -54,7 +54,7 @@ function recordIn(store: StoreConnection, folder: string, options: ReadOptions):
     metadata: metadataOf(store, folder, meta, changedAt(folder)),
     messages: history.messages,
     events: options.events ? events : [],
-    turns: turnsOf(events, history.messages),
+    turns: splitIntoTurns(events, history.messages),
     problems: [
       ...history.problems,
       ...metaProblems(meta, isOurs),
@@ -86,7 +86,7 @@ export function readRecordedTurns(folder: string, { last }: { last?: number } = 
     const { events, problems } = readEvents(store, true, from);
     if (uncovered || events.length === 0) return undefined;
     const metadata = metadataOf(store, folder, readMeta(store), changedAt(folder));
-    const turns = turnsOf(events, []);
+    const turns = splitIntoTurns(events, []);
     return { metadata, messages: [], events, turns, problems, wholeTurns: turns.length, hasEarlier: from > 0 };
   });
 }
@@ -198,7 +198,7 @@ function readEvents(store: StoreConnection, all: boolean, from = 0): ReadEvents 
 }
 
 /** Builds the turns from the events, or from the messages for turns without events. */
-function turnsOf(events: readonly StoredEvent[], messages: readonly StoredMessage[]): ChatTurn[] {
+function splitIntoTurns(events: readonly StoredEvent[], messages: readonly StoredMessage[]): ChatTurn[] {
   const turns = new Map<number, ChatTurn>();
   for (const { turn, at, event } of events) {
     if (event.type === "user")

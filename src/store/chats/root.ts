@@ -8,9 +8,9 @@ const referenceBytes = 34;
 export const referenceDigits = "0a20";
 
 /** A small JSON after the references, which decoders skip. One popular reader requires nodes to contain JSON. */
-const tail = endOf('{"type":"root"}');
+const tail = encodeRootEnd('{"type":"root"}');
 
-function endOf(json: string): Buffer {
+function encodeRootEnd(json: string): Buffer {
   return Buffer.concat([Buffer.from([0xc2, 0x3e, json.length]), Buffer.from(json)]);
 }
 
@@ -49,7 +49,7 @@ export class RootBuilder {
   }
 }
 
-export function rootOf(ids: readonly string[]): RootBuilder {
+export function rootFromIds(ids: readonly string[]): RootBuilder {
   const root = new RootBuilder();
   for (const id of ids) root.add(id);
   return root;

@@ -98,7 +98,7 @@ function refresh(database: Database, configDir: string, watch: IndexWatch): void
       const folder = `${project}${sep}${id}`;
       const stat = statSync(folder, ifThere);
       if (!stat?.isDirectory() || indexedStamps.delete(`${chatPath} ${stat.mtimeMs}`)) continue;
-      const stamp = stampOf(folder, stat.mtimeMs);
+      const stamp = chatStamp(folder, stat.mtimeMs);
       if (!indexedStamps.delete(`${chatPath} ${stamp}`)) stale.push({ chatPath, folder, stamp });
     }
   }
@@ -128,7 +128,7 @@ const ifThere = { throwIfNoEntry: false } as const;
  * is opened, when a turn starts or ends, and when it is closed. A log next to the store means an active or interrupted run: then
  * the log counts too.
  */
-function stampOf(folder: string, atRest: number): string {
+function chatStamp(folder: string, atRest: number): string {
   const log = statSync(`${folder}${sep}store.db-wal`, ifThere);
   return log ? `${atRest} ${log.mtimeMs} ${log.size}` : String(atRest);
 }

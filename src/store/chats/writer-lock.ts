@@ -27,10 +27,7 @@ export async function untilWritable(folder: string, maxMs = longestWaitMs): Prom
   }
 }
 
-/**
- * Blocks this process for up to 5 s while waiting for another writer. `makeFolder` creates the folder of a chat that may not
- * exist yet.
- */
+/** Blocks this process for up to 5 s while waiting for another writer. `makeFolder` creates a missing folder. */
 export function takeWriterLock(folder: string, options: { waitMs?: number; makeFolder?: boolean } = {}): WriterLock {
   const { waitMs = longestWaitMs } = options;
   const file = join(folder, lockName);

@@ -13,7 +13,7 @@ import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta,
 import { chatIdentity, storeFile } from "./layout.ts";
 import { firstLine, firstText } from "./metadata.ts";
 import { dropSegment, keepSegment, OpenSegment } from "./open-segment.ts";
-import { type RootBuilder, rootOf } from "./root.ts";
+import { type RootBuilder, rootFromIds } from "./root.ts";
 import { sha256 } from "./sha256.ts";
 import { longestLog } from "./tables.ts";
 import { openTranscript, type TranscriptFile, writeMetadata } from "./transcript-files.ts";
@@ -332,7 +332,7 @@ export class Writer implements ChatWriter {
     for (const id of [this.#chat.rootId, this.#chat.previousRootId]) if (id !== undefined) remove.run(id);
     this.#chat.previousRootId = undefined;
     this.#chat.rootId = "";
-    this.#chat.root = rootOf(left.map(({ blob }) => String(blob)));
+    this.#chat.root = rootFromIds(left.map(({ blob }) => String(blob)));
     this.#chat.lastSequence = Number(left.at(-1)?.["sequence"] ?? 0);
   }
 

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { readJson, realOf } from "../json-file.ts";
+import { readJson, realPathOrSame } from "../json-file.ts";
 
 export type Plugin = {
   name: string;
@@ -34,7 +34,7 @@ const files = { hooks: ["hooks/hooks.json"], mcpServers: ["mcp.json", ".mcp.json
 
 /** Throws a UserError for a folder that is not a plugin, or a manifest that cannot be parsed. */
 export function readPlugin(folder: string, scope: Plugin["scope"]): Plugin {
-  const root = realOf(resolve(folder));
+  const root = realPathOrSame(resolve(folder));
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(
       "FILE_UNREADABLE",
@@ -52,15 +52,15 @@ export function readPlugin(folder: string, scope: Plugin["scope"]): Plugin {
   }
   const { version, description } = manifest;
   return {
-    name: nameOf(source),
+    name: pluginName(source),
     ...(typeof version === "string" && { version }),
     ...(typeof description === "string" && { description }),
     root,
     scope,
-    commands: pathsOf(source, "commands"),
-    skills: pathsOf(source, "skills"),
-    agents: pathsOf(source, "agents"),
-    rules: pathsOf(source, "rules"),
+    commands: manifestPaths(source, "commands"),
+    skills: manifestPaths(source, "skills"),
+    agents: manifestPaths(source, "agents"),
+    rules: manifestPaths(source, "rules"),
     hooks: contentsOf(source, "hooks"),
     servers: contentsOf(source, "mcpServers"),
   };
@@ -73,7 +73,7 @@ function refuseLinksOut(root: string): void {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
       if (entry.isDirectory() && path !== join(root, ".git")) open.push(path);
-      if (entry.isSymbolicLink() && !(existsSync(path) && realOf(path).startsWith(root + sep)))
+      if (entry.isSymbolicLink() && !(existsSync(path) && realPathOrSame(path).startsWith(root + sep)))
         throw new UserError(
           "CONFIG_INVALID",
           `The plugin ${root} contains a link that leads out of it: ${path}. Put the file itself there.`,
@@ -106,7 +106,7 @@ function hasParts(root: string): boolean {
   return [...Object.values(folders), ...Object.values(files).flat()].some((name) => existsSync(join(root, name)));
 }
 
-function nameOf({ root, file, manifest }: Source): string {
+function pluginName({ root, file, manifest }: Source): string {
   const name = manifest["name"] ?? basename(root);
   if (typeof name === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return name;
   throw new UserError(
@@ -116,10 +116,10 @@ function nameOf({ root, file, manifest }: Source): string {
 }
 
 /** Returns the paths for a field. A field in the manifest replaces the default folder. */
-function pathsOf(source: Source, field: keyof typeof folders): string[] {
+function manifestPaths(source: Source, field: keyof typeof folders): string[] {
   const fieldValue = source.manifest[field];
   if (fieldValue === undefined) return [join(source.root, folders[field])].filter((each) => existsSync(each));
-  return textsOf(source, field, fieldValue).map((path) => insidePath(source, field, path));
+  return manifestTexts(source, field, fieldValue).map((path) => insidePath(source, field, path));
 }
 
 function contentsOf(source: Source, field: keyof typeof files): PluginFile[] {
@@ -132,14 +132,14 @@ function contentsOf(source: Source, field: keyof typeof files): PluginFile[] {
   const paths =
     fieldValue === undefined
       ? usual.slice(0, 1)
-      : textsOf(source, field, fieldValue).map((path) => insidePath(source, field, path));
+      : manifestTexts(source, field, fieldValue).map((path) => insidePath(source, field, path));
   return paths.flatMap((file) => {
     const content = readJson(file);
     return content === undefined ? [] : [{ file, content }];
   });
 }
 
-function textsOf({ file }: Source, field: string, fieldValue: unknown): string[] {
+function manifestTexts({ file }: Source, field: string, fieldValue: unknown): string[] {
   const list = Array.isArray(fieldValue) ? fieldValue : [fieldValue];
   if (list.every((each) => typeof each === "string")) return list;
   throw new UserError("CONFIG_INVALID", `${file}: "${field}" must be a path, or a list of paths.`);
@@ -147,7 +147,7 @@ function textsOf({ file }: Source, field: string, fieldValue: unknown): string[]
 
 function insidePath({ root, file }: Source, field: string, path: string): string {
   const full = resolve(root, path);
-  const real = existsSync(full) ? realOf(full) : undefined;
+  const real = existsSync(full) ? realPathOrSame(full) : undefined;
   if (real === undefined)
     throw new UserError("CONFIG_INVALID", `${file}: "${field}" names ${path}, which does not exist.`);
   if (real === root || real.startsWith(root + sep)) return real;

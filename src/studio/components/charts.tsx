@@ -40,7 +40,7 @@ export function CostChart({ turns }: ChartProps) {
 /** Shows the duration of each turn. */
 export function TimeChart({ turns }: ChartProps) {
   const bars = turns.map((turn) => {
-    const { parts } = timesOf([turn]);
+    const { parts } = turnDurations([turn]);
     return {
       turn: turn.number,
       parts: parts.map(({ class: kind, ms }) => ({ class: kind, value: ms })),
@@ -185,7 +185,7 @@ export function ContextMeter({ used, window }: { used: number; window: number })
 
 /** Shows in one bar how the time of the turns was spent; waiting for the user counts for neither the model nor the tools. */
 export function TimeBar({ turns }: ChartProps) {
-  const { total, parts } = timesOf(turns);
+  const { total, parts } = turnDurations(turns);
   const visibleParts = parts.filter(({ ms, isAlways }) => isAlways || ms > 0);
   let x = 0;
   return (
@@ -220,7 +220,7 @@ export function TimeBar({ turns }: ChartProps) {
   );
 }
 
-function timesOf(turns: readonly TurnNumbers[]) {
+function turnDurations(turns: readonly TurnNumbers[]) {
   const sum = (of: (turn: TurnNumbers) => number) => turns.reduce((all, turn) => all + of(turn), 0);
   const total = sum(({ durationMs }) => durationMs);
   const waiting = Math.min(

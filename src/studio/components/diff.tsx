@@ -83,7 +83,7 @@ function UnifiedHunk({ hunk, first, onLine, below }: HunkProps) {
         draw={(row, index) => (
           <Fragment key={index}>
             <Line row={row} onLine={onLine} />
-            {below?.(lineOf(row))}
+            {below?.(lineOfRow(row))}
           </Fragment>
         )}
       />
@@ -104,8 +104,8 @@ function SplitHunk({ hunk, first, onLine, below }: HunkProps) {
               <Line row={before} side="before" onLine={onLine} />
               <Line row={after} side="after" onLine={onLine} />
             </div>
-            {before && before !== after && below?.(lineOf(before))}
-            {after && below?.(lineOf(after))}
+            {before && before !== after && below?.(lineOfRow(before))}
+            {after && below?.(lineOfRow(after))}
           </Fragment>
         )}
       />
@@ -148,7 +148,7 @@ function Line({ row, side, onLine }: LineProps) {
     <div
       class={`cr-change ${kind}`.trim()}
       data-line={number}
-      onClick={onLine && (() => getSelection()?.isCollapsed !== false && onLine(lineOf(row)))}
+      onClick={onLine && (() => getSelection()?.isCollapsed !== false && onLine(lineOfRow(row)))}
     >
       {onLine && (
         <button
@@ -157,7 +157,7 @@ function Line({ row, side, onLine }: LineProps) {
           aria-label={`Comment on line ${number}`}
           onClick={(event) => {
             event.stopPropagation();
-            onLine(lineOf(row));
+            onLine(lineOfRow(row));
           }}
         >
           +
@@ -171,7 +171,7 @@ function Line({ row, side, onLine }: LineProps) {
   );
 }
 
-function lineOf({ sign, text, before, after }: Row): LineOfDiff {
+function lineOfRow({ sign, text, before, after }: Row): LineOfDiff {
   return { number: after ?? before ?? 0, sign, text };
 }
 

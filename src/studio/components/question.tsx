@@ -24,11 +24,11 @@ export type QuestionProps = {
 export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
   const body = <Body question={question} isInCard={isInCard === true} {...rest} />;
   if (isInCard) return <div class="cr-question">{body}</div>;
-  const target = targetOf(question);
+  const target = questionTarget(question);
   return (
-    <div class="cr-card cr-waiting" role="group" aria-label={`${titleOf(question)} ${target}`.trim()}>
+    <div class="cr-card cr-waiting" role="group" aria-label={`${questionTitle(question)} ${target}`.trim()}>
       <div class="cr-head">
-        <b class="cr-name">{titleOf(question)}</b>
+        <b class="cr-name">{questionTitle(question)}</b>
         {target !== "" && (
           <span class="cr-target">
             <span>{target}</span>
@@ -64,14 +64,14 @@ const titles: Record<Exclude<Question["type"], "permission">, string> = {
   hooks: "Hooks",
 };
 
-function titleOf(question: Question): string {
+function questionTitle(question: Question): string {
   if (question.type === "permission") return documentText(permissionWords(question).name);
   if (question.type === "choices") return documentText(question.title) || titles.choices;
   return question.type === "plan" ? `Plan: ${documentText(question.name)}` : titles[question.type];
 }
 
 /** Returns what the tool call acts on. */
-function targetOf(question: Question): string {
+function questionTarget(question: Question): string {
   return question.type === "permission" ? documentText(permissionWords(question).target) : "";
 }
 

@@ -22,7 +22,7 @@ export async function askPermission(
   const { rules = [], widerRules = [], personOnly } = question;
   while (!signal.aborted) {
     const reply = await askByKey<Reply>(desk, signal, {
-      body: (columns) => bodyOf(question, desk, columns),
+      body: (columns) => questionBody(question, desk, columns),
       more: (columns) => diffOf(question, desk, columns),
       choices: choicesOf(question, desk),
       // A quick Enter must not approve what even --force would not allow.
@@ -101,7 +101,11 @@ function askScope(rules: readonly string[], signal: AbortSignal, desk: Desk): Pr
   });
 }
 
-function bodyOf({ tool, needs, reasons }: PermissionQuestion, { palette, env }: Desk, columns: number): Painted[] {
+function questionBody(
+  { tool, needs, reasons }: PermissionQuestion,
+  { palette, env }: Desk,
+  columns: number,
+): Painted[] {
   const [first, ...more] = needs;
   const home = homeDir(env);
   const target = linesOf(first?.kind === "Shell" ? first.target : shortPath(first?.target ?? "", home));

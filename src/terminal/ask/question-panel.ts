@@ -28,6 +28,9 @@ export const frameRows = 4;
 /** How many rows of the conversation stay visible above a question; in a low window, half of its rows. */
 const keptRows = 10;
 
+/** How many lines of a diff or a plan are worth several answers in one row. */
+const leastShown = 3;
+
 /** The direction in which each key moves the selection of a menu. */
 export const menuMoves: Readonly<Record<string, 1 | -1>> = {
   up: -1,
@@ -70,22 +73,20 @@ export async function askByKey<Result>(
         const asked = body(columns - 1).map((line) => cut(line, columns - 1));
         const extra = more(columns - 1).map((line) => cut(line, columns - 1));
         const most = Math.max(rows - keptRows, rows >> 1) - 2;
-        // The question takes precedence: where both do not fit, several choices share a row, and become shorter.
+        // The question takes precedence: where not all fits, several choices share a row, and become shorter.
         const layouts = ([0, 1, 2] as const).map((tightness) =>
           choiceRows(choices, at, { palette, columns, tightness }),
         );
-        const keys = layouts.find((each) => asked.length + each.length <= most) ?? layouts[2]!;
+        const fitting = (wanted: number) => layouts.find((each) => asked.length + wanted + each.length <= most);
+        const keys = fitting(Math.min(extra.length, leastShown)) ?? fitting(0) ?? layouts[2]!;
         const room = Math.max(1, rows - keys.length - frameRows);
         const lines = [...asked.slice(0, room), ...extra].slice(0, Math.max(asked.length, most - keys.length));
-        const left = asked.length + extra.length - Math.min(lines.length, room);
-        if (left > 0) {
+        const total = asked.length + extra.length;
+        if (total > Math.min(lines.length, room)) {
+          const end = Math.max(Math.min(lines.length, room) - 1, Math.min(asked.length, room - 1));
           const all = choices.find(({ showsAll }) => showsAll)?.key;
-          const moreLine = `… ${counted(left + 1, "more line")}${all === undefined ? "" : ` · ${all} shows all`}`;
-          lines.splice(
-            Math.min(lines.length, room) - 1,
-            lines.length,
-            join(blanks(bodyIndent(columns)), palette.soft(moreLine)),
-          );
+          const moreLine = `… ${counted(total - end, "more line")}${all === undefined ? "" : ` · ${all} shows all`}`;
+          lines.splice(end, lines.length, join(blanks(bodyIndent(columns)), palette.soft(moreLine)));
         }
         return { lines: [...lines, ...keys] };
       },

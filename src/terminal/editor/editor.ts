@@ -5,7 +5,7 @@ import { type EditorAction, editorAction } from "../keymap.ts";
 import type { Size, View } from "../view.ts";
 import { createBuffer, joinUndoGroup, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
 import { type CompletionSources, completionText } from "./completion.ts";
-import { type EditorPalette, textWidth, viewOf } from "./editor-view.ts";
+import { type EditorPalette, renderView, textWidth } from "./editor-view.ts";
 import { type Editing, edits, typeText } from "./edits.ts";
 import { type Draft, type History, newerEntry, olderEntry, type Walk } from "./history.ts";
 import { emptyRing, endYank } from "./kill-ring.ts";
@@ -313,7 +313,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     view(asked) {
       size = asked;
       const selected = vim ? visualRange() : selection(editing.buffer);
-      const shown = viewOf(
+      const shown = renderView(
         {
           text: editing.buffer.text,
           cursor: editing.buffer.cursor,

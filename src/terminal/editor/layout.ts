@@ -99,7 +99,7 @@ export function createLayout(glyphs: Glyphs): Layout {
     }
   }
 
-  function placeOf(text: string, offset: number, width: number): { row: number; column: number } {
+  function rowAndColumn(text: string, offset: number, width: number): { row: number; column: number } {
     const all = layOutRows(text, width);
     let low = 0;
     let high = all.length - 1;
@@ -128,5 +128,5 @@ export function createLayout(glyphs: Glyphs): Layout {
     return all[row + 1]?.start === chosen.end ? previousGrapheme(text, chosen.end) : chosen.end;
   }
 
-  return { rows: layOutRows, cells: cellsOf, place: placeOf, offset: offsetAt };
+  return { rows: layOutRows, cells: cellsOf, place: rowAndColumn, offset: offsetAt };
 }

@@ -88,11 +88,11 @@ export class PopupSource {
   }
 }
 
-export function sizeOf(popup: Popup): number {
+export function popupSize(popup: Popup): number {
   return popup.type === "choices" ? popup.choices.length : popup.found.length;
 }
 
 export function choose(popup: Popup, by: 1 | -1): Popup {
-  const size = sizeOf(popup);
+  const size = popupSize(popup);
   return size === 0 ? popup : { ...popup, chosen: (popup.chosen + by + size) % size };
 }

@@ -1,7 +1,18 @@
 // Panel with a list to choose from: arrows move, typing filters, Enter chooses, Esc leaves.
 import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import type { Key } from "../key.ts";
-import { cut, join, type Painted, type Palette, padded, spread, widthOf, wrap } from "../painted.ts";
+import {
+  cut,
+  cutMiddle,
+  join,
+  nothing,
+  type Painted,
+  type Palette,
+  padded,
+  spread,
+  widthOf,
+  wrap,
+} from "../painted.ts";
 import { layoutWidth, rightMargin, type Size, type View } from "../view.ts";
 import { createPanel, type OpenedPanel } from "./panel.ts";
 
@@ -89,7 +100,9 @@ export function listPanel<Value>(palette: Palette, options: ListOptions<Value>):
     // In a wide window, keep the notes close to their items.
     const needed = aside + widest(shown.map((item) => item.aside ?? "")) + widest(shown.map(({ note = "" }) => note));
     const edge = Math.min(columns - rightMargin, Math.max(layoutWidth(columns), needed));
-    const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width, aside, edge }));
+    const lines = shown.map((item, index) =>
+      itemLine(item, first + index === selected, { columns, width, aside, edge }),
+    );
     if (lines.length === 0) lines.push(palette.soft("   no matches"));
     const counted =
       left.length === options.items.length ? `${left.length}` : `${left.length} of ${options.items.length}`;
@@ -108,18 +121,25 @@ export function listPanel<Value>(palette: Palette, options: ListOptions<Value>):
     };
   }
 
-  function lineOf(
+  function itemLine(
     { label, detail = "", aside = "", note = "" }: ListItem<Value>,
     isSelected: boolean,
     at: { columns: number; width: number; aside: number; edge: number },
   ): Painted {
     const name = isSelected ? palette.both("bold", "accent") : palette.plain;
     const sign = isSelected ? palette.accent(" › ") : palette.plain("   ");
-    const labelled = detail === "" ? name(label) : padded(cut(name(label), at.width - 2), at.width);
-    const left = join(sign, labelled, palette.soft(detail));
+    // The end of a path or a name says as much as its beginning.
+    const shortened = (width: number) => (/\s/.test(label) ? cut(name(label), width) : name(cutMiddle(label, width)));
+    const noted = palette.soft(note);
+    const room = at.edge - widthOf(sign) - at.width - widthOf(noted) - 2;
+    // A few letters of a detail would say nothing.
+    const detailed = room < Math.min(8, detail.length) ? nothing : palette.soft(detail);
+    const labelled =
+      detailed === "" ? shortened(at.width + Math.max(0, room)) : padded(shortened(at.width - 2), at.width);
+    const left = join(sign, labelled, detailed);
     const hasRoom = aside !== "" && at.columns - at.aside >= asideRoom;
     const whole = hasRoom ? join(padded(left, at.aside), palette.soft(aside)) : left;
-    return spread(whole, palette.soft(note), at.edge);
+    return spread(whole, noted, at.edge);
   }
 
   return createPanel<Value>((close) => ({

@@ -1,7 +1,7 @@
 // The model's answer while it streams: returns Markdown blocks once they are closed, and renders the open one as it grows.
 import { type Painted, wholeLines } from "../painted.ts";
 import { codeBlock, codeLines } from "./code.ts";
-import { languageOf, type MarkdownStyle, markdownLines, plainLines } from "./markdown.ts";
+import { fenceLanguage, type MarkdownStyle, markdownLines, plainLines } from "./markdown.ts";
 import type { Token } from "./rendering.ts";
 
 /** `follows` is true if the block is the next item of the list in the previous block. */
@@ -67,7 +67,7 @@ export function createAnswer(): AnswerBlock {
         // Highlight only the visible end, although its colours may depend on lines further up.
         const [fence, , , language = ""] = openingFence.exec(open)!;
         const all = wholeLines(open.slice(fence.length + 1));
-        const name = languageOf(language);
+        const name = fenceLanguage(language);
         const block = codeBlock(codeLines(all.slice(-most).join("\n"), name, style), name, style.palette);
         // The block has no end yet, and its beginning may be above the visible lines.
         return block.slice(all.length > most - 1 ? 1 : 0, -1);

@@ -146,13 +146,13 @@ export function titleLine(words: CallWords, right: Painted, { palette, width, si
 }
 
 function shortenPaths(words: CallWords, { workspace, home }: CardStyle): CallWords {
-  const short = (text: string) => {
+  const shortenName = (text: string) => {
     if (workspace !== "" && text === workspace) return ".";
     const inside = workspace === "" ? text : text.replaceAll(`${workspace}/`, "");
     return home && home !== "/" ? inside.replaceAll(`${home}/`, "~/") : inside;
   };
-  const where = short(words.where);
-  return { ...words, target: short(words.target), where: where === "." ? "" : where };
+  const where = shortenName(words.where);
+  return { ...words, target: shortenName(words.target), where: where === "." ? "" : where };
 }
 
 function bodyLines(call: Call, style: CardStyle, open: boolean): Painted[] {

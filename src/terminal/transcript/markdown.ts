@@ -60,8 +60,8 @@ const blocks: { [Type in keyof BlockTypes]: Block<Type> } = {
     tokens ? inlineLines(tokens, width, style) : plainLines(decodeEntities(text), width, style.palette),
   code: ({ text, lang }, width, style) =>
     codeBlock(
-      codeLines(text, languageOf(lang), style).map((line) => cutCode(line, width - 2)),
-      languageOf(lang),
+      codeLines(text, fenceLanguage(lang), style).map((line) => cutCode(line, width - 2)),
+      fenceLanguage(lang),
       style.palette,
     ),
   list: listLines,
@@ -78,7 +78,7 @@ function linesOfBlock(token: Token, width: number, style: MarkdownStyle): Painte
 }
 
 /** Returns the language, the first word after a fence. */
-export function languageOf(words: string | undefined): string {
+export function fenceLanguage(words: string | undefined): string {
   return (words ?? "")
     .trim()
     .split(/[\s:{,]/)[0]!

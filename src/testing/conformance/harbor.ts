@@ -70,7 +70,7 @@ const schema: Record<string, FieldTable> = {
   },
 };
 
-function faultOf({ number: at, value, text: line }: Line): string | undefined {
+function lineFault({ number: at, value, text: line }: Line): string | undefined {
   const table = schema[String(value?.["type"])];
   if (!value || !table) return `line ${at} is of no known type: ${line.slice(0, 200)}`;
   const wrong = wrongFields(table, value);
@@ -85,7 +85,7 @@ const linesOf = (type: string) => (trial: Trial) => {
   const lines = trial.lines.filter(({ value }) =>
     type === "" ? !value || !schema[String(value["type"])] : value?.["type"] === type,
   );
-  return lines.map(faultOf).find((fault) => fault !== undefined);
+  return lines.map(lineFault).find((fault) => fault !== undefined);
 };
 
 /** Harbor takes the first key with an object as the tool, so reports any other key that has an object. */

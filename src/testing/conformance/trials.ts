@@ -100,7 +100,7 @@ export class Trials {
   }
 
   async #run(name: TrialName): Promise<Trial> {
-    const session = name === "resume" ? sessionOf(await this.get("stream")) : "";
+    const session = name === "resume" ? sessionId(await this.get("stream")) : "";
     const plan: Plan = plans[name](session);
     // Resume a run in the folder of the first run.
     const cwd = join(this.#base, name === "resume" ? "stream" : name);
@@ -110,7 +110,7 @@ export class Trials {
   }
 }
 
-export function sessionOf({ lines }: Trial): string {
+export function sessionId({ lines }: Trial): string {
   const id = lines.map(({ value }) => value?.["session_id"]).find((each) => typeof each === "string");
   return (id as string | undefined) ?? unknownSession;
 }
@@ -155,7 +155,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
     signal: end.signal,
     stdout: chunks.map(({ text }) => text).join(""),
     stderr,
-    lines: linesOf(chunks),
+    lines: timedLines(chunks),
     timedOut: end.stopped === "timedOut",
     wasSignalled: sentAt !== undefined,
     endMs: performance.now() - (sentAt ?? startedAt),
@@ -164,7 +164,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
 }
 
 /** Returns each line with the time at which it was complete. */
-function linesOf(chunks: readonly { text: string; atMs: number }[]): Line[] {
+function timedLines(chunks: readonly { text: string; atMs: number }[]): Line[] {
   const lines: Line[] = [];
   let open = "";
   let last = 0;

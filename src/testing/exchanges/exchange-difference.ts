@@ -5,7 +5,7 @@ import type { UnifiedTool } from "../../sdk/unified.ts";
 import { differenceOf } from "../compare.ts";
 import { createDescriber } from "../describe.ts";
 import { type AskedMessage, readAsked } from "../kit/wires/asked.ts";
-import { wireOf } from "../kit/wires/index.ts";
+import { wireForPath } from "../kit/wires/index.ts";
 import { createNormaliser, type Normaliser, type Places } from "../normalise.ts";
 import { textDifference } from "../text-difference.ts";
 import type { ExchangeRequest } from "./exchange-file.ts";
@@ -85,7 +85,7 @@ function escaped(text: string): string {
 
 /** The part of a request that is compared. Requests with equal parts are the same. */
 export function comparable({ method, path, body }: ExchangeRequest, normalise: Normaliser): string {
-  return normalise(JSON.stringify([method, path, said(body)]));
+  return normalise(JSON.stringify([method, path, unwrapRequest(body)]));
 }
 
 /** Describes the first difference: in the conversation or, if that is the same, in the other fields. */
@@ -94,21 +94,21 @@ export function exchangeDifference(
   now: ExchangeRequest,
   sides: { recorded: Normaliser; now: Normaliser },
 ): string {
-  const [then, today] = [recorded, now].map(({ path, body }) => readAsked(wireOf(path), body));
+  const [then, today] = [recorded, now].map(({ path, body }) => readAsked(wireForPath(path), body));
   if (then && today) {
     const tools = today.tools.map(({ schema, ...tool }) => ({ ...tool, parameters: schema as object }));
     const described = (asked: typeof then, normalise: Normaliser) =>
       createDescriber(normalise, undefined).request({
         system: asked.system,
         tools: asked.tools.map(({ schema, ...tool }) => ({ ...tool, parameters: schema as object })),
-        messages: messagesOf(asked.messages),
+        messages: convertMessages(asked.messages),
       });
     const words = differenceOf(described(then, sides.recorded), described(today, sides.now), { ...sides, tools });
     if (words !== undefined) return words;
   }
   const bodies = [
-    sides.recorded(JSON.stringify(said(recorded.body) ?? null)),
-    sides.now(JSON.stringify(said(now.body) ?? null)),
+    sides.recorded(JSON.stringify(unwrapRequest(recorded.body) ?? null)),
+    sides.now(JSON.stringify(unwrapRequest(now.body) ?? null)),
   ];
   return (
     fieldDifference("body", JSON.parse(bodies[0]!), JSON.parse(bodies[1]!)) ??
@@ -117,7 +117,7 @@ export function exchangeDifference(
 }
 
 /** Calls and results are numbered: the vendors' ids differ in each run. */
-function messagesOf(messages: readonly AskedMessage[]): Message[] {
+function convertMessages(messages: readonly AskedMessage[]): Message[] {
   let called = 0;
   let answered = 0;
   return messages.map(({ role, text, calls }) => {
@@ -133,12 +133,12 @@ function messagesOf(messages: readonly AskedMessage[]): Message[] {
 }
 
 /** Returns the actual request, which Google's service for accounts wraps in another. */
-function said(body: unknown): unknown {
+function unwrapRequest(body: unknown): unknown {
   if (!isObject(body)) return body;
   return Object.fromEntries(
     sortedEntries(body).flatMap(([name, value]) => {
       if (unsaid.has(name)) return [];
-      return [[name, name === "request" ? said(value) : withoutCacheMarks(value)]];
+      return [[name, name === "request" ? unwrapRequest(value) : withoutCacheMarks(value)]];
     }),
   );
 }

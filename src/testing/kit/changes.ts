@@ -17,14 +17,14 @@ export function fingerprints(folder: string): Map<string, string> {
       const path = join(inside, entry.name);
       const name = relative(folder, path).replaceAll(sep, "/");
       if (entry.isDirectory()) visit(path);
-      else if (entry.isSymbolicLink() || entry.isFile()) found.set(name, contentOf(path, entry.isFile()));
+      else if (entry.isSymbolicLink() || entry.isFile()) found.set(name, readContent(path, entry.isFile()));
     }
   };
   visit(folder);
   return found;
 }
 
-function contentOf(path: string, isFile: boolean): string {
+function readContent(path: string, isFile: boolean): string {
   try {
     return isFile ? createHash("sha256").update(readFileSync(path)).digest("hex") : `-> ${readlinkSync(path)}`;
   } catch (error) {

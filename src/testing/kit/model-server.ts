@@ -1,7 +1,7 @@
 // A model server on loopback that speaks the vendors' APIs, streaming or not, and gives the answers a test defines.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { isStreamed, type Wire, wireOf, wires } from "./wires/index.ts";
+import { isStreamed, type Wire, wireForPath, wires } from "./wires/index.ts";
 
 /** A tool call in an answer. */
 export type ToolCallAnswer = {
@@ -171,7 +171,7 @@ function record(
   const bearer = /^Bearer (.*)$/.exec(headers.authorization ?? "")?.[1];
   const key = bearer ?? headers["x-api-key"] ?? headers["x-goog-api-key"] ?? "";
   const model = json?.model ?? /models\/([^:]+):/.exec(path)?.[1] ?? "";
-  return { method, path, wire: wireOf(path), headers, body, json, model, key: String(key), at };
+  return { method, path, wire: wireForPath(path), headers, body, json, model, key: String(key), at };
 }
 
 async function give(response: ServerResponse, request: RecordedRequest, answer: ModelAnswer): Promise<void> {

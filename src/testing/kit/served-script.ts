@@ -28,7 +28,7 @@ export class ServedScript {
     const asked = askedIn(request);
     if (!isTurn(request) || !asked) {
       const aside = this.#asides.shift();
-      return aside && asked ? answerOf(aside, asked) : { text: "ok" };
+      return aside && asked ? scriptedAnswer(aside, asked) : { text: "ok" };
     }
     const all = this.#replies;
     const last = all.at(-1);
@@ -39,7 +39,7 @@ export class ServedScript {
     this.#given += 1;
     const news = asked.messages.slice(asked.messages.findLastIndex(({ role }) => role === "assistant") + 1);
     const missing = reply.expect.find((part) => !news.some(({ text }) => text.includes(part)));
-    if (missing === undefined) return answerOf(reply, asked);
+    if (missing === undefined) return scriptedAnswer(reply, asked);
     const shown = JSON.stringify(news.map(({ text }) => text).join("\n"));
     const said = shown.length > 600 ? `…${shown.slice(-600)}` : shown;
     return this.#refuse(`Reply ${this.#given} expects ${JSON.stringify(missing)}, but the agent sent: ${said}`);
@@ -69,14 +69,14 @@ function counted(replies: number): string {
   return replies === 1 ? "1 reply" : `${replies} replies`;
 }
 
-function answerOf({ steps, usage }: Reply, { tools }: Asked): ModelAnswer {
+function scriptedAnswer({ steps, usage }: Reply, { tools }: Asked): ModelAnswer {
   const offered = tools.map(({ name }) => name);
   const text: string[] = [];
   const thinking: string[] = [];
   const toolCalls: NonNullable<ModelAnswer["toolCalls"]>[number][] = [];
   let delayMs = 0;
   for (const step of steps) {
-    if (step.type === "error") return { ...failureOf(step.error), delayMs };
+    if (step.type === "error") return { ...scriptedFailure(step.error), delayMs };
     if (step.type === "delay") delayMs += step.ms;
     else if (step.type === "text") text.push(...step.deltas);
     else if (step.type === "thinking") thinking.push(...step.deltas);
@@ -98,7 +98,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   MODEL_OVERLOADED: 529,
 };
 
-function failureOf({ code, message, retryAfterMs }: { code: ErrorCode; message: string; retryAfterMs?: number }) {
+function scriptedFailure({ code, message, retryAfterMs }: { code: ErrorCode; message: string; retryAfterMs?: number }) {
   if (code === "MODEL_UNREACHABLE") return { hangUp: true } as const;
   const made = failure(statuses[code] ?? 400, code === "MODEL_OVERFLOW" ? `prompt is too long: ${message}` : message);
   return { ...made, ...(retryAfterMs && { headers: { "retry-after": String(Math.ceil(retryAfterMs / 1000)) } }) };

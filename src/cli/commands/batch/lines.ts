@@ -83,7 +83,7 @@ export function readItems(bytes: Buffer, context: BatchContext, check: (run: Bat
   const items: BatchItem[] = [];
   const numbers = new Map<string, number>();
   const faults: string[] = [];
-  for (const { number, start, end } of linesOf(bytes)) {
+  for (const { number, start, end } of splitBatchLines(bytes)) {
     const line = bytes.toString("utf8", start, end);
     try {
       check(readLine(line, context));
@@ -118,7 +118,7 @@ function madeId(line: string, taken: ReadonlyMap<string, number>): string {
   }
 }
 
-function* linesOf(bytes: Buffer): Generator<{ number: number; start: number; end: number }> {
+function* splitBatchLines(bytes: Buffer): Generator<{ number: number; start: number; end: number }> {
   let start = bytes.subarray(0, 3).toString("latin1") === "\u00ef\u00bb\u00bf" ? 3 : 0;
   for (let number = 1; start < bytes.length; number++) {
     const newline = bytes.indexOf(10, start);

@@ -81,7 +81,7 @@ export class Batch {
     return this.#many?.unfinished.length ?? 0;
   }
 
-  say(line: string): void {
+  printLine(line: string): void {
     this.#progress.say(line);
   }
 
@@ -140,7 +140,7 @@ export class Batch {
       : await prepare(item, names);
     const record = await this.#many!.run(run);
     if (leave.aborted) return;
-    const result = await resultOf(fleet, record, item, attempt);
+    const result = await batchResult(fleet, record, item, attempt);
     results.add(result);
     this.#count(result);
     this.#running.delete(record.id);
@@ -182,7 +182,7 @@ function namesOf(batch: string, id: string, attempt: number): { id: string; agen
   return { id: `run-${uuid.join("-")}`, agent: `bc-${uuid.join("-")}` };
 }
 
-async function resultOf(fleet: Fleet, run: RunRecord, item: BatchItem, attempt: number): Promise<BatchResult> {
+async function batchResult(fleet: Fleet, run: RunRecord, item: BatchItem, attempt: number): Promise<BatchResult> {
   const { end } = run;
   if (!end) throw new UserError("NO_RESULT", `${run.id} is over without a result.`);
   const { outcome, text, code, durationMs, turns, usage, costUsd, denials, branch } = end;

@@ -44,14 +44,14 @@ function lookAt(file: HookFile, context: HooksContext): FoundFile[] {
   try {
     const read = readHookFile(file);
     if (!read || (read.hooks.length === 0 && read.warnings.length === 0)) return [];
-    return [{ ...found, ...read, state: stateOf(file, read.text, context) }];
+    return [{ ...found, ...read, state: hookFileState(file, read.text, context) }];
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return [{ ...found, state: file.ofProject && !context.trusted ? "untrusted" : "runs", problem: error.message }];
   }
 }
 
-function stateOf({ ofProject, file }: HookFile, text: string, context: HooksContext): HookState {
+function hookFileState({ ofProject, file }: HookFile, text: string, context: HooksContext): HookState {
   if (!ofProject) return "runs";
   if (!context.trusted) return "untrusted";
   return isApproved(context, file, text) ? "runs" : "not approved";

@@ -28,7 +28,7 @@ import {
   shownFile,
   type WantedEvent,
 } from "./context.ts";
-import { isOurs, scriptOf, scriptPaths, scriptWanted } from "./script.ts";
+import { isInstalledByUs, scriptOf, scriptPaths, scriptWanted } from "./script.ts";
 
 type InstalledHost = {
   host: InstallHost;
@@ -97,7 +97,7 @@ export async function uninstallHook(invocation: Invocation, words: readonly stri
       if (!content) return [];
       const planned = planUninstall(host, content, (hook) => {
         const path = scriptOf(hook.command, host, context);
-        return named ? path !== undefined && named.includes(path) : isOurs(hook, host, context);
+        return named ? path !== undefined && named.includes(path) : isInstalledByUs(hook, host, context);
       });
       removed = planned.removed.map(({ event }) => event);
       return planned.edits;

@@ -89,7 +89,7 @@ export function scriptOf(
 }
 
 /** Whether install wrote the entry: its script mentions courser or no longer exists. Other entries must be removed by name. */
-export function isOurs({ command }: ConfiguredHook, host: InstallHost, context: HooksContext): boolean {
+export function isInstalledByUs({ command }: ConfiguredHook, host: InstallHost, context: HooksContext): boolean {
   const file = scriptOf(command, host, context);
   return file !== undefined && (!isFile(file) || /\bcourser\b/.test(readFileSync(file, "utf8").slice(0, 100_000)));
 }

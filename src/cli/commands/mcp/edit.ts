@@ -16,7 +16,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
   refuseAgents(invocation, "which servers they have");
   const [name, ...command] = words;
   const context = contextOf(invocation);
-  const target = targetOf(invocation, context);
+  const target = fileToEdit(invocation, context);
   const definition = definitionOf(invocation, command);
   const [server] = serversIn({ mcpServers: { [name!]: definition } }, target, []);
   if (server!.problem !== undefined) throw usageError(invocation, `'${name}' cannot be added: ${server!.problem}.`);
@@ -33,7 +33,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
 export async function remove(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
   const context = contextOf(invocation);
-  const target = targetOf(invocation, context);
+  const target = fileToEdit(invocation, context);
   const name = words.join(" ");
   if (!removeServer(target, name)) {
     const { server } = serverNamed(context, words);
@@ -44,7 +44,7 @@ export async function remove(invocation: Invocation, words: readonly string[]): 
   return answer(visible(`✓ Removed MCP server: ${name} (${target.file})\n`));
 }
 
-function targetOf(invocation: Invocation, { workspace, configDir }: McpContext): McpFile {
+function fileToEdit(invocation: Invocation, { workspace, configDir }: McpContext): McpFile {
   const isProject = invocation.line.flags.has("project");
   const file = isProject ? projectMcpFile(workspace) : userMcpFile(configDir);
   return { scope: isProject ? "project" : "user", file, folder: workspace };

@@ -18,7 +18,7 @@ export async function login(invocation: Invocation, words: readonly string[]): P
   refuseAgents(invocation, "their logins");
   const context = contextOf(invocation);
   const { server, filled } = remoteNamed(context, words);
-  const callback = await listenForCallback(portOf(invocation));
+  const callback = await listenForCallback(redirectPort(invocation));
   const state = process.getBuiltinModule("node:crypto").randomUUID();
   const answered = callback.answer(state);
   answered.catch(() => {}); // awaited below, unless the login fails before
@@ -70,7 +70,7 @@ function remoteNamed(context: McpContext, words: readonly string[]) {
   throw new UserError("USAGE", `${name} is a command that is started here: it has no address to log in to.`);
 }
 
-function portOf({ line: { flags } }: Invocation): number {
+function redirectPort({ line: { flags } }: Invocation): number {
   const text = flagText(flags, "port");
   if (text === undefined) return usualPort;
   if (/^\d+$/.test(text) && Number(text) < 65_536) return Number(text);

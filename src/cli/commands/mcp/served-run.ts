@@ -49,7 +49,7 @@ export async function runForAgent(
     const followed = follow(run, request.workspace, onStep);
     try {
       const ending = await run.send({ text: task.prompt }).ending;
-      return resultOf(ending, sessionId, await followed.said);
+      return servedResult(ending, sessionId, await followed.said);
     } finally {
       await run.close();
     }
@@ -78,7 +78,7 @@ function follow(run: LiveRun, workspace: string, onStep: (message: string) => vo
   return { said: read() };
 }
 
-function resultOf(ending: TurnEnding, sessionId: string, answerText: string): ServedResult {
+function servedResult(ending: TurnEnding, sessionId: string, answerText: string): ServedResult {
   const { durationMs, usage, denials = [] } = ending;
   const result = { sessionId, durationMs, denials, ...(usage && { usage }) };
   if (ending.type === "done") return { ...result, isError: false, text: answerText };

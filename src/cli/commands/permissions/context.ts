@@ -38,7 +38,7 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
       : noSandbox;
   const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
   const searchPath = invocation.env["PATH"] ?? "";
-  const mode = modeOf(flags, settings);
+  const mode = modeFromFlags(flags, settings);
   const keepsDeleted = flags.has("print") && !flags.has("no-persist");
   return {
     ...context,
@@ -98,7 +98,7 @@ function warn(message: string): void {
   writeStderr(`Warning: ${message}\n`);
 }
 
-function modeOf(flags: Invocation["line"]["flags"], { approvalMode }: Settings): Situation["mode"] {
+function modeFromFlags(flags: Invocation["line"]["flags"], { approvalMode }: Settings): Situation["mode"] {
   if (flags.has("plan")) return "plan";
   const asked = flagText(flags, "mode") as "agent" | "plan" | "ask" | undefined;
   const forced = flags.has("force") || flags.has("yolo") || approvalMode === "unrestricted";

@@ -2,7 +2,7 @@
 import { delimiter, join } from "node:path";
 import { type LintContext, type LintEntry, type LintProblem, lint } from "../../../policy/lint/index.ts";
 import { findProgram } from "../../../process/find-program.ts";
-import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
+import { entryLines, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
 import { visible } from "../../../text/visible.ts";
 import { counted } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
@@ -30,7 +30,7 @@ export function lintContext(invocation: Invocation): LintContext {
 }
 
 export function withLines(entries: readonly RuleEntry[]): LintEntry[] {
-  const files = new Map([...new Set(entries.map(({ source }) => source))].map((file) => [file, linesOf(file)]));
+  const files = new Map([...new Set(entries.map(({ source }) => source))].map((file) => [file, entryLines(file)]));
   return entries.map((entry) => {
     const line = files.get(entry.source)!(entry.entry);
     return { ...entry, ...(line !== undefined && { line }) };

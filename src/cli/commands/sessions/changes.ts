@@ -9,7 +9,7 @@ import { visible } from "../../../text/visible.ts";
 import { counted } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { chatOf, contextOf } from "./context.ts";
+import { contextOf, findChatFolder } from "./context.ts";
 
 type Step = FileChange["steps"][number];
 
@@ -17,14 +17,14 @@ type Step = FileChange["steps"][number];
 const maxFiles = 300;
 
 export async function showChanges(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const folder = chatOf(invocation, words, "changes");
+  const folder = findChatFolder(invocation, words, "changes");
   const chat = openReadOnly(folder);
   const session = await openSession(invocation.env, "cursor", chat.metadata.id);
   const files = new Map(sessionChanges(session).map((file) => [file.path, file]));
   const { workspace } = chat.metadata;
   const { configDir } = contextOf(invocation);
   const found = workspace === undefined ? [] : await treeChanges({ configDir, workspace, chat });
-  const endedAt = endOf(session);
+  const endedAt = sessionEndTime(session);
   const isWanted = invocation.line.flags.has("now");
   let more = 0;
   const since: string[] = [];
@@ -64,7 +64,7 @@ export async function showChanges(invocation: Invocation, words: readonly string
 }
 
 /** The time of a session's last event; infinity while its last turn is running. */
-function endOf({ turns }: OpenedSession): number {
+function sessionEndTime({ turns }: OpenedSession): number {
   const last = turns.at(-1)?.events.at(-1);
   if (last?.type !== "done" && last?.type !== "fail") return Number.POSITIVE_INFINITY;
   // Not every stored event has a time, but turns with changes do, because tool calls have times.

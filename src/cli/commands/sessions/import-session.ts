@@ -59,7 +59,7 @@ export function importFile(listed: ListedSession, context: SessionsContext): Imp
   const session = readSession(listed);
   const { tool } = listed;
   const source = { tool, sourceId: session.id, path: session.path };
-  const turns = turnsOf(session);
+  const turns = importedTurns(session);
   if (turns.length === 0) return { status: "empty", ...source };
 
   const id = chatIdFor(session);
@@ -110,7 +110,7 @@ function workspaceOf({ workspace }: ReadSession, current: string, losses: Report
 
 type ImportedTurn = { messages: Message[]; steps: TurnStep[]; startedAt: number };
 
-function turnsOf(session: ReadSession): ImportedTurn[] {
+function importedTurns(session: ReadSession): ImportedTurn[] {
   const timed = groupMessages(withPrompt(session.messages)).map(({ message, from }) => ({
     message,
     at: from[0]!.timestamp,

@@ -1,6 +1,6 @@
 // Payloads: encodes values as message data. A value too large for a message is stored as an object that the message names.
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import { word } from "./keys.ts";
+import { lastWord, word } from "./keys.ts";
 import type { Server } from "./server.ts";
 
 type Packed = { value: unknown } | { object: string };
@@ -45,7 +45,7 @@ export class Payloads {
   async drop(run: string, kinds: readonly ("object" | "kept")[]): Promise<void> {
     for (const kind of kinds) {
       const filter = `${kind}.${word(run)}.*`;
-      const names = (await this.#server.keys("state", filter)).map((key) => key.slice(key.lastIndexOf(".") + 1));
+      const names = (await this.#server.keys("state", filter)).map(lastWord);
       for (const name of names) await this.#server.dropObject(objectName(run, name));
       if (names.length > 0) await this.#server.purge("state", filter);
     }

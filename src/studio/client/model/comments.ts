@@ -9,7 +9,7 @@ export type Comment = {
   text: string;
 };
 
-export function promptOf(comments: readonly Comment[]): string {
+export function commentsPrompt(comments: readonly Comment[]): string {
   const files = new Map<string, Comment[]>();
   for (const comment of comments) files.set(comment.path, [...(files.get(comment.path) ?? []), comment]);
   const parts = [...files].map(([path, list]) => {

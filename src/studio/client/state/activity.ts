@@ -47,7 +47,7 @@ export function watchCosts(): () => void {
 function take({ run, entry }: LogEntry): void {
   const cost = entry.type === "reply" && entry.id.startsWith("context-") && (entry.value as ContextUse)?.costUsd;
   if (cost) costs.value = new Map(costs.value).set(run, cost);
-  const line = entry.type === "event" && entry.agent === undefined ? lineOf(entry.event) : undefined;
+  const line = entry.type === "event" && entry.agent === undefined ? activityLine(entry.event) : undefined;
   if (!line) return;
   if (next.size === 0) setTimeout(flush, 250);
   next.set(run, line);
@@ -58,7 +58,7 @@ function flush(): void {
   next.clear();
 }
 
-function lineOf(event: AgentEvent): { name?: string; text: string } | undefined {
+function activityLine(event: AgentEvent): { name?: string; text: string } | undefined {
   if (event.type === "tool_start") {
     const { name, target } = wordsOfCall(event.tool, event.args, undefined);
     return { name, text: documentText(target.slice(0, 120)) };

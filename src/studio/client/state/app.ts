@@ -113,12 +113,12 @@ export function connect(token: string): void {
 }
 
 async function takeAll({ runs: all, questions: open, steps }: Hello, again: boolean): Promise<void> {
-  const known = new Set(questions.value.map(keyOf));
+  const known = new Set(questions.value.map(questionKey));
   batch(() => {
     runs.value = new Map(all.map((run) => [run.id, run]));
     questions.value = open;
   });
-  if (again) for (const each of open) if (!known.has(keyOf(each))) notifyOf(each, runTitle(each.run));
+  if (again) for (const each of open) if (!known.has(questionKey(each))) notifyOf(each, runTitle(each.run));
   isLoaded();
   lastSteps.value = steps;
   if (again) void loadSessions();
@@ -139,7 +139,7 @@ function recalledAgents(): readonly InstalledCli[] {
 }
 
 /** Returns a key for a question, whose id is unique only within its run. */
-export function keyOf({ run, question }: OpenQuestion): string {
+export function questionKey({ run, question }: OpenQuestion): string {
   return `${run} ${question.id}`;
 }
 
@@ -258,7 +258,7 @@ export function latestRunOf(sessionId: string): RunRecord | undefined {
 export function runTitle(id: string): string {
   const run = runs.value.get(id);
   return (
-    titleOf(
+    sessionTitle(
       sessions.value?.find((each) => each.id === run?.sessionId),
       run,
     ) ?? "A run"
@@ -266,7 +266,7 @@ export function runTitle(id: string): string {
 }
 
 /** A new chat has no title yet, and may not have its prompt either. */
-export function titleOf(
+export function sessionTitle(
   session: { title: string } | undefined,
   run: Pick<RunRecord, "spec"> | undefined,
 ): string | undefined {

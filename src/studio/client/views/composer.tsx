@@ -26,7 +26,7 @@ export function Composer({ subject }: { subject: Subject }) {
   const pictures = useSignal<readonly Picture[]>([]);
   const chosen = useSignal<{ mode?: Mode; model?: string; force?: boolean }>({});
   const isSending = useSignal(false);
-  const inForce = modeOf(log.mode) ?? run?.spec.request.mode ?? "agent";
+  const inForce = modeFromStream(log.mode) ?? run?.spec.request.mode ?? "agent";
   const mode = chosen.value.mode ?? inForce;
   const model = chosen.value.model ?? log.model ?? subject.model ?? "";
   const force = chosen.value.force ?? lastRunOf(subject)?.spec.request.force;
@@ -169,7 +169,7 @@ function isFailure({ outcome, turns }: RunEnd): boolean {
 }
 
 /** Converts the name that the stream has for a mode. */
-function modeOf(mode: string | undefined): Mode | undefined {
+function modeFromStream(mode: string | undefined): Mode | undefined {
   if (mode === "plan" || mode === "ask") return mode;
   return mode === undefined ? undefined : "agent";
 }

@@ -13,7 +13,7 @@ import { Timeline } from "../../components/timeline/timeline.tsx";
 import { agentName } from "../model/agents.ts";
 import { baseName } from "../model/figures.ts";
 import { changedFiles } from "../model/summary.ts";
-import { answerQuestion, connection, questions, runs, sessions, titleOf } from "../state/app.ts";
+import { answerQuestion, connection, questions, runs, sessions, sessionTitle } from "../state/app.ts";
 import { Conversation } from "../state/conversation.ts";
 import { offerActions } from "../state/keys.ts";
 import { attempt, shownSheet } from "../state/layout.ts";
@@ -123,16 +123,16 @@ function subjectOf(conversation: Conversation): Subject {
     conversation,
     run,
     sessionDetails: sessionDetails,
-    title: titleOf(sessionDetails ?? listed, run) ?? "",
+    title: sessionTitle(sessionDetails ?? listed, run) ?? "",
     cli: run?.spec.cli ?? sessionDetails?.agent,
     model: sessionDetails?.model,
-    workspace: placeOf(run, conversation) ?? sessionDetails?.workspace,
+    workspace: workspacePath(run, conversation) ?? sessionDetails?.workspace,
     isLive: run?.state === "queued" || run?.state === "running",
   };
 }
 
 /** Returns the workspace's path. For a run with its own source the worker chooses it. */
-function placeOf(run: RunRecord | undefined, { cwd }: Conversation): string | undefined {
+function workspacePath(run: RunRecord | undefined, { cwd }: Conversation): string | undefined {
   return (run?.spec.source && cwd.value) ?? run?.spec.request.workspace;
 }
 

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Answer } from "../../../protocol/run.ts";
-import { connection, keyOf, questions } from "../state/app.ts";
+import { connection, questionKey, questions } from "../state/app.ts";
 import { offerActions } from "../state/keys.ts";
 import { askToNotify, mayNotify } from "../state/notifications.ts";
 import { Asked, answerIt } from "./asked.tsx";
@@ -39,7 +39,9 @@ export function Inbox() {
             </p>
           </div>
         ) : (
-          open.map((asked, index) => <Asked key={keyOf(asked)} asked={asked} index={index} isChosen={index === at} />)
+          open.map((asked, index) => (
+            <Asked key={questionKey(asked)} asked={asked} index={index} isChosen={index === at} />
+          ))
         )}
       </div>
     </main>

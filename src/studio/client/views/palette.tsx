@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { baseName, moment } from "../model/figures.ts";
-import { recent, titleOf } from "../state/app.ts";
+import { recent, sessionTitle } from "../state/app.ts";
 import { actions } from "../state/keys.ts";
 import { isPaletteOpen } from "../state/layout.ts";
 import { navigate } from "../state/router.ts";
@@ -94,7 +94,7 @@ function choicesFor(text: string): Choice[] {
       .map(({ id, title, keys, run }) => ({ id, title, note: "", run, ...(keys !== undefined && { keys }) })),
     ...(recent.value ?? []).map(({ tool, id, agent, workspace, updatedAt, title }) => ({
       id: `${tool}-${id}`,
-      title: titleOf({ title }, undefined)!,
+      title: sessionTitle({ title }, undefined)!,
       note: `${agent} · ${baseName(workspace ?? "")} · ${moment(updatedAt, now)}`,
       run: () => navigate({ type: "session", tool, id, tab: "timeline" }),
     })),

@@ -18,11 +18,11 @@ import {
   questions,
   runs,
   sessions,
-  titleOf,
+  sessionTitle,
 } from "../state/app.ts";
 import { now } from "../state/now.ts";
 import { addressOf, place } from "../state/router.ts";
-import { summaryOf, wantSummaries } from "../state/summaries.ts";
+import { sessionSummary, wantSummaries } from "../state/summaries.ts";
 import { Mark, StateWord } from "./mark.tsx";
 
 /** An item of the list: a session, or a run that has no session yet. */
@@ -173,9 +173,9 @@ function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
   // Runs of a fleet have their sessions on the workers' machines; a run that did not start has none.
   const ended = isFiltered() ? [] : runsWithoutSession().filter(({ sessionId }) => !known.has(sessionId ?? ""));
   const addEndedSince = (at: number) => {
-    while (ended[0] && endOf(ended[0]) >= at) {
+    while (ended[0] && runEndTime(ended[0]) >= at) {
       const run = ended.shift()!;
-      add(dayGroup(endOf(run), time), endedRunItem(run, run.end!, time));
+      add(dayGroup(runEndTime(run), time), endedRunItem(run, run.end!, time));
     }
   };
   for (const session of found) {
@@ -190,7 +190,7 @@ function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
   return new Map([...groups].filter(([, items]) => items.length > 0));
 }
 
-function endOf({ endedAt, createdAt }: RunRecord): number {
+function runEndTime({ endedAt, createdAt }: RunRecord): number {
   return endedAt ?? createdAt;
 }
 
@@ -198,7 +198,7 @@ function endOf({ endedAt, createdAt }: RunRecord): number {
 export function runsWithoutSession(): RunRecord[] {
   return [...runs.value.values()]
     .filter(({ end, spec, sessionId }) => end && (spec.source || sessionId === undefined))
-    .sort((one, other) => endOf(other) - endOf(one));
+    .sort((one, other) => runEndTime(other) - runEndTime(one));
 }
 
 function sessionItem(session: ListedSession, run: RunRecord | undefined, time: number): Item {
@@ -207,12 +207,12 @@ function sessionItem(session: ListedSession, run: RunRecord | undefined, time: n
     key: `${session.tool}-${session.id}`,
     id: session.id,
     href: addressOf({ type: "session", tool: session.tool, id: session.id, tab: "timeline" }),
-    title: titleOf(session, run) ?? session.title,
+    title: sessionTitle(session, run) ?? session.title,
     agent: session.agent,
     ...(session.snippet !== undefined && { snippet: session.snippet }),
   };
   if (run) return { ...place, ...liveParts(run) };
-  const summary = summaryOf(session);
+  const summary = sessionSummary(session);
   const when = moment(session.updatedAt, time);
   return {
     ...place,
@@ -229,7 +229,7 @@ function sessionItem(session: ListedSession, run: RunRecord | undefined, time: n
 }
 
 function Outcome({ session }: { session: ListedSession }) {
-  const summary = summaryOf(session);
+  const summary = sessionSummary(session);
   if (!summary || summary.files === 0) return <>{baseName(session.workspace ?? "") || session.agent}</>;
   return (
     <>
@@ -275,7 +275,7 @@ function runItem(run: RunRecord): Item {
     key: run.id,
     id: run.sessionId ?? run.id,
     href: addressOf({ type: "run", id: run.id, tab: "timeline" }),
-    title: titleOf(undefined, run)!,
+    title: sessionTitle(undefined, run)!,
     agent: run.spec.cli,
     ...liveParts(run),
   };

@@ -15,7 +15,7 @@ type Piece = { text: string; class?: string | undefined };
 
 /** Shows the output of a terminal in its colours. */
 export function Ansi({ text, last, first = 60 }: AnsiProps) {
-  const lines = useMemo(() => linesOf(last === undefined ? text : text.slice(-last * maxTailLine)), [text, last]);
+  const lines = useMemo(() => colouredLines(last === undefined ? text : text.slice(-last * maxTailLine)), [text, last]);
   // Omit blank lines if only the end is shown.
   const visibleLines = last === undefined ? lines : lines.filter((line) => line.length > 0).slice(-last);
   return (
@@ -39,7 +39,7 @@ export function Ansi({ text, last, first = 60 }: AnsiProps) {
 /** The maximum length of a line shown while the card is closed. */
 const maxTailLine = 2000;
 
-function linesOf(text: string): Piece[][] {
+function colouredLines(text: string): Piece[][] {
   const lines: Piece[][] = [[]];
   for (const { content, ...style } of Anser.ansiToJson(finalText(text), { use_classes: true, remove_empty: true })) {
     const name = classOf(style);

@@ -83,6 +83,6 @@ export function Pieces({ pieces }: { pieces: readonly CodePiece[] }) {
 }
 
 /** Returns the file extension, which highlighters accept as a language. */
-export function languageOf(path: string): string {
+export function languageForPath(path: string): string {
   return /(?:^|\/)dockerfile$/i.test(path) ? "docker" : (/\.([a-z0-9]{1,12})$/i.exec(path)?.[1]?.toLowerCase() ?? "");
 }

@@ -16,7 +16,7 @@ export function Announcer({ log }: { log: TimelineLog }) {
     const stop = log.subscribe(() => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        setSentence(sentenceOf(log));
+        setSentence(announcement(log));
       }, pauseMs);
     });
     return () => {
@@ -40,7 +40,7 @@ const words = {
   unknown: "ended",
 };
 
-function sentenceOf({ blocks }: TimelineLog): string {
+function announcement({ blocks }: TimelineLog): string {
   const last = blocks.at(-1);
   switch (last?.type) {
     case "call":

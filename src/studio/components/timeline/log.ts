@@ -305,7 +305,7 @@ export class TimelineLog {
   #adopt(agent: string) {
     const own = [...this.#calls.keys()].reverse().find((id) => {
       const call = this.#call(id);
-      return call?.tool === "task" && (agentOf(call) === agent || (agentOf(call) === undefined && !call.steps));
+      return call?.tool === "task" && (subagentId(call) === agent || (subagentId(call) === undefined && !call.steps));
     });
     const index = own === undefined ? -1 : this.#calls.get(own)!;
     const subagent = { log: new TimelineLog({ idPrefix: `${this.#blocks[index]?.id ?? agent}/` }), callId: own };
@@ -314,7 +314,7 @@ export class TimelineLog {
   }
 
   #joinSubagent(call: ToolCall): void {
-    const agent = agentOf(call);
+    const agent = subagentId(call);
     const subagent = agent === undefined ? undefined : this.#subagents.get(agent);
     if (!subagent || subagent.callId !== undefined) return;
     subagent.callId = call.callId;
@@ -386,7 +386,7 @@ function textIn(fields: Record<string, unknown> | undefined, name: string): stri
   return typeof value === "string" ? value : undefined;
 }
 
-function agentOf({ args }: ToolCall): string | undefined {
+function subagentId({ args }: ToolCall): string | undefined {
   return isObject(args) && typeof args.agentId === "string" ? args.agentId : undefined;
 }
 

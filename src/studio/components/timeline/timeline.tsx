@@ -32,7 +32,7 @@ export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
 };
 
 /** The id of the call that a question is about, if the timeline has it: plans and choices are calls as well. */
-function callOf(question: Question, log: TimelineLog): string | undefined {
+function askedCallId(question: Question, log: TimelineLog): string | undefined {
   if (question.type === "permission") return log.hasCall(question.callId) ? question.callId : undefined;
   const asked = { plan: ["createPlan", "name"], choices: ["askQuestion", "title"] } as const;
   if (question.type !== "plan" && question.type !== "choices") return undefined;
@@ -67,8 +67,8 @@ export function Timeline(props: TimelineProps) {
   }, [scroller, target, log]);
 
   const { first, last, before, after } = scroller.range();
-  const ofCall = new Map(questions.map((each) => [callOf(each, log), each]));
-  const atEnd = questions.filter((each) => callOf(each, log) === undefined);
+  const ofCall = new Map(questions.map((each) => [askedCallId(each, log), each]));
+  const atEnd = questions.filter((each) => askedCallId(each, log) === undefined);
   const rows = log.blocks.slice(first, last).map((block, index) => {
     const calls = block.type === "call" ? [block] : block.type === "calls" ? block.calls : [];
     const question = calls.map(({ call }) => ofCall.get(call.callId)).find(Boolean);

@@ -5,7 +5,7 @@ import { counted } from "../../../view/numbers.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
 import { Counts } from "../counts.tsx";
 import { Diff } from "../diff.tsx";
-import { languageOf } from "../text/code.tsx";
+import { languageForPath } from "../text/code.tsx";
 
 /** The number of lines above which a change is folded at first. */
 const maxOpenLines = 60;
@@ -30,7 +30,7 @@ export function EditTool(props: ToolProps) {
         )
       }
     >
-      {diff !== undefined && <Diff diff={diff} language={languageOf(stringOrEmpty(fieldsOf(call.args).path))} />}
+      {diff !== undefined && <Diff diff={diff} language={languageForPath(stringOrEmpty(fieldsOf(call.args).path))} />}
     </Card>
   );
 }

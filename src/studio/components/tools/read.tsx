@@ -1,7 +1,7 @@
 // ReadTool: the lines of a file that were read, numbered and highlighted.
 import { fieldsOf, isObject, stringOrEmpty } from "../../../json/object.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { Code, languageOf } from "../text/code.tsx";
+import { Code, languageForPath } from "../text/code.tsx";
 
 /** Shows a file that was read. */
 export function ReadTool(props: ToolProps) {
@@ -14,7 +14,11 @@ export function ReadTool(props: ToolProps) {
   return (
     <Card {...props} {...(picture && { outcome: picture })}>
       {text !== "" && !picture && (
-        <Code text={text} language={languageOf(stringOrEmpty(path))} start={typeof first === "number" ? first : 1} />
+        <Code
+          text={text}
+          language={languageForPath(stringOrEmpty(path))}
+          start={typeof first === "number" ? first : 1}
+        />
       )}
       {isEmpty === true && <p class="cr-note">The file is empty.</p>}
     </Card>

@@ -30,11 +30,11 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
       const results = objectsIn(content).filter(({ type }) => type === "tool_result");
       const calls = objectsIn(content).filter(({ type }) => type === "tool_use");
       return [
-        ...results.map((each) => said("tool", textIn(each.content))),
+        ...results.map((each) => askedMessage("tool", textIn(each.content))),
         ...(results.length > 0 && textIn(content) === ""
           ? []
           : [
-              said(
+              askedMessage(
                 role === "assistant" ? "assistant" : "user",
                 textIn(content),
                 calls.map(({ name, input }) => called(name, input)),
@@ -50,7 +50,7 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
       .filter(({ role }) => role !== "system" && role !== "developer")
       .map(({ role, content, tool_calls }) => {
         const calls = objectsIn(tool_calls).map((each) => fieldsOf(each.function));
-        return said(
+        return askedMessage(
           roleOf(role),
           textIn(content),
           calls.map((call) => called(call.name, parsed(call.arguments))),
@@ -66,12 +66,14 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
     messages: (typeof input === "string" ? [{ role: "user", content: input }] : objectsIn(input)).flatMap(
       (item: JsonObject) => {
         if (item.type === "function_call")
-          return [said("assistant", "", [called(nameInGroup(item.namespace, item.name), parsed(item.arguments))])];
-        if (item.type === "custom_tool_call") return [said("assistant", "", [called(item.name, item.input)])];
+          return [
+            askedMessage("assistant", "", [called(nameInGroup(item.namespace, item.name), parsed(item.arguments))]),
+          ];
+        if (item.type === "custom_tool_call") return [askedMessage("assistant", "", [called(item.name, item.input)])];
         if (item.type === "function_call_output" || item.type === "custom_tool_call_output")
-          return [said("tool", textIn(item.output))];
+          return [askedMessage("tool", textIn(item.output))];
         if (item.role === undefined || item.role === "system" || item.role === "developer") return [];
-        return [said(roleOf(item.role), textIn(item.content))];
+        return [askedMessage(roleOf(item.role), textIn(item.content))];
       },
     ),
     tools: objectsIn(tools).flatMap((each) =>
@@ -88,9 +90,9 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
         isObject(part.functionResponse) ? [part.functionResponse] : [],
       );
       const calls = objectsIn(parts).flatMap((part) => (isObject(part.functionCall) ? [part.functionCall] : []));
-      if (results.length > 0) return results.map(({ response }) => said("tool", JSON.stringify(response)));
+      if (results.length > 0) return results.map(({ response }) => askedMessage("tool", JSON.stringify(response)));
       return [
-        said(
+        askedMessage(
           role === "model" ? "assistant" : "user",
           textIn(parts),
           calls.map(({ name, args }) => called(name, args)),
@@ -125,7 +127,7 @@ export function offeredName(name: string, offered: readonly string[]): string | 
   return spellings.find((spelling) => offered.includes(spelling));
 }
 
-function said(role: AskedMessage["role"], text: string, calls: AskedMessage["calls"] = []): AskedMessage {
+function askedMessage(role: AskedMessage["role"], text: string, calls: AskedMessage["calls"] = []): AskedMessage {
   return { role, text, calls };
 }
 

@@ -24,7 +24,7 @@ const paths: readonly [RegExp, Wire][] = [
   [/:(?:streamG|g)enerateContent$/, "gemini"],
 ];
 
-export function wireOf(path: string): Wire | undefined {
+export function wireForPath(path: string): Wire | undefined {
   const { pathname } = new URL(path, "http://server");
   return paths.find(([end]) => end.test(pathname))?.[1];
 }

@@ -33,7 +33,7 @@ export function callsOf({ toolCalls = [] }: ModelAnswer, { number }: Pick<Record
   }));
 }
 
-export function usageOf({ usage }: ModelAnswer): Required<NonNullable<ModelAnswer["usage"]>> {
+export function answerUsage({ usage }: ModelAnswer): Required<NonNullable<ModelAnswer["usage"]>> {
   return { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, ...usage };
 }
 
