@@ -120,7 +120,8 @@ export interface AnswerCheck {
 }
 
 /** Creates a session that is kept in memory and not written to disk. */
-export function createSession(messages: Message[] = []): Session {
+export function createSession(earlier: readonly Message[] = []): Session {
+  let messages = [...earlier];
   return {
     get messages() {
       return messages;

@@ -132,7 +132,7 @@ function checkAnswer(turn: Turn, text: string): string | undefined {
 /** Gets one reply of the model and adds it to the session. On a context overflow it compacts the conversation once. */
 async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Message; modelCallId: string }> {
   const { agent, signal } = turn;
-  checkCost(turn); // an earlier turn may have spent everything
+  checkCost(turn);
   signal.throwIfAborted();
   checkReplies(turn);
   const before = agent.model;
@@ -384,7 +384,6 @@ function checkCost({ agent: { limits }, spending: { whole } }: Turn): void {
 
 function checkLimits(turn: Turn): void {
   const { limits } = turn.agent;
-  checkCost(turn);
   turn.signal.throwIfAborted();
   if (turn.repeats.count >= limits.loopLimit) {
     throw new TurnError(

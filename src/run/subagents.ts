@@ -98,7 +98,7 @@ function ephemeralChats({ configDir }: Setup): SubagentChats {
   return {
     typeOf: (id) => pastSubagents.get(id)?.type,
     open(id, { type }) {
-      const session = createSession([...(pastSubagents.get(id)?.messages ?? [])]);
+      const session = createSession(pastSubagents.get(id)?.messages);
       return {
         session,
         record: () => undefined,

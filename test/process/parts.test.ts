@@ -198,10 +198,11 @@ describe("detached programs", () => {
   it("are started with their folder, environment and log", async () => {
     const log = join(folder, "detached.log");
     writeFileSync(log, "before\n");
-    const script = 'echo "$MARK in $PWD, leads: $(ps -o sid= -p $$ | tr -d " ")" >&2; echo done >&2';
+    const script = 'echo "$MARK in $PWD as $$" >&2; echo done >&2';
     const pid = startDetached(["/bin/sh", "-c", script], { cwd: folder, env: { ...env, MARK: "here" }, log });
+    expect(process.kill(-pid!, 0)).toBe(true); // it leads a group of its own
     expect(await until(() => readFileSync(log, "utf8").includes("done"))).toBe(true);
-    expect(readFileSync(log, "utf8")).toBe(`before\nhere in ${folder}, leads: ${pid}\ndone\n`);
+    expect(readFileSync(log, "utf8")).toBe(`before\nhere in ${folder} as ${pid}\ndone\n`);
     expect(startDetached(["/bin/sh", "-c", "touch without"], { cwd: folder, env })).toBeGreaterThan(0);
     expect(await until(() => existsSync(join(folder, "without")))).toBe(true);
   });

@@ -68,6 +68,11 @@ const scenarios: Record<string, Scenario> = {
     act: async (run, { say }) => say(`${run.chatId} ${await run.rewind(1).catch((error: Error) => error.message)}`),
     prompts: ["go"],
   },
+  "nothing stored, after another of that kind": {
+    in: "nothing stored",
+    script: hi,
+    request: { ephemeral: true, chat: { type: "new", id: "44444444-4444-4444-8444-444444444445" } },
+  },
   "a mode that lasts": {
     script: [...hi, ...hi],
     request: { ...asks, mode: "plan", chat: { type: "new", id: "55555555-5555-4555-8555-555555555555" } },

@@ -14,7 +14,9 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSession } from "../../src/agent/agent.ts";
 import { largestImage } from "../../src/protocol/image.ts";
+import type { Message } from "../../src/protocol/message.ts";
 import type { TurnEnding } from "../../src/protocol/run.ts";
 import { answerSchema } from "../../src/run/answer-schema.ts";
 import { changedSince } from "../../src/run/changed-since.ts";
@@ -204,6 +206,13 @@ it("an answer by a schema is the first value that fits; otherwise the first faul
   expect(fault).toContain("a");
   expect(fault).toMatch(/number/);
   expect(said(() => answerSchema({ type: "nothing" }))).toMatch(/^USAGE: --json-schema: .+\.$/);
+});
+
+it("a session that stores nothing keeps its messages from those of others", () => {
+  const earlier: Message[] = [];
+  const [one, other] = [createSession(earlier), createSession(earlier)];
+  one.append({ role: "user", parts: [{ type: "text", text: "secret" }] });
+  expect([earlier, other.messages, createSession().messages]).toEqual([[], [], []]);
 });
 
 it("values for a mode are made once", () => {
