@@ -76,6 +76,8 @@ export default defineConfig({
     css: true,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // On a busy machine a second, which is the default, is short.
+    expect: { poll: { timeout: 20_000 } },
     // Half of the time is spent waiting, for processes, servers and time limits: four keep two cores busy.
     maxWorkers: 4,
     // Nothing is mocked, so that files may share what one of them has loaded: loading took a quarter of the time.

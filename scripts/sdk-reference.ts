@@ -49,7 +49,7 @@ export function reference(): string {
       ].map(row),
     ),
     "## What each CLI makes of an option",
-    "A flag or a setting; a *loss*, listed in `run.losses`; or *refused*, because ignoring it would be dangerous. A dash: no flag is needed. Permission modes: [how each is mapped](cursor-and-claude.md#permission-modes).",
+    "A flag or a setting; a *loss*, listed in `run.losses`; or *refused*, because ignoring it would be dangerous. A dash: no flag is needed. Permission modes: [how each is mapped](agents.md#permission-modes).",
     table(["option", ...columns.map(({ name }) => name)], rows.filter(isLimited)),
     `All of them take ${rows
       .filter((each) => !isLimited(each))
@@ -64,7 +64,7 @@ export function reference(): string {
     "`done` and `fail` also have:",
     table(["field", "type", "meaning"], members("protocol/event.ts", "Ending").map(row)),
     "## Types",
-    "All are exported. [The types of `canUseTool` and `hooks`](permissions-and-tools.md), [outcomes](running.md#one-outcome)",
+    "All types are exported. See also [`canUseTool` and `hooks`](permissions-and-tools.md), [outcomes](running.md#one-outcome).",
     `\`\`\`text\n${types.map(([file, name]) => declaration(file, name)).join("\n\n")}\n\`\`\``,
     "## Calls by name",
     "`isCall(event, name)` narrows an event to calls of one tool: `event.args` is then typed, and `event.outcome.value` by `event.outcome.kind`. Other tools have their own name, and `args` of type `unknown`. A field without a type is a string.",
@@ -75,15 +75,10 @@ export function reference(): string {
 }
 
 const types: [file: string, name: string][] = [
-  ["sdk/unified.ts", "UnifiedTool"],
   ["sdk/drivers/driver.ts", "PermissionMode"],
-  ["sdk/drivers/driver.ts", "WorkMode"],
   ["sdk/drivers/driver.ts", "PermissionRules"],
   ["sdk/drivers/driver.ts", "McpServer"],
   ["sdk/drivers/driver.ts", "Budget"],
-  ["sdk/callbacks/hook-callbacks.ts", "CanUseTool"],
-  ["sdk/callbacks/hook-callbacks.ts", "PermissionAnswer"],
-  ["sdk/drivers/driver.ts", "RunLoss"],
   ["protocol/event.ts", "Outcome"],
   ["protocol/event.ts", "Usage"],
   ["protocol/event.ts", "Denial"],

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { freemem, homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -30,37 +30,72 @@ run(process.execPath, [join(root, "scripts/prepare.mjs")]);
 mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
 const reports = mkdtempSync(join(root, "node_modules/.cache/test-report-"));
 const report = join(reports, "report.json");
+/** At most this many files of tests get a second try. */
+const maxSecondTries = 3;
 const leftFile = join(reports, "left.txt");
+const uncaughtFile = join(reports, "uncaught.txt");
 // Temporary files of the tests have a folder of their own, so that what is left there is known. Its path is short: sockets have room for few characters.
 const temporary = mkdtempSync(join(tmpdir(), "t-"));
 // As root, some tests run the program as another user, who may write there as in /tmp.
 chmodSync(temporary, 0o1777);
-const arguments_ = [
-  "run",
-  "--reporter=default",
-  "--reporter=json",
-  `--outputFile.json=${report}`,
-  ...withShuffle(process.argv.slice(2)),
-];
+const words = withShuffle(process.argv.slice(2));
 const seed = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1e9));
 console.log(`TEST_SEED=${seed} npm test makes the same random choices again.`);
-const command = [process.execPath, join(root, "node_modules/vitest/vitest.mjs"), ...arguments_];
-// Whatever the end of the tests: what is in the folder then is written down where it is seen.
-const [shell, ...words] = [...inMemory(), "sh", "-c", '"$@"; ended=$?; ls -A "$TMPDIR" >"$0"; exit $ended'];
-const status =
-  spawnSync(shell, [...words, leftFile, ...command], {
-    cwd: root,
-    stdio: "inherit",
-    env: { ...testEnvironment(), TMPDIR: temporary, TEST_SEED: seed },
-  }).status ?? 1;
+const inMemoryPrefix = inMemory();
+let status = runTests(words);
+let results = readReport();
+const flaky = secondTry();
 const left = leftBehind();
 if (left.length > 0) console.error(`\nLeft in TMPDIR by tests, which must remove what they make:\n${left.join("\n")}`);
-const unlisted = existsSync(report) ? summarize(JSON.parse(readFileSync(report, "utf8"))) : [];
+if (flaky.length > 0) {
+  console.log("\nFlaky: failed beside the other tests, passed when their file ran alone:");
+  for (const name of flaky) console.log(`- ${name}`);
+}
+const unlisted = results ? summarize(results) : [];
 for (const folder of [reports, temporary]) rmSync(folder, { recursive: true, force: true });
 // In CI nothing may be skipped but what test/allowed-skips.json lists for such a machine. A file that a worker left when it was
 // cut off at the end is named and fails nothing.
 if (isCi && unlisted.length > 0) console.error(`\nNot in test/allowed-skips.json:\n${unlisted.join("\n")}`);
 process.exit(status !== 0 ? status : isCi && unlisted.length > 0 ? 1 : 0);
+
+/** Runs vitest, which writes its report; returns its exit status. */
+function runTests(words) {
+  const vitest = [process.execPath, join(root, "node_modules/vitest/vitest.mjs"), "run"];
+  const uncaughtReporter = `--reporter=${join(root, "scripts/uncaught-reporter.mjs")}`;
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, uncaughtReporter];
+  // Whatever the end of the tests: what is in the folder then is written down where it is seen.
+  const shell = ["sh", "-c", '"$@"; ended=$?; ls -A "$TMPDIR" >>"$0"; exit $ended', leftFile];
+  const [command, ...rest] = [...inMemoryPrefix, ...shell, ...vitest, ...reporters, ...words];
+  const env = { ...testEnvironment(), TMPDIR: temporary, TEST_SEED: seed, UNCAUGHT_FILE: uncaughtFile };
+  return spawnSync(command, rest, { cwd: root, stdio: "inherit", env }).status ?? 1;
+}
+
+function readReport() {
+  return existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : undefined;
+}
+
+/**
+ * Tests that failed, in a few files, run once more with nothing beside them. What passes then is named as flaky and does not fail the
+ * whole; an error outside of any test does. A shuffled order is there to find such tests, so it gives no second try. Returns the
+ * names of the flaky tests.
+ */
+function secondTry() {
+  const failed = results?.testResults.filter((file) => file.status === "failed") ?? [];
+  const mayTryAgain = failed.length > 0 && failed.length <= maxSecondTries && !existsSync(uncaughtFile);
+  if (status === 0 || !mayTryAgain || process.argv.includes("--shuffle")) return [];
+  console.log(`\nOnce more, alone: ${failed.map((file) => relative(root, file.name)).join(", ")}`);
+  rmSync(report);
+  const secondStatus = runTests([...failed.map((file) => file.name), "--no-file-parallelism"]);
+  const second = readReport();
+  if (secondStatus !== 0 || !second) return [];
+  status = 0;
+  const again = new Map(second.testResults.map((file) => [file.name, file]));
+  results = { ...results, testResults: results.testResults.map((file) => again.get(file.name) ?? file) };
+  return failed.flatMap((file) => {
+    const names = file.assertionResults.filter((test) => test.status === "failed").map((test) => test.fullName);
+    return names.length > 0 ? names : [relative(root, file.name)];
+  });
+}
 
 /** `--shuffle SEED` in vitest's own words; vitest.config.ts shuffles the files. */
 function withShuffle(words) {

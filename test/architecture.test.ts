@@ -19,7 +19,7 @@ const files = list(source);
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
 describe("architecture", () => {
-  it("imports go one way", () => {
+  it("folders of src import each other in one direction only", () => {
     const wrong: string[] = [];
     for (const [file, list] of imports) {
       const from = folderOf(file);

@@ -118,7 +118,7 @@ describe("TypeScript in the docs", () => {
   const examples = blocks.filter((each) => each.language === "ts" && !isMarkedNotRun(each));
   for (const block of examples) it(`${place(block)} ${block.name}`, () => runTypeScript(block));
 
-  it("TypeScript examples compile", () =>
+  it("the TypeScript examples in the docs compile", () =>
     expect(typeFaults(blocks.filter((each) => /^tsx?$/.test(each.language)))).toBe(""));
 });
 

@@ -13,7 +13,7 @@ const pages = [
 ];
 
 describe("the map of the source", () => {
-  it("the map is short", () => {
+  it("AGENTS.md has at most 6,000 bytes", () => {
     expect(readFileSync(join(root, "AGENTS.md")).length).toBeLessThanOrEqual(6000);
   });
 

@@ -6,10 +6,10 @@ import { abortAfter } from "../protocol/abort-after.ts";
 import type { AcpClient } from "./client.ts";
 import { type RpcFailure, rpcCodes } from "./rpc.ts";
 
-/** How long to wait for the client. After that, reads fall back to the disk and writes fail. */
+/** How many milliseconds to wait for the client. After that, files are read from disk and writes fail. */
 const patienceMs = 15_000;
 
-/** `signal` returns the abort signal of the current turn. */
+/** Reads and writes files through the client, which may have unsaved text. `signal` is that of the current turn. */
 export function clientBuffers(
   client: AcpClient,
   sessionId: string,
@@ -17,7 +17,7 @@ export function clientBuffers(
 ): OpenBuffers | undefined {
   const { readsFiles, writesFiles } = client.can;
   if (!readsFiles) return undefined;
-  /** Paths that were read from the client. They must be written through it too, because its buffer may hold unsaved text. */
+  /** Paths that were read from the client. They must also be written through it, since it may have unsaved text. */
   const returnedBuffers = new Set<string>();
   const waiting = () => AbortSignal.any([signal(), abortAfter(patienceMs)]);
   return {
@@ -27,7 +27,7 @@ export function clientBuffers(
       if ("error" in reply) {
         if (isRefusal(reply.error))
           throw failure(`The editor refused to read ${path}: ${failureText(reply.error)}`, { path });
-        return undefined; // missing, or not the client's file: read it from disk
+        return undefined; // the client does not have the file: read it from disk
       }
       const content = isObject(reply.result) ? reply.result["content"] : undefined;
       if (typeof content !== "string") return undefined;
@@ -45,7 +45,7 @@ export function clientBuffers(
   };
 }
 
-/** Tells a refusal by its message, because the protocol has no error code for it. */
+/** Recognises a refusal by its message, since the protocol has no error code for it. */
 function isRefusal(error: RpcFailure): boolean {
   return error.code !== rpcCodes.notFound && /permission|denied|not allowed|refused|reject/i.test(failureText(error));
 }

@@ -7,7 +7,7 @@ export interface AcpClient {
   readonly can: ClientAbilities;
   update(sessionId: string, update: Update): void;
   notify(method: string, params: object): void;
-  /** Sends a request. Never rejects. */
+  /** Sends a request to the client. Never rejects. */
   request(method: string, params: object, signal?: AbortSignal): Promise<RpcReply>;
   /** Resolves when the client has read enough to be sent more. Undefined if it can be sent more now. */
   ready(unless?: AbortSignal): Promise<void> | undefined;
@@ -15,7 +15,7 @@ export interface AcpClient {
   log(message: string): void;
 }
 
-/** Returns undefined if the request failed. */
-export function resultOf(reply: RpcReply): unknown {
+/** Returns the result in a reply, or undefined if the request failed. */
+export function replyResult(reply: RpcReply): unknown {
   return "result" in reply ? reply.result : undefined;
 }

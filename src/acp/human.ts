@@ -1,6 +1,6 @@
 // Asks the user through the client while a prompt is being answered, in a form that the client announced.
 import type { Answer, ChoicesQuestion, Human, PlanQuestion, Question } from "../protocol/run.ts";
-import { type AcpClient, resultOf } from "./client.ts";
+import { type AcpClient, replyResult } from "./client.ts";
 import { type RpcReply, rpcCodes } from "./rpc.ts";
 import { answerFromElicitation, cursorAnswer, cursorQuestion, elicitationOf, outcomeObject } from "./v1/choices.ts";
 import { cursorPlan } from "./v1/cursor.ts";
@@ -53,7 +53,7 @@ function askOne(question: Question, asking: Asking): Promise<Answer> {
 }
 
 async function askPermission(question: Choosable, { client, session, signal }: Asking): Promise<Answer> {
-  const call = callOf(question, session);
+  const call = findAskedCall(question, session);
   const { toolCall, options } = permissionForm(question, call, session.workspace);
   const optionFields = options.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
   const params = { sessionId: session.id, toolCall, options: optionFields };
@@ -63,10 +63,10 @@ async function askPermission(question: Choosable, { client, session, signal }: A
 }
 
 async function askPlan(question: Extract<Question, { type: "plan" }>, asking: Asking): Promise<Answer> {
-  const call = callOf(question, asking.session);
+  const call = findAskedCall(question, asking.session);
   const reply = await askCursor("create_plan", cursorPlan(question, call), asking);
   if (!reply) return askPermission(question, asking);
-  const { outcome, reason } = outcomeObject(resultOf(reply));
+  const { outcome, reason } = outcomeObject(replyResult(reply));
   if (outcome === "accepted") return { type: "yes" };
   return { type: "no", reason: typeof reason === "string" && reason !== "" ? reason : "The user did not accept it." };
 }
@@ -74,13 +74,13 @@ async function askPlan(question: Extract<Question, { type: "plan" }>, asking: As
 /** Skips the question if the client cannot show it; no answer is invented. */
 async function askChoices(question: Extract<Question, { type: "choices" }>, asking: Asking): Promise<Answer> {
   const { client, session, signal } = asking;
-  const call = callOf(question, session);
+  const call = findAskedCall(question, session);
   const reply = await askCursor("ask_question", cursorQuestion(question, call?.callId ?? question.id), asking);
-  if (reply) return cursorAnswer(resultOf(reply), question);
+  if (reply) return cursorAnswer(replyResult(reply), question);
   if (!client.can.elicits) return { type: "choices", answers: [] };
   const scope = { sessionId: session.id, ...(call && { toolCallId: call.callId }) };
   const form = await client.request("elicitation/create", { ...scope, ...elicitationOf(question) }, signal);
-  return answerFromElicitation(resultOf(form), question);
+  return answerFromElicitation(replyResult(form), question);
 }
 
 /** Returns undefined if the client does not support the method, which it may report only when it is called. */
@@ -91,13 +91,13 @@ async function askCursor(method: CursorMethod, params: object, { client, session
 }
 
 /** Returns the tool call that a question comes from. Other kinds of question have none. */
-function callOf(question: Question, session: AskingSession): WireCall | undefined {
+function findAskedCall(question: Question, session: AskingSession): WireCall | undefined {
   const calls = [...session.calls.values()];
   switch (question.type) {
     case "permission":
       return session.calls.get(question.callId);
     case "choices":
-      // MCP servers can ask too, while one of their tools runs.
+      // A question of an MCP server belongs to the call of its tool that is running.
       return calls.find((call) => isQuestionsCall(call, question)) ?? calls.find(({ tool }) => tool === "mcp");
     case "plan":
       return calls.find((call) => isPlanCall(call, question));

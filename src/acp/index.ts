@@ -18,7 +18,7 @@ export type AcpStart = {
   template: RunTemplate;
   host: RunHost;
   log(message: string): void;
-  /** Called with each line, in both directions. */
+  /** Called with each line that is sent or received. */
   debug?(line: string): void;
   /** Stops the server when aborted. */
   signal: AbortSignal;
@@ -63,7 +63,7 @@ class Server {
       },
       {
         request: (method, params, call) => this.#request(method, params, call),
-        // Other notifications belong to extensions that are not supported.
+        // Ignore other notifications, which belong to extensions that are not supported.
         notification: (method, params) => method === "session/cancel" && this.#sessions?.cancel(params),
       },
       host.redact ?? ((text) => text),
@@ -111,7 +111,7 @@ class Server {
     if (!Number.isInteger(params["protocolVersion"]))
       throw new UserError("USAGE", '"protocolVersion" must be a whole number.');
     this.#can = abilitiesOf(params);
-    // Load the rest while the client processes the answer.
+    // Load the remaining code while the client processes the answer.
     setImmediate(() => void this.#load().catch(() => {}));
     return initializeResult(this.#can, this.#start.host.version);
   }
@@ -143,6 +143,6 @@ class Server {
   async end(): Promise<void> {
     this.peer.end();
     await (await this.#loading?.catch(() => undefined))?.end();
-    await new Promise(setImmediate); // lets the last answers be written
+    await new Promise(setImmediate); // let the last answers be written
   }
 }

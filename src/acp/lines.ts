@@ -2,10 +2,10 @@
 import { ByteBuffer } from "../json/byte-buffer.ts";
 import { createStrictDecoder } from "../json/values.ts";
 
-/** The reason why a line was refused. */
+/** Why a line was refused. */
 export type LineFault = { fault: string };
 
-/** Enough for several images of the largest size, as base64. */
+/** The maximum size of a line, enough for several of the largest images as base64. */
 const longestLine = 64 * 1024 * 1024;
 
 const lineFeed = 0x0a;
@@ -15,7 +15,7 @@ export class LineReader {
   readonly #longest: number;
   readonly #decoder = createStrictDecoder();
   readonly #pending = new ByteBuffer();
-  /** Set while the rest of a line that is too long is skipped. */
+  /** Whether the rest of a line that is too long is being skipped. */
   #isSkipping = false;
 
   constructor(take: (line: string | LineFault) => void, longest = longestLine) {

@@ -6,7 +6,7 @@ import type { Setup } from "../run/setup.ts";
 
 type OfferedModel = { id: string; name: string };
 
-/** The id under which model lists show a model. */
+/** Returns the id under which lists show a model. */
 export function listedId(model: ResolvedModel): string {
   const row = known.find(({ vendor, model: id }) => vendor === model.vendor && id === model.modelId);
   return row?.id ?? (model.kind === "offline" ? offlineModel.id : model.id);

@@ -52,7 +52,7 @@ const codesByError: Partial<Record<ErrorCode, number>> = {
   TERMINATED: rpcCodes.cancelled,
 };
 
-/** How long to wait for a reply after an abort before sending a cancellation. Clients reply on their own to what they cancelled. */
+/** How many milliseconds to wait for a reply after an abort before cancelling: clients usually reply on their own. */
 const cancelNoticeMs = 100;
 
 export class RpcPeer {
@@ -61,7 +61,7 @@ export class RpcPeer {
   readonly #redact: (text: string) => string;
   /** Incoming requests by id, encoded as JSON so that `1` and `"1"` differ. */
   readonly #answering = new Map<string, AbortController>();
-  /** Outgoing requests that wait for a reply. */
+  /** Requests that wait for a reply, by id. */
   readonly #asked = new Map<number, (reply: RpcReply) => void>();
   #lastId = 0;
   #isOver = false;
@@ -94,7 +94,7 @@ export class RpcPeer {
     this.#send({ method, params });
   }
 
-  /** An abort ends the wait, and cancels the request if the other side does not reply soon. Never rejects. */
+  /** Sends a request. An abort ends the wait, and cancels the request if no reply arrives soon. Never rejects. */
   request(method: string, params: object, signal?: AbortSignal): Promise<RpcReply> {
     const over = (message: string): RpcReply => ({ error: { code: rpcCodes.cancelled, message } });
     if (this.#isOver) return Promise.resolve(over("The client is gone."));
@@ -152,7 +152,7 @@ export class RpcPeer {
 
   #handleReply({ id, reply }: Reply): void {
     const answer = typeof id === "number" ? this.#asked.get(id) : undefined;
-    if (!answer) return; // a late reply, or one to an unknown request
+    if (!answer) return; // the reply is late, or belongs to an unknown request
     this.#asked.delete(id as number);
     answer(reply);
   }

@@ -31,7 +31,7 @@ import { type Update, Updates } from "./v1/updates.ts";
 
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
 
-/** The errors for which the protocol has a stop reason. Any other failure is an error reply. */
+/** Errors for which the protocol has a stop reason. All others are sent as error replies. */
 const stopReasons: Partial<Record<ErrorCode, StopReason>> = {
   MAX_TURNS: "max_turn_requests",
   MAX_TOKENS: "max_tokens",
@@ -53,7 +53,7 @@ type SessionParts = {
   host: RunHost;
   /** Resolves when the request that opens the session has been answered. */
   answered: Promise<void>;
-  /** The mode in which the chat was left. */
+  /** The mode that the chat had when it was last used. */
   mode?: unknown;
 };
 
@@ -263,9 +263,9 @@ export class AcpSession implements AskingSession {
   }
 
   async #follow(run: LiveRun): Promise<void> {
-    await this.#answered; // the client must know the session first
+    await this.#answered; // the client must first receive the session's id
     for await (const { event, agent } of run.events()) {
-      // A subagent's work is shown by its tool call.
+      // Skip events of subagents: their work is shown as the output of a tool call.
       if (agent !== undefined) continue;
       this.#applyEvent(event);
       for (const update of this.#updates.live(event)) this.#sendUpdate(update);
@@ -290,7 +290,7 @@ export class AcpSession implements AskingSession {
     if (other) this.#recordChoice({ model: other.id });
   }
 
-  /** Notifies the client only of real changes; the answer to the request that made the change says the same. */
+  /** Notifies the client of a change. Nothing is sent if it is the result of the client's own request. */
   #recordChoice(changed: Partial<SessionChoices>): void {
     const before = this.#choices;
     this.#choices = { ...before, ...changed };
@@ -312,7 +312,7 @@ export class AcpSession implements AskingSession {
   /** Sends the updates that follow from a turn before the turn's answer. */
   async #settle(run: LiveRun, prompt?: Prompt): Promise<void> {
     const use = await run.context().catch(() => undefined);
-    await new Promise(setImmediate); // wait for notices that came with the end
+    await new Promise(setImmediate); // wait for notices that arrive together with the end
     if (use) {
       const { used, window: size, costUsd } = use;
       const cost = costUsd === undefined ? {} : { cost: { amount: costUsd, currency: "USD" } };
@@ -340,7 +340,7 @@ export class AcpSession implements AskingSession {
   }
 
   async #sendCommands(run: LiveRun): Promise<void> {
-    const names = await run.names().catch(() => undefined); // the first turn reports the reason
+    const names = await run.names().catch(() => undefined); // an error is reported by the first turn
     await this.#answered;
     if (!names || this.#abort.signal.aborted) return;
     const availableCommands = [

@@ -16,7 +16,7 @@ import { configDir } from "../store/config-dir.ts";
 import type { AcpClient } from "./client.ts";
 import type { RpcCall } from "./rpc.ts";
 import { AcpSession } from "./session.ts";
-import { type OpenParams, openParams, promptOf, textParam } from "./v1/params.ts";
+import { type OpenParams, openParams, parsePrompt, textParam } from "./v1/params.ts";
 
 /** The parts of a request that all runs of this process share, from the command line flags. */
 export type RunTemplate = Omit<RunRequest, "workspace" | "chat">;
@@ -45,7 +45,7 @@ export class AcpSessions {
     });
   }
 
-  /** Replays the whole chat before answering. */
+  /** Loads a session. The whole chat is replayed before the request is answered. */
   load(params: JsonObject, call: RpcCall): Promise<object> {
     return this.#oneByOne(params, async (id) => {
       const { session, metadata } = await this.#resumeSession(id, params, call);
@@ -62,7 +62,7 @@ export class AcpSessions {
   }
 
   async prompt(params: JsonObject, { signal }: RpcCall): Promise<object> {
-    return { stopReason: await this.#requireSession(params).prompt(promptOf(params), signal) };
+    return { stopReason: await this.#requireSession(params).prompt(parsePrompt(params), signal) };
   }
 
   cancel({ sessionId }: JsonObject): void {
@@ -87,7 +87,7 @@ export class AcpSessions {
     const chats = listChats(this.#configDir, workspace === undefined ? {} : { workspace }).filter(
       ({ id, workspace: folder, hasConversation }) => folder !== undefined && (hasConversation || this.#open.has(id)),
     );
-    const start = cursor === undefined || cursor === null ? 0 : startOf(cursor, chats);
+    const start = cursor === undefined || cursor === null ? 0 : pageStart(cursor, chats);
     const page = chats.slice(start, start + pageSize);
     const last = page.at(-1);
     return {
@@ -110,7 +110,7 @@ export class AcpSessions {
     });
   }
 
-  /** Deleting a session that does not exist succeeds. */
+  /** Deletes a session. Succeeds if it does not exist. */
   delete(params: JsonObject): Promise<object> {
     return this.#oneByOne(params, async (id) => {
       const session = this.#open.get(id);
@@ -131,10 +131,7 @@ export class AcpSessions {
     await Promise.all([...this.#open.values()].map((session) => session.close()));
   }
 
-  /**
-   * Runs operations on the same session one at a time: a chat has one writer, and waiting for it in the same process would
-   * deadlock.
-   */
+  /** Runs operations on a session one at a time: a chat has one writer, and waiting for it here would deadlock. */
   async #oneByOne(params: JsonObject, work: (id: string) => Promise<object>): Promise<object> {
     const id = textParam(params, "sessionId").toLowerCase();
     const before = this.#work.get(id);
@@ -159,10 +156,10 @@ export class AcpSessions {
     const open = openParams(params);
     const folder = isChatId(id) ? this.#folderOf(id, open.cwd) : undefined;
     if (folder === undefined) throw unknownSession(id, this.#host.program);
-    // Loading an open session reopens it, perhaps with other servers or another directory.
+    // Reopen a session that is open already, since its servers or directory may differ.
     await this.#open.get(id)?.close();
     this.#open.delete(id);
-    if (!this.#template.ephemeral) await untilWritable(folder); // other sessions go on meanwhile
+    if (!this.#template.ephemeral) await untilWritable(folder); // other sessions continue in the meantime
     const metadata = metadataAtAGlance(folder);
     const mode = readState(folder, ["mode"]).get("mode");
     const session = await this.#begin(open, { type: "resume", id }, { id, answered, mode });
@@ -214,12 +211,12 @@ function unknownSession(id: string, program: string): UserError {
   );
 }
 
-/** Encodes the last chat of a page. */
+/** Returns the cursor for the next page, which is the last chat of this page. */
 function cursorOf({ id, updatedAt }: ChatMetadata): string {
   return Buffer.from(`${updatedAt} ${id}`).toString("base64url");
 }
 
-function startOf(cursor: unknown, chats: readonly ChatMetadata[]): number {
+function pageStart(cursor: unknown, chats: readonly ChatMetadata[]): number {
   const [, time, id] = /^(\d+) ([0-9a-f-]+)$/.exec(Buffer.from(String(cursor), "base64url").toString()) ?? [];
   if (time === undefined) throw new UserError("USAGE", '"cursor" must be the nextCursor of an earlier answer.');
   const known = chats.findIndex((chat) => chat.id === id);

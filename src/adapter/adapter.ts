@@ -110,7 +110,7 @@ export class CursorAgentModelAdapter {
     return session;
   }
 
-  /** Nothing is started before the events are read. They end with exactly one `done` or `error`. */
+  /** Returns the events of a turn, which end with one `done` or `error`. The CLI is started at the first read. */
   sendTurn(session: Session, request: TurnRequest): SentTurn {
     if (!this.#sessions.has(session?.id))
       throw new UserError("SESSION_NOT_FOUND", "The session is closed, or not of this adapter.");
@@ -163,12 +163,12 @@ export class CursorAgentModelAdapter {
   }
 }
 
-/** Variable names that describe a choice or a place, never a credential. */
+/** Names of variables that contain a choice or a path and never a credential. */
 const harmlessNames =
   /(^|_)(MODEL|EFFORT|REGION|ZONE|DIR|HOME|PATH|LANG|TZ|URL|ENDPOINT|HOST|PORT|VERSION|MODE|LEVEL|DEBUG|PROXY|TERM|SHELL)$/i;
 const isPlace = /^(\/|~|\.|[A-Za-z]:\\|https?:\/\/)/;
 
-/** A value in a profile is likely to be a key, whatever its name; plain words and paths are not. */
+/** Returns values in profiles that are likely to be keys, whatever their names. Plain words and paths are not. */
 function profileSecrets({ profiles }: CheckedConfig): string[] {
   return [...profiles.values()].flatMap((env) =>
     Object.entries(env).flatMap(([name, value]) => {

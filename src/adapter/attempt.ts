@@ -38,7 +38,7 @@ export type Attempt = {
   /** All text of this attempt, with nothing repeated. */
   text: string;
   toolCalls: { name: string; args: Record<string, unknown> }[];
-  /** Tools of the CLI's own that it started to use. */
+  /** Tools of the CLI itself that it started to use. */
   ownTools: string[];
 };
 
@@ -52,7 +52,7 @@ export type AttemptContext = {
   onStart?(ended: Promise<unknown>): void;
   /** Called with every frame, forwarded or not. */
   onFrame?(frame: Frame): void;
-  /** Removes secrets from text for people. */
+  /** Removes secrets from text that users will see. */
   redact(text: string): string;
 };
 
@@ -76,7 +76,7 @@ export function newAttempt({ model, profile }: ModelProfile): Attempt {
   };
 }
 
-/** Lines that the contract accepts and ignores. */
+/** Types of lines that are valid in the contract and have no effect. */
 const ignored = new Set(["system", "user", "thinking", "interaction_query"]);
 const contractFrames = new Map<string, FrameType>(
   [...frameTypes].map(([type, known]) => [type, ignored.has(type) ? { ...known, isIgnored: true } : known]),
@@ -108,7 +108,8 @@ export async function* runAttempt(
       parser: { ...context.parser, framing: model.framing, tools: context.tools, types: contractFrames },
     });
   let end = yield* follow(attempt, start(), context);
-  // The CLI was not started, or its shell gave up at once: nothing has been done yet, so retry through stdin.
+  // If the CLI was never started, or its shell failed at once, nothing was done yet: try again with the prompt on
+  // stdin.
   const isUntouched = attempt.via === "argument" && attempt.frames === 0;
   if (end.error && isUntouched && isTooLong(`${end.error.message} ${end.stderr}`))
     end = yield* follow(attempt, start("stdin"), context);
@@ -135,7 +136,7 @@ async function* follow(attempt: Attempt, cli: RunningCli, context: AttemptContex
       if (!attempt.error && (reading.events.length > 0 || reading.newText !== "")) yield reading;
     }
   } finally {
-    // Stop the CLI if the reader leaves early; after a complete turn, let it exit by itself.
+    // Stop the CLI if the reader stops early. After a complete turn, let it exit by itself.
     if (attempt.outcome !== "ok") {
       cli.stop();
       await cli.ended;
@@ -162,7 +163,7 @@ function concludeAttempt(
 ): void {
   attempt.exitCode = end.exitCode;
   attempt.signal = end.signal;
-  // A CLI can be told to cancel only while its stdin is open.
+  // A CLI can receive a cancel message only while its stdin is open.
   attempt.stages = end.wasToldToCancel ? end.stages : end.stages.filter((stage) => stage !== "cancel");
   attempt.durationMs = end.durationMs;
   attempt.ignored = end.ignored;
@@ -191,7 +192,7 @@ function inputOrFault(model: Model, turn: Turn, { platform }: AttemptContext): C
   }
 }
 
-/** Explains a failure by the CLI's own words on stderr, and says what to type next. */
+/** Explains a failure by what the CLI printed to stderr, and gives advice on what to do. */
 function explainCliFailure(
   end: CliEnd,
   error: { code: string; message: string },

@@ -4,7 +4,7 @@ import { findProgram } from "../process/find-program.ts";
 import { isBatchFile, passesBatch, spawnWords } from "../process/windows-command.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Turn } from "../protocol/turn-contract.ts";
-import { promptOf } from "../protocol/turn-messages.ts";
+import { buildTurnPrompt } from "../protocol/turn-messages.ts";
 import type { CliRequest } from "../sdk/child.ts";
 import { ownCli } from "../sdk/find-cli.ts";
 import type { Model } from "./config.ts";
@@ -16,7 +16,7 @@ type InputSettings = Pick<Model, "command" | "args" | "promptAsArg" | "headlessF
 export function cliInput(model: InputSettings, turn: Turn, platform: NodeJS.Platform = process.platform): CliInput {
   const { command, args, headlessFlags } = { ...model, ...ownCommand(model, platform) };
   if (!model.promptAsArg) return { command, args, turn, closeTurnAfterMs: model.closeStdinAfterMs };
-  const prompt = promptOf(turn.messages);
+  const prompt = buildTurnPrompt(turn.messages);
   if (prompt === undefined)
     throw new UserError("USAGE", `The turn has no user message, and ${command} accepts nothing else.`);
   const flags = [...args, ...headlessFlags];

@@ -63,7 +63,7 @@ export type CheckedConfig = {
 /** The only provider that this adapter supports. */
 const provider = "cursor-agent-cli";
 
-/** The environment unchanged; it need not be configured. */
+/** A profile that leaves the environment unchanged. It need not be configured. */
 export const plainProfile = "default";
 
 type FieldCheck = (value: unknown) => string | undefined;
@@ -146,7 +146,7 @@ export function checkConfig(value: unknown, place = "the adapter's config"): Che
   };
   if (!isObject(value)) return complain("it", 'must be an object with "models"');
   const warnings = Object.keys(value).flatMap((key) => {
-    // An openclaw.json has many keys of other programs, so only near misses are reported.
+    // Report only keys that look misspelt, since an openclaw.json contains many keys of other programs.
     const near = configKeys.includes(key) ? undefined : nearestName(key, configKeys);
     return near === undefined ? [] : [`"${key}" has no effect; did you mean "${near}"?`];
   });
@@ -202,7 +202,7 @@ function readProfiles(value: unknown, complain: ReportProblem): CheckedConfig["p
     if (!isObject(entry)) return complain(where, 'must be an object such as { "env": { "CURSOR_API_KEY": "…" } }');
     const env = entry.env ?? {};
     if (!isObject(env)) return complain(`${where}.env`, "must be an object of variables");
-    // The value is not shown, because it is likely to be a key.
+    // Do not show the value, since it is likely to be a key.
     const wrong = Object.entries(env).find(([, text]) => text !== null && typeof text !== "string");
     if (wrong) complain(`${where}.env.${wrong[0]}`, "must be a string, or null to unset the variable");
     profiles.set(name, env as Record<string, string | null>);

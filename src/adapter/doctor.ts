@@ -44,9 +44,9 @@ const minimalTurn = {
 };
 
 const usualTimeoutMs = 30_000;
-/** Large enough to keep a whole stream, which is needed to judge it. */
+/** How many bytes of output are kept: enough for a whole stream, which is needed to judge it. */
 const keepBytes = 2 ** 26;
-/** How long a program that waits at a terminal is observed. */
+/** For how many milliseconds a program that waits at a terminal is observed. */
 const terminalMs = 4000;
 
 export async function diagnoseCli(request: DoctorRequest): Promise<DoctorReport> {

@@ -33,7 +33,7 @@ const final: ReadonlySet<string> = new Set<ErrorCode>([
   "PROMPT_BLOCKED",
 ]);
 
-/** Classifies an error code; codes of other CLIs are judged by the message. */
+/** Returns the kind of a failure by its error code, or for codes of other CLIs by the message. */
 export function failureKind(code: string, message = ""): FailureKind {
   const known = kinds[code as ErrorCode];
   if (known) return known;
@@ -44,7 +44,7 @@ export function failureKind(code: string, message = ""): FailureKind {
   return meant ? (kinds[meant] ?? "model") : "model";
 }
 
-// Underscores join words here, as in invalid_api_key.
+// Underscores count as part of words here, as in invalid_api_key.
 const authThing = "(?<![a-z])(api[ _-]?keys?|tokens?|credentials?)(?![a-z])";
 const authFault = "(?<![a-z])(invalid|missing|expired|wrong|bad|required|revoked|rejected|refused)(?![a-z])";
 

@@ -15,7 +15,7 @@ export type Finding = {
   remedy?: string;
 };
 
-/** In `pipe` stdin ends after the turn, in `open` it stays open, and in `terminal` the CLI runs at a terminal. */
+/** The results of trial runs: in `pipe` stdin ends after the turn, in `open` it stays open, `terminal` is one. */
 export type Trials = { pipe: ProgramEnd; open?: ProgramEnd; terminal?: ProgramEnd };
 
 type DoctorCase = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };
@@ -215,7 +215,7 @@ function terminalFinding({ pipe, terminal }: Trials, inPipe: OutputSummary): Fin
   if (!terminal || terminal.failure)
     return { check, status: "skipped", message: "It could not be run in a terminal here: script(1) is missing." };
   if (!inPipe.isBlank) return passedCheck(check, "It needs none.");
-  // At a terminal, stdout and stderr are one stream.
+  // At a terminal, stdout and stderr cannot be told apart.
   if (pipe.stderr.trim() !== "") return { check, status: "skipped", message: "Fix what it says on stderr first." };
   if (terminal.stdout.toString("utf8").trim() !== "")
     return failedCheck(

@@ -10,15 +10,15 @@ import { codeOfWords } from "./failure.ts";
 import { type CallShape, RepeatedCalls } from "./repeated-calls.ts";
 import { RepeatedText } from "./repeated-text.ts";
 
-/** What one frame means to a caller. */
+/** What one frame means to the caller. */
 export type ReadFrame = {
   /** The events of the contract: assistant lines in full, even if they only repeat deltas. */
   events: readonly TurnEvent[];
-  /** The text that is new in this stream. */
+  /** The text that the frame adds to the answer. */
   newText: string;
-  /** A tool of the CLI's own that it has started to use. */
+  /** A tool of the CLI itself that it started to use. */
   ownTool?: string;
-  /** A fault in the stream: nothing more may be read. */
+  /** A fault in the stream, after which nothing more is read. */
   fault?: Fault;
 };
 
@@ -29,12 +29,12 @@ export class FrameReader {
   readonly #decode = createDecoder();
   readonly #calls = new RepeatedCalls();
   #hasUsage = false;
-  /** True for the stream of a CLI, in which types added by newer versions are not a fault. */
+  /** Whether this is the stream of a CLI, where unknown types are not a fault since newer versions may add some. */
   #isCliStream = false;
   /** All new text of this stream, and the number of texts it arrived in. */
   #said = "";
   #texts = 0;
-  /** The text of each kind of delta: a CLI may send both kinds. */
+  /** The text of each kind of delta, since a CLI may send both kinds. */
   readonly #forwarded = { assistant: "", assistant_delta: "" };
   /** The text since the last flush or call, which a CLI that starts again would repeat. */
   #open = "";
@@ -66,7 +66,7 @@ export class FrameReader {
       case "connection":
         this.#decodeText(value);
         return nothing;
-      // thinking, system, user, interaction_query: for display only, not forwarded.
+      // Lines of type thinking, system, user and interaction_query are for display only and not forwarded.
       default:
         return nothing;
     }
@@ -94,7 +94,7 @@ export class FrameReader {
     return other !== "" && other.startsWith(this.#forwarded[kind]);
   }
 
-  /** The stream decoder knows which lines only repeat others. */
+  /** Returns the new text in a line. The stream decoder recognises lines that only repeat others. */
   #decodeText(line: unknown): string {
     let text = "";
     for (const event of this.#decode(line)) {
@@ -127,7 +127,7 @@ export class FrameReader {
     const call = value.tool_call as JsonObject;
     const nested = nestedCall(call);
     if (nested && this.#tools.has(nested.name)) {
-      // A call reported as completed was run by the CLI itself.
+      // A call that is reported as completed was run by the CLI itself.
       if (value.subtype !== undefined && value.subtype !== "started") return nothing;
       const fault = callFault(nested.name, nested.args, this.#tools);
       if (fault) return { ...nothing, fault };
@@ -151,11 +151,11 @@ export class FrameReader {
       const code = typeof value.error_code === "string" ? value.error_code : (codeOfWords(text) ?? "CLI_FAILED");
       return { events: [{ type: "error", data: { code, message } }], newText: "" };
     }
-    // Usage that was already reported is not repeated.
+    // Do not repeat a usage that was already reported.
     const usage = isObject(value.usage) && !this.#hasUsage ? [usageEvent(value.usage)] : [];
     return {
       events: [...usage, { type: "done", data: { finishReason: "stop" } }],
-      // Some CLIs send their answer only here.
+      // Use the text of the result if no other frame had any, as with some CLIs.
       newText: this.#said === "" ? text : "",
     };
   }
@@ -175,7 +175,7 @@ function contractOnly(type: "usage" | "error" | "done", data: JsonObject): TurnE
   }
 }
 
-/** Tokens read from a cache are part of the prompt too. */
+/** Converts the usage. Tokens that were read from a cache are part of the prompt. */
 function usageEvent(usage: JsonObject): TurnEvent {
   const count = (...names: string[]) => {
     const name = names.find((each) => typeof usage[each] === "number");
@@ -200,7 +200,7 @@ function assistantText(line: JsonObject): string {
   return text;
 }
 
-/** A delta of the contract as a stream-json line. */
+/** Converts a delta of the contract to a line of stream-json. */
 function deltaLine(frame: JsonObject): JsonObject {
   const { content } = frame.data as { content: string };
   return {

@@ -20,7 +20,7 @@ export class RepeatedCalls {
   }
 }
 
-/** The order of keys does not make two calls different. */
+/** Returns a key that is equal for equal calls, whatever the order of their arguments. */
 export function callKey({ name, args }: Call): string {
   return JSON.stringify([name, sortKeys(args)]);
 }

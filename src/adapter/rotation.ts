@@ -5,7 +5,7 @@ import type { FailureKind } from "./failure.ts";
 /** A model with one of its auth profiles. */
 export type ModelProfile = { model: Model; profile: string; env: Readonly<Record<string, string | undefined>> };
 
-/** How long a profile rests after an auth failure or a rate limit. */
+/** For how many milliseconds a profile is not used after an auth failure or a rate limit. */
 const restMs: Partial<Record<FailureKind, number>> = { auth: 600_000, limit: 60_000 };
 
 /** Lives as long as the adapter: a profile refused in one turn is not tried first in the next. */

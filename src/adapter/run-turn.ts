@@ -160,7 +160,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
     }
   }
 
-  /** Forwards the events of one step; its calls are kept until its end. */
+  /** Forwards the events of one step. Its tool calls are held back until it ends. */
   async *#readEvents(sent: SentTurn): AsyncGenerator<RuntimeEvent, Extract<TurnEvent, { type: "done" | "error" }>> {
     let end: Extract<TurnEvent, { type: "done" | "error" }> | undefined;
     try {

@@ -26,7 +26,7 @@ export type SentTurnContext = {
   onEnd(turn: SentTurn): void;
 };
 
-/** CLI tools that only read. Any other tool of the CLI's own may have changed something. */
+/** Tools of CLIs that only read. All others may have changed something. */
 const lookingTools = new Set(
   "read ls grep glob semSearch readLints webFetch webSearch updateTodos readTodos askQuestion createPlan listMcpResources readMcpResource await".split(
     " ",
@@ -51,7 +51,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
     this.#events = this.#forwardEvents();
   }
 
-  /** For one reader: events are not kept. The CLI is started at the first read, and stopped when the reader leaves. */
+  /** Yields the events to a single reader. The CLI is started at the first read, and stopped when the reader stops. */
   [Symbol.asyncIterator](): AsyncGenerator<TurnEvent> {
     return this.#events;
   }
@@ -133,7 +133,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
   }
 }
 
-/** Tracks what the caller has received in this turn, over all attempts, so that nothing is delivered twice. */
+/** Records what the caller has received in this turn, over all attempts, so that nothing is delivered twice. */
 class Delivered {
   readonly #mode: SentTurnContext["text"];
   #text = "";
@@ -146,7 +146,7 @@ class Delivered {
     this.#mode = mode;
   }
 
-  /** A new attempt repeats the turn from its beginning. */
+  /** Prepares for a new attempt, which repeats the turn from its beginning. */
   begin(): void {
     this.#retelling = this.#text === "" ? undefined : new RepeatedText(this.#text);
     this.#mayRepeat = new Map(this.#calls);

@@ -15,7 +15,7 @@ import type { UsageBudget } from "./usage-budget.ts";
 
 export type Agent = {
   seams: Seams;
-  /** Requests made while the turn runs (mode, model, steering); absent when nothing can make any. */
+  /** The user's requests to change the mode or the model or to steer a running turn. Absent if there can be none. */
   control?: TurnControl;
   session: Session;
   provider: Provider;
@@ -46,11 +46,11 @@ export type Agent = {
   person?: Person;
   /** The subagents that this agent has started. */
   subagents?: Subagents;
-  /** What tools receive besides the call itself. */
+  /** The part of the tool context that is the same for every call of the run. */
   toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "turn" | "approved" | "mayRead">;
   /** Saves the files that a permitted call may change, before it runs. */
   beforeWrite?(needs: readonly Need[], signal: AbortSignal): Promise<void>;
-  /** Takes a snapshot and returns whether it holds what the call deletes. Absent when no snapshots are taken. */
+  /** Takes a snapshot and returns whether it contains the files that a call would delete. Absent without snapshots. */
   keepsDeleted?(needs: readonly Need[], signal: AbortSignal): Promise<boolean>;
   /** Returns instructions that apply once a path is touched; each text is returned once. */
   instructionsFor?(path: string): string | undefined;
@@ -76,9 +76,9 @@ export type AgentModel = {
 };
 
 export type Limits = {
-  /** Most model replies in the whole run. */
+  /** The maximum number of model replies in the whole run. */
   maxTurns?: number;
-  /** Most model replies to one prompt. */
+  /** The maximum number of model replies to one prompt. */
   maxTurnsPerPrompt: number;
   /** The run ends after this many identical calls with identical results in a row. */
   loopLimit: number;
@@ -88,7 +88,7 @@ export type Limits = {
 export interface Session {
   readonly messages: readonly Message[];
   append(...messages: Message[]): void;
-  /** Replaces the conversation with a shorter one. */
+  /** Replaces the messages of the conversation with shorter ones, after compaction. */
   replace(messages: readonly Message[]): void;
 }
 
@@ -99,7 +99,7 @@ export type Question = {
   args: unknown;
   needs: readonly Need[];
   reasons: readonly string[];
-  /** The diff of what an edit would change. */
+  /** A unified diff of the change that an edit would make. */
   diff?: string;
   personOnly?: boolean;
 };
@@ -113,13 +113,13 @@ export type Asker = (
 export type Reviewer = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason: string }>;
 
 export interface AnswerCheck {
-  /** How often the model is asked again after an answer that does not fit. */
+  /** How many more times the model is asked when its final answer does not pass the check. */
   repairs: number;
   /** Returns the parsed value of the answer, or why it does not fit. */
   check(text: string): { value: unknown } | { fault: string };
 }
 
-/** Creates a session that lives in memory only. */
+/** Creates a session that is kept in memory and not written to disk. */
 export function createSession(messages: Message[] = []): Session {
   return {
     get messages() {

@@ -89,7 +89,8 @@ function describe({ tool, needs, reasons }: Question, workspace: string): string
 function readAnswer(text: string): { allow: boolean; reason: string } | undefined {
   if (text.length > longestAnswer) return undefined;
   const bare = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
-  // JSON.parse keeps the last of duplicate keys, so a second "decision" is refused, also one spelled with \u escapes.
+  // Refuse an answer with two "decision" keys, also if one is spelled with \u escapes: JSON.parse would keep only the
+  // last.
   if (bare.split('"decision"').length !== 2 || /\\u00[4-7]/.test(bare)) return undefined;
   try {
     const value: unknown = JSON.parse(bare);

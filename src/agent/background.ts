@@ -14,24 +14,24 @@ type BackgroundTask = {
   pid: number;
   outputFile: string;
   status: "running" | "exited" | "killed";
-  /** Null while the command runs, and when a signal ended it. */
+  /** The exit code; null while the command still runs, or if a signal ended it. */
   exitCode: number | null;
 };
 
-/** What happened since the last read. */
+/** The state of a background command, and its new output since the last read. */
 type BackgroundReading = BackgroundTask & {
   signal: string;
   newOutput: string;
   runningMs: number;
   /** Whether a line of the new output matches the pattern that was waited for. */
   hasMatch: boolean;
-  /** The sandbox of the command, if it is confined. */
+  /** The sandbox that the background command runs in; undefined if it is not confined. */
   sandbox: Sandbox | undefined;
 };
 
 type Task = {
   taskId: string;
-  /** The command as the model wrote it. */
+  /** The command line as the model wrote it. */
   command: string;
   running: RunningProcess;
   outputFile: string;
@@ -46,7 +46,7 @@ type Task = {
 
 const maxRunning = 32;
 const unreadBytes = 40_000;
-/** How long to wait, after a line matched, for the rest of its burst of output. */
+/** After a matching line, how many milliseconds to wait for more output that belongs to it. */
 const quietMs = 100;
 const dayMs = 86_400_000;
 
@@ -62,13 +62,13 @@ export class BackgroundShells {
     this.#temporary = temporary;
   }
 
-  /** The folder of long outputs, once one has been created. */
+  /** The folder for long outputs of commands; undefined until the first one is written. */
   get folder(): string | undefined {
     return this.#folder;
   }
 
   /** Returns the folder for the session's long outputs, including those of foreground commands; creates it if needed. */
-  folderOf(sessionId: string): string {
+  outputFolder(sessionId: string): string {
     this.#folder ??= outputFolder(sessionId, this.#temporary);
     return this.#folder;
   }
@@ -92,7 +92,7 @@ export class BackgroundShells {
         `${count} commands are already running in the background. Stop some first: Await with kill: true.`,
       );
     }
-    const folder = this.folderOf(request.sessionId);
+    const folder = this.outputFolder(request.sessionId);
     const taskId = this.#nextId();
     // A resumed session reuses the folder and counts from 1 again, so the name includes the time.
     const outputFile = join(folder, `${taskId}-${Date.now().toString(36)}.txt`);
@@ -144,7 +144,7 @@ export class BackgroundShells {
     return () => this.#offered.delete(callId);
   }
 
-  /** Moves the command of this call to the background. Returns false when there is none. */
+  /** Moves the command that this tool call runs to the background. Returns false if it runs none. */
   async takeOver(callId: string): Promise<boolean> {
     return (await this.#offered.get(callId)?.()) ?? false;
   }
@@ -210,7 +210,7 @@ export class BackgroundShells {
     );
   }
 
-  /** Kills all commands that still run and returns them. */
+  /** Kills all background commands that still run, and returns them. */
   async endAll(): Promise<BackgroundTask[]> {
     const running = [...this.#tasks.values()].filter((task) => !task.end);
     await Promise.all(running.map((task) => this.kill(task.taskId)));
@@ -229,7 +229,7 @@ function describeTask(task: Task): BackgroundTask {
   return { taskId, command, pid: task.running.pid, outputFile, status, exitCode: task.end?.exitCode ?? null };
 }
 
-/** Resolves to true when a line matched. */
+/** Waits until the command ends or prints a matching line. Resolves to true for a matching line. */
 async function untilEndOrMatch(
   task: Task,
   {

@@ -11,17 +11,17 @@ import { NotRun, unlessStopped } from "../protocol/unless-stopped.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
 import { LiveOutput } from "./live-output.ts";
-import { messageOf, type Prepared, type PreparedCall, prepareCall, unexpectedFailure } from "./prepare-call.ts";
+import { errorMessage, type Prepared, type PreparedCall, prepareCall, unexpectedFailure } from "./prepare-call.ts";
 import { previewOf } from "./preview.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
 import { UsageBudget } from "./usage-budget.ts";
 
-/** `context` is what hooks want the model to know besides the result. */
+/** How a tool call ended. `context` is text from hooks that the model receives with the result. */
 export type CallEnd = {
   result: ToolResultPart;
   denial?: Denial;
-  /** Refusals of calls that subagents made for this call. */
+  /** Calls of this call's subagents that were refused. */
   denialsBelow?: readonly Denial[];
   context: string[];
 };
@@ -48,13 +48,13 @@ export async function* callTool(
   try {
     if (!given) throw wrong!;
     unlessStopped(context.signal, () => {
-      isHeard = true; // hooks have seen the call and must see its end
+      isHeard = true; // hooks that saw the call start must also see it end
     });
     const hooksAnswer = yield* askHooks(agent, call, given, place);
     prepared = hooksAnswer.prepared;
     const permission = yield* permit(agent, hooksAnswer, place);
     if ("refusal" in permission) {
-      // A call that was stopped was neither allowed nor refused.
+      // When the turn is stopped before the call is judged, the call was neither allowed nor refused.
       if (context.signal.aborted) throw new NotRun();
       const { refusal: reason, rule } = permission;
       const where = rule && { rule: rule.text, file: rule.source };
@@ -65,10 +65,10 @@ export async function* callTool(
     end = yield* runCall(agent, prepared, permission, place);
     // A tool can find out only while it runs that it is refused, for example when a page redirects to a forbidden host.
     if (end.outcome.kind === "rejected")
-      denial = { tool: prepared.tool.name, callId: call.id, reason: reasonOf(end.outcome) };
+      denial = { tool: prepared.tool.name, callId: call.id, reason: outcomeReason(end.outcome) };
   } catch (error) {
     if (!(error instanceof ToolFailure || error instanceof NotRun)) throw error;
-    end = resultOf(call.name, error);
+    end = errorResult(call.name, error);
   }
 
   const completedAt = agent.seams.now();
@@ -111,7 +111,7 @@ function wrongArgs({ id, args }: ToolCallPart, tool: Tool | undefined): Record<s
   return tool?.mcp ? { ...mcpWireArgs({ ...tool.mcp, args: sent, callId: id }) } : sent;
 }
 
-/** `said` is the model's text before the call. `context` collects what hooks add. */
+/** The state of one call. `said` is the model's text before the call; `context` collects text from hooks for it. */
 type CallContext = {
   callId: string;
   signal: AbortSignal;
@@ -121,7 +121,7 @@ type CallContext = {
   context: string[];
 };
 
-/** A call after the hooks that match every tool have run; `said` is their answer. */
+/** A tool call after the `preToolUse` hooks have run, with their answer. */
 type HookVerdict = { prepared: Prepared; said?: BeforeCall };
 
 /**
@@ -213,12 +213,12 @@ async function* permit(
   return verdict === "allow" ? decision : { approved, mayRead, ...(inSandbox && { confined: true }) };
 }
 
-/** Refuses the call when the decision throws. */
+/** Decides whether a call is allowed. If the decision throws, the call is refused. */
 async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> {
   try {
     return await agent.decide(needs);
   } catch (error) {
-    return { verdict: "deny", reasons: [`It could not be judged: ${messageOf(error).replace(/\.$/, "")}.`] };
+    return { verdict: "deny", reasons: [`It could not be judged: ${errorMessage(error).replace(/\.$/, "")}.`] };
   }
 }
 
@@ -234,7 +234,7 @@ async function unsavedDeletions(
   return [`No snapshot holds ${names}, so it could not be brought back: deleting it needs a Write rule, or --force.`];
 }
 
-/** A reviewer that throws counts as "not allowed", so the user is asked. */
+/** Lets the reviewing model judge the call. If the reviewer throws, the user is asked instead. */
 async function reviewCall(
   agent: Agent,
   { tool, wireArgs, needs }: Prepared,
@@ -245,11 +245,11 @@ async function reviewCall(
   try {
     return await agent.review({ callId, tool: tool.name, args: wireArgs, needs, reasons }, signal);
   } catch (error) {
-    return { allow: false, reason: `The reviewer failed: ${messageOf(error)}.` };
+    return { allow: false, reason: `The reviewer failed: ${errorMessage(error)}.` };
   }
 }
 
-/** A refusal, or an approval of the call as it is or in the sandbox. */
+/** The decision about a call: either a refusal, or permission to run it directly or only in the sandbox. */
 type Answered = { refusal?: string; inSandbox?: boolean };
 
 /** Asks the user. Only an explicit yes allows the call; silence, a failure or the end of the run refuses it. */
@@ -271,7 +271,7 @@ async function askPerson(
     return inSandbox ? { inSandbox } : {};
   } catch (error) {
     if (signal.aborted) return { refusal: "The run was stopped before there was an answer." };
-    return { refusal: `Nobody could be asked: ${messageOf(error)}.` };
+    return { refusal: `Nobody could be asked: ${errorMessage(error)}.` };
   }
 }
 
@@ -338,9 +338,9 @@ async function* runCall(
       const saved = needs.every(onlyLooks) ? undefined : agent.beforeWrite?.(needs, signal);
       if (saved) await orAborted(saved, signal);
     } catch (error) {
-      if (signal.aborted) return resultOf(tool.name, new NotRun());
-      const why = `${tool.name} was not run, because the files it may change could not be saved first: ${messageOf(error)}`;
-      return resultOf(tool.name, failure(why));
+      if (signal.aborted) return errorResult(tool.name, new NotRun());
+      const why = `${tool.name} was not run, because the files it may change could not be saved first: ${errorMessage(error)}`;
+      return errorResult(tool.name, failure(why));
     }
     try {
       const open = withNetwork && { confinedRules: withNetwork, sandbox: agent.toolContext.openSandbox };
@@ -348,7 +348,7 @@ async function* runCall(
       const context = { ...agent.toolContext, ...judged, callId, signal, print, turn };
       return await unlessStopped(signal, () => agent.seams.runTool(tool, args, context));
     } catch (error) {
-      return resultOf(tool.name, error);
+      return errorResult(tool.name, error);
     }
   };
   let end: ToolResult | undefined;
@@ -372,7 +372,7 @@ async function* runCall(
 }
 
 /** Builds the result that the model and the stream get for a call that threw. */
-function resultOf(name: string, error: unknown): ToolResult {
+function errorResult(name: string, error: unknown): ToolResult {
   const isNotRun = error instanceof NotRun;
   const { kind, value, siblings, message } = isNotRun ? failure(error.message) : unexpectedFailure(name, error);
   const outcome: Outcome = { kind, value, ...(siblings && { siblings }) };
@@ -389,6 +389,6 @@ function rejection({ tool, wireArgs }: Prepared, reason: string): ToolFailure {
   return new ToolFailure("rejected", value, message);
 }
 
-function reasonOf({ value }: Outcome): string {
+function outcomeReason({ value }: Outcome): string {
   return isObject(value) && typeof value["reason"] === "string" ? value["reason"] : "It was refused.";
 }

@@ -12,7 +12,7 @@ const around = 3;
 /** Builds the result of an edit. `note` is shown to the model only. */
 export async function changeResult(change: FileChange, context: ToolContext, note = ""): Promise<ToolResult> {
   const { path, before, after, message } = change;
-  // A relative path lets `patch -p1` apply the diff as it is.
+  // Use a relative path so that `patch -p1` can apply the diff.
   const { text, added, removed } = await unifiedDiff({ ...change, path: shownPath(path, context.workspace) });
   const value = {
     path,
@@ -47,7 +47,7 @@ export async function unifiedDiff(change: {
   let removed = 0;
   const lines = [change.before === undefined ? "--- /dev/null" : `--- a/${change.path}`, `+++ b/${change.path}`];
   for (const hunk of hunks) {
-    // In unified diffs, an empty side is numbered by the line before it.
+    // In a unified diff, the line number of an empty side is that of the line before it.
     const oldStart = hunk.oldLines === 0 ? hunk.oldStart - 1 : hunk.oldStart;
     const newStart = hunk.newLines === 0 ? hunk.newStart - 1 : hunk.newStart;
     lines.push(`@@ -${oldStart},${hunk.oldLines} +${newStart},${hunk.newLines} @@`);
@@ -62,13 +62,14 @@ export async function unifiedDiff(change: {
 
 async function hunksOf(before: string, after: string): Promise<Hunk[]> {
   if (before === after) return [];
-  const block = wholeBlock(linesOf(before), linesOf(after));
+  const block = wholeBlock(splitLines(before), splitLines(after));
   const { removed, added } = block;
-  // With at most one line on a side there is nothing finer to find, and very large changes are not worth the wait.
+  // Keep the hunk whole if one side has at most one line, which cannot be refined, or if the change is so large that
+  // refining takes too long.
   if (Math.min(removed, added) < 2 || removed + added > 40_000) return [block.hunk];
 
   const { structuredPatch } = await import("diff");
-  // Unrelated files of 5,000 lines would take seconds.
+  // Compared line by line, unrelated files of 5,000 lines would take seconds.
   const patch = structuredPatch("a", "b", before, after, undefined, undefined, { context: around, timeout: 150 });
   return patch?.hunks ?? [block.hunk];
 }
@@ -108,6 +109,6 @@ function wholeBlock(before: string[], after: string[]): { hunk: Hunk; removed: n
 }
 
 /** Splits a text into lines that keep their line feeds; a final line feed starts no further line. */
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
 }

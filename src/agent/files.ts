@@ -39,7 +39,7 @@ export async function openFile(path: string, context: FileContext): Promise<Open
   try {
     const stat = await handle.stat();
     checkRegular(stat, real, path);
-    if (((await pathOf(handle)) ?? (await fs.realpath(path))) !== real) throw movedAway(path);
+    if (((await handlePath(handle)) ?? (await fs.realpath(path))) !== real) throw movedAway(path);
     return { handle, real, stat };
   } catch (error) {
     await handle.close();
@@ -121,13 +121,13 @@ export async function deleteFile(path: string, context: FileContext): Promise<vo
 /** Turns a file-system error into a sentence that names the path and suggests what to do. */
 export function describe(error: unknown, path: string, doing: "read" | "write" | "delete" | "search"): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === undefined) throw error;
   const sentence = sentences[code]?.(path, doing) ?? `Cannot ${doing} ${path}: ${(error as Error).message}`;
   return failure(sentence, { path });
 }
 
-export function codeOf(error: unknown): string | undefined {
+export function errorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
@@ -149,7 +149,7 @@ async function readWhole(target: string, path: string): Promise<Buffer | undefin
   try {
     file = await openFile(target, { workspace: target, approved: new Map([[target, target]]) });
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
   try {
@@ -175,8 +175,9 @@ async function replaceFile(target: string, content: Buffer, path: string): Promi
       await fs.rename(temporary, entry);
     } catch (error) {
       await fs.rm(temporary, { force: true });
-      // A folder that takes no new files, or a file that is a mount point, can still hold a writable file.
-      if (before && ["EACCES", "EPERM", "EBUSY"].includes(codeOf(error) ?? "")) {
+      // When the folder takes no new files or the file is a mount point, the file itself may still be writable: write
+      // in place.
+      if (before && ["EACCES", "EPERM", "EBUSY"].includes(errorCode(error) ?? "")) {
         await writeInPlace(entry, content, { target, path });
         return;
       }
@@ -194,7 +195,7 @@ async function writeNew(temporary: string, content: Buffer, before: Stats | unde
     if (!before) return;
     const mine = await handle.stat();
     if (before.uid !== mine.uid || before.gid !== mine.gid) {
-      // Only root may change the owner; other users' files keep the new owner.
+      // Only root may restore the previous owner; otherwise the file belongs to the current user.
       await handle.chown(before.uid, before.gid).catch(() => undefined);
     }
     await handle.chmod(before.mode & 0o7777);
@@ -209,7 +210,7 @@ async function writeInPlace(entry: string, content: Buffer, of: { target: string
   try {
     const stat = await handle.stat();
     checkRegular(stat, target, path);
-    // Its other names may be protected files.
+    // Refuse a file with other hard links: one of its other names may be protected.
     if (stat.nlink > 1) throw failure(`${path} has other hard links and its directory is not writable.`, { path });
     const before = await handle.readFile();
     try {
@@ -236,19 +237,19 @@ async function openFolder(real: string, path: string, options: { create?: boolea
   try {
     handle = await fs.open(real, onlyFolder);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT" || !options.create) throw error;
+    if (errorCode(error) !== "ENOENT" || !options.create) throw error;
     const parent = await openFolder(dirname(real), path, options);
     try {
       const entry = join(parent.at, basename(real));
       await fs.mkdir(entry).catch((problem) => {
-        if (codeOf(problem) !== "EEXIST") throw problem;
+        if (errorCode(problem) !== "EEXIST") throw problem;
       });
       handle = await fs.open(entry, onlyFolder);
     } finally {
       await parent.close();
     }
   }
-  const seen = await pathOf(handle);
+  const seen = await handlePath(handle);
   if ((seen ?? (await fs.realpath(real))) !== real) {
     await handle.close();
     throw movedAway(path);
@@ -257,7 +258,7 @@ async function openFolder(real: string, path: string, options: { create?: boolea
 }
 
 /** Returns the path that the kernel reports for a handle; undefined where the kernel cannot be asked. */
-async function pathOf(handle: fs.FileHandle): Promise<string | undefined> {
+async function handlePath(handle: fs.FileHandle): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
   return fs.readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
 }

@@ -13,13 +13,13 @@ import {
 } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 
-// Windows lacks these flags.
+// O_NOFOLLOW, or 0 on Windows, which does not support it.
 export const noFollow = constants.O_NOFOLLOW ?? 0;
 export const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
 /** Flags to open a regular file for reading: follows no link, and does not block on a pipe without a writer. */
 export const readOnly = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
 
-/** Only macOS can refuse links anywhere in a path (O_NOFOLLOW_ANY); Linux reports afterwards where a handle lies. */
+/** macOS can refuse symbolic links anywhere in a path (O_NOFOLLOW_ANY). On Linux, the opened handle is checked. */
 const noFollowAnywhere = process.platform === "darwin" ? 0x2000_0000 : 0;
 
 export type FolderHandle = {
@@ -36,10 +36,10 @@ export type FolderHandle = {
 export function openFolder(real: string): FolderHandle {
   if (process.platform !== "linux") return heldByPath(real);
   const handle = openSync(real, onlyFolder);
-  const seen = pathOf(handle);
+  const seen = handlePath(handle);
   if (seen === real) return heldByHandle(handle);
   closeSync(handle);
-  // Without /proc, fall back to the path.
+  // Without /proc, use the path instead of the handle.
   if (seen === undefined) return heldByPath(real);
   throw leadsElsewhere(real);
 }
@@ -49,7 +49,7 @@ function heldByHandle(handle: number): FolderHandle {
   return {
     at,
     child: (name) => heldByHandle(openSync(at(name), onlyFolder)),
-    isAt: (path) => pathOf(handle) === path,
+    isAt: (path) => handlePath(handle) === path,
     close: () => closeSync(handle),
   };
 }
@@ -87,7 +87,7 @@ export function openRegularFile(real: string): FileHandle {
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw Object.assign(new Error(`${real} is not a regular file`), { code: "EINVAL" });
-    const seen = process.platform === "linux" ? pathOf(descriptor) : undefined;
+    const seen = process.platform === "linux" ? handlePath(descriptor) : undefined;
     if ((seen ?? realpathSync.native(real)) !== real) throw leadsElsewhere(real);
     return { descriptor, stat, at: seen === undefined ? real : `/proc/${process.pid}/fd/${descriptor}` };
   } catch (error) {
@@ -157,7 +157,7 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-function pathOf(handle: number): string | undefined {
+function handlePath(handle: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${handle}`);
   } catch {

@@ -11,9 +11,9 @@ export type Target = { host: string; port: number };
 
 /** Methods return undefined to allow, else the reason for the refusal as the end of a sentence. */
 export type HostJudge = {
-  /** Who refuses, as the beginning of a sentence. */
+  /** Who refuses connections, as the subject of the error message's sentence. */
   who: string;
-  /** Called before the name is resolved. */
+  /** Called with the host name before it is resolved. Returns why it is refused, or undefined. */
   name(target: Target): string | undefined;
   /** Called with all addresses that the name resolves to. */
   addresses(target: Target, addresses: readonly string[]): string | undefined;
@@ -25,20 +25,20 @@ export type HostProxyOptions = {
   judge: HostJudge;
   /** Closes refused requests without a response, which a page would take for the server's. */
   isSilent?: boolean;
-  /** Most bytes that one connection may receive before it is closed. */
+  /** The maximum number of bytes that one connection may receive before it is closed. */
   maxBytes?: number;
-  /** The environment that names the proxy of the user's network. */
+  /** Environment variables that may name an upstream proxy. */
   env: NodeJS.ProcessEnv;
   /** Resolves all addresses of a name; by default with the system's resolver. */
   resolve?: (host: string) => Promise<readonly string[]>;
-  /** Connects to a checked address; by default over TCP. */
+  /** Connects to an address that was checked; over TCP by default. */
   connect?: (place: { address: string; port: number }) => Socket;
 };
 
 export interface HostProxy {
-  /** The local port; 0 when listening on a socket. */
+  /** The port that the proxy listens on; 0 if it listens on a Unix socket. */
   port: number;
-  /** Returns what was refused since the last call, as sentences. */
+  /** Returns the refused connections since the last call, as sentences. */
   takeRefusals(): string[];
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
   server.on("clientError", (_error, socket) => socket.destroy());
   server.on("connect", (asked, socket: Duplex, head) => {
     socket.on("error", () => socket.destroy());
-    const target = targetOf(asked.url ?? "");
+    const target = parseAuthority(asked.url ?? "");
     connectIfAllowed(target, options).then(
       (remote) => {
         trackSocket(remote, sockets);
@@ -67,7 +67,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
       (error: Error) => {
         reportProblem(error);
         socket.end(
-          `HTTP/1.1 ${statusOf(error)}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${error.message}\n`,
+          `HTTP/1.1 ${errorStatus(error)}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${error.message}\n`,
         );
       },
     );
@@ -78,7 +78,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
       if (answer.headersSent || options.isSilent) answer.destroy();
       else
         answer
-          .writeHead(Number(statusOf(error).slice(0, 3)), { "content-type": "text/plain" })
+          .writeHead(Number(errorStatus(error).slice(0, 3)), { "content-type": "text/plain" })
           .end(`${error.message}\n`);
     });
   });
@@ -110,7 +110,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
 /** Thrown for a target that is not allowed; an unreachable one throws a plain Error. */
 class Refusal extends Error {}
 
-function statusOf(error: Error): string {
+function errorStatus(error: Error): string {
   return error instanceof Refusal ? "403 Forbidden" : "502 Bad Gateway";
 }
 
@@ -127,7 +127,7 @@ function pipeBothWays(one: Duplex, other: Duplex): void {
   other.once("close", () => one.destroy());
 }
 
-/** Destroys an already flowing stream after `most` bytes. */
+/** Destroys a stream after it has received `most` bytes. */
 function cutBeyond(most: number | undefined, stream: Readable): void {
   if (most === undefined) return;
   let left = most;
@@ -138,7 +138,7 @@ function cutBeyond(most: number | undefined, stream: Readable): void {
 }
 
 /** Parses `host:port`, with brackets around an IPv6 address. */
-function targetOf(authority: string): Target {
+function parseAuthority(authority: string): Target {
   const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(authority) ?? [];
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
@@ -219,12 +219,12 @@ function throughProxy(proxy: NonNullable<ReturnType<typeof proxyFor>>, target: T
   });
 }
 
-/** Hop-by-hop headers, which are not forwarded. */
+/** Hop-by-hop headers, which a proxy must not forward. */
 const ownHeaders = words(
   "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade",
 );
 
-/** Forwards plain HTTP. The host comes from the checked URL, whatever the headers say. */
+/** Forwards a plain HTTP request. The host is taken from the checked URL, not from the request's headers. */
 async function forward(
   asked: IncomingMessage,
   answer: ServerResponse,

@@ -2,7 +2,7 @@
 // not taken yet is joined into one piece.
 import { milliseconds } from "../process/clock.ts";
 
-/** Most characters per `everyMs` milliseconds, and most that may wait to be taken. */
+/** The maximum number of characters of live output per `everyMs` milliseconds, and of output that waits to be shown. */
 const maxCharacters = 64 * 1024;
 const everyMs = 250;
 const skipped = "\n[… live output skipped …]\n";

@@ -62,12 +62,12 @@ function isPause({ name, args }: ToolCallPart): boolean {
   return typeof command === "string" && pause.test(command);
 }
 
-/** Sent to the model once calls begin to repeat, so that the run need not end. */
+/** Formats the warning that the model receives when it repeats the same calls, before the run is ended for it. */
 export function repeatWarning(count: number): string {
   return `You have made the same calls ${count} times in a row, with the same results. They will not change: try something else, or say what blocks you. To wait for something, put a pause (sleep) into the command.`;
 }
 
-/** Hashes long signatures: several are kept, and one may hold everything that a reply has read. */
+/** Replaces a long signature with its hash, since several signatures are kept in memory. */
 function hashIfLong(text: string): string {
   if (text.length < 10_000) return text;
   return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex");
@@ -75,7 +75,7 @@ function hashIfLong(text: string): string {
 
 export function countRepeats(): RepeatCounter {
   const latest: string[] = [];
-  /** For each cycle length, how many replies in a row equalled the one that many replies before. */
+  /** For each cycle length n, the number of replies in a row that equalled the reply n replies before. */
   const alike = new Array<number>(longestCycle).fill(0);
   return {
     get count() {

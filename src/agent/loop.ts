@@ -1,15 +1,14 @@
 // runTurn: runs a turn from prompt to answer as a stream of events. It always ends in exactly one `done` or `fail`.
-
 import { setMaxListeners } from "node:events";
 import { ModelError } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { type Message, messageText, type Part, type ToolCallPart } from "../protocol/message.ts";
-import { contextOf } from "../protocol/usage.ts";
+import { contextTokens } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
 import { type CallEnd, callTool } from "./call-tool.ts";
-import { noteTokens, sizeOf } from "./compact/measure.ts";
+import { measureConversation, noteTokens } from "./compact/measure.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
 import { atOnce, eventLoop, firstEvent, maxAtOnce, merge } from "./merge.ts";
@@ -22,7 +21,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
   const startedAt = agent.seams.now();
   const spending = new UsageBudget(agent.spending);
   const signal = agent.limits.maxCost === undefined ? outer : AbortSignal.any([outer, spending.whole.overspent.signal]);
-  setMaxListeners(0, signal); // each tool call adds a listener, and a reply may hold many
+  setMaxListeners(0, signal); // each tool call adds a listener to the signal, and a reply may contain many calls
   const turn: Turn = {
     agent,
     prompt,
@@ -88,7 +87,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
 /** Returns what hooks add to the prompt. Throws when a hook blocks it. */
 async function runPromptHooks({ agent, signal }: Turn, prompt: TurnPrompt): Promise<Part[]> {
   const hookAnswer = await agent.hooks?.beforePrompt({ attachments: [], ...prompt }, signal);
-  if (hookAnswer) signal.throwIfAborted(); // a hook that was cut off has approved nothing
+  if (hookAnswer) signal.throwIfAborted(); // a hook that was stopped has not approved anything
   if (hookAnswer?.refusal !== undefined) throw new TurnError("PROMPT_BLOCKED", hookAnswer.refusal);
   return (hookAnswer?.context ?? []).map((text) => ({ type: "text", text }));
 }
@@ -96,7 +95,7 @@ async function runPromptHooks({ agent, signal }: Turn, prompt: TurnPrompt): Prom
 /** Appends prompts that were sent while the turn ran. A prompt that a hook blocks is left out with a notice. */
 async function* takeSteering(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { agent, signal } = turn;
-  // An interrupted turn answers nothing more: waiting prompts are left for the next one.
+  // When the turn is interrupted, leave waiting prompts for the next turn.
   if (signal.aborted) return false;
   const prompts = (await agent.control?.takeSteered(signal)) ?? [];
   let isHeard = false;
@@ -133,6 +132,7 @@ function checkAnswer(turn: Turn, text: string): string | undefined {
 /** Gets one reply of the model and adds it to the session. On a context overflow it compacts the conversation once. */
 async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Message; modelCallId: string }> {
   const { agent, signal } = turn;
+  checkCost(turn); // an earlier turn may have spent everything
   signal.throwIfAborted();
   checkReplies(turn);
   const before = agent.model;
@@ -140,7 +140,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   if (agent.model !== before) turn.modelInfo = agent.model;
   // Leave room for the answer, the system prompt and the tools.
   const room = Math.floor(turn.modelInfo.contextTokens * 0.8);
-  const { tokens, estimate, roomIn } = sizeOf(agent.session);
+  const { tokens, estimate, roomIn } = measureConversation(agent.session);
   if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(estimate / 2), { trigger: "manual" });
   else if (tokens > room && estimate > turn.shortest * 1.2) yield* shorten(turn, roomIn(room));
 
@@ -152,7 +152,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
     reply = yield* streamReply(turn, modelCallId);
   } catch (error) {
     if (!isOverflow(error)) throw error;
-    yield* shorten(turn, Math.floor(sizeOf(agent.session).estimate / 2));
+    yield* shorten(turn, Math.floor(measureConversation(agent.session).estimate / 2));
     try {
       reply = yield* streamReply(turn, modelCallId);
     } catch (again) {
@@ -205,7 +205,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           break;
         case "usage":
           turn.spending.add(chunk.usage, turn.modelInfo.price);
-          counted = turn.context = contextOf(chunk.usage);
+          counted = turn.context = contextTokens(chunk.usage);
           break;
         case "retry": {
           const { attempt, reason, delayMs } = chunk;
@@ -226,7 +226,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
     if (thought !== "") yield endThought();
     turn.signal.throwIfAborted();
   } catch (error) {
-    // Text that was already shown stays.
+    // Thinking that was already shown stays visible.
     if (thought !== "") yield { ...endThought(), cut: true } as AgentEvent;
     if (shown !== "") yield { type: "text_end", text: shown, cut: true };
     throw error;
@@ -247,7 +247,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
       `${agent.model.displayName} returned an empty answer. Try again, or choose another model with --model.`,
     );
   }
-  // Append before showing it: after a crash, whatever was shown is also in the session.
+  // Append the reply before it is shown: after a crash, the session contains everything that was shown.
   agent.session.append(reply);
   if (counted > 0) noteTokens(agent.session, counted, request);
   if (text !== "") yield { type: "text_end", text, ...(hasCalls && { modelCallId, at: agent.seams.now() }) };
@@ -268,7 +268,7 @@ async function* runCalls(
   for (const call of taken) {
     if (prepared.length % 16 === 15) await eventLoop();
     const ready = await prepareCall(agent, call);
-    // Repeating a read does no harm, and polling needs it.
+    // Allow repeated calls that only read: they do no harm, and polling needs them.
     const isRepeated = turn.ids.repeated.has(call.id) && changesSomething(ready);
     prepared.push(isRepeated ? repeatedCall(call) : ready);
   }
@@ -328,7 +328,7 @@ async function* remind(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   return true;
 }
 
-/** How long the end of a turn waits for language servers that still check its edits. */
+/** How many milliseconds the end of a turn waits for language servers that still check its edits. */
 const lateErrorsMs = 2000;
 
 /** Reports language-server findings that came after the results of the edits. */

@@ -14,7 +14,7 @@ export async function* firstEvent<Event>(events: AsyncGenerator<Event, unknown>)
   if (!done) yield value;
 }
 
-/** Yields events as they come; returns the values in order. */
+/** Runs generators concurrently. Yields their events as they arrive, and returns their values in original order. */
 export async function* merge<Event, Value>(
   generators: readonly AsyncGenerator<Event, Value>[],
 ): AsyncGenerator<Event, Value[]> {

@@ -36,7 +36,7 @@ export function isSweepDue(temporary = tmpdir(), now = Date.now()): boolean {
 export function outputFolder(sessionId: string, temporary = tmpdir()): string {
   const all = outputsOf(temporary);
   const folder = join(all, sessionId.replace(/[^\w-]/g, "_").slice(0, 80) || "session");
-  // Another user may have taken this guessable name in a world-writable folder: use a random one.
+  // In a world-writable folder, another user may have created this predictable name. Use a random name then.
   if (!isPrivate(all) || !isPrivate(folder)) return makeTemporaryFolder(temporary, "output");
   writeFileSync(join(folder, `.run-${process.pid}`), "");
   return folder;
@@ -48,7 +48,7 @@ export function leaveOutputFolder(folder: string): void {
     rmSync(join(folder, `.run-${process.pid}`), { force: true });
     rmdirSync(folder);
   } catch {
-    // The folder holds outputs that may still be read.
+    // The folder is not empty: it contains outputs that may still be read.
   }
 }
 

@@ -42,7 +42,7 @@ export class SpillFile {
     }
   }
 
-  /** False when the file could not be written at all. */
+  /** Whether the output file exists; false if it could not be written at all. */
   get isThere(): boolean {
     return this.written > 0 || this.#failure === undefined;
   }

@@ -8,7 +8,7 @@ import type { Agent } from "./agent.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure } from "./tools/tool.ts";
 
-/** Most tool names listed after a misspelled one, since an MCP server may have thousands. */
+/** The maximum number of tool names listed in the error for an unknown tool, since MCP servers may offer thousands. */
 const maxNamed = 100;
 
 /** A call that is ready to be permitted: its tool is known and its arguments are valid. */
@@ -53,7 +53,7 @@ export async function batches(calls: readonly PreparedCall[]): Promise<PreparedC
   return done;
 }
 
-/** Returns the commands that certainly change nothing. */
+/** Returns the command calls that certainly change no files. */
 async function readingCommands(calls: readonly PreparedCall[]): Promise<ReadonlySet<Need>> {
   const commands = calls.flatMap(({ prepared }) => prepared?.needs.filter(({ kind }) => kind === "Shell") ?? []);
   if (commands.length < 2 && !calls.some(mayRunBeside)) return new Set();
@@ -61,7 +61,7 @@ async function readingCommands(calls: readonly PreparedCall[]): Promise<Readonly
   return new Set(commands.filter(({ target }) => onlyReads(target)));
 }
 
-/** Two calls may run together unless one may change what the other reads or changes. */
+/** Returns whether two calls must not run at the same time because one may change what the other reads or changes. */
 function conflict(a: PreparedCall, b: PreparedCall, reading: ReadonlySet<Need>): boolean {
   // An Await runs after the commands before it, and commands after an Await were meant to follow it.
   if (isWait(a) !== isWait(b) && [a, b].some(({ prepared }) => prepared?.tool.wire === "shell")) return true;
@@ -72,7 +72,7 @@ function conflict(a: PreparedCall, b: PreparedCall, reading: ReadonlySet<Need>):
   return first.some((one) => second.some((other) => needsConflict(one, other, reading)));
 }
 
-/** A subagent or a server may change what a command runs, which was judged by what is there now. */
+/** Returns false for calls of subagents and MCP servers, which may change files that a command was judged by. */
 function mayRunBeside({ prepared }: PreparedCall): boolean {
   return prepared?.tool.wire === "task" || prepared?.tool.mcp !== undefined;
 }
@@ -94,10 +94,10 @@ function needsConflict(a: Need, b: Need, reading: ReadonlySet<Need>): boolean {
 /** Reports a bug in a tool to the model, so that the run goes on. */
 export function unexpectedFailure(name: string, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  return failure(`${name} failed unexpectedly: ${messageOf(error)}`);
+  return failure(`${name} failed unexpectedly: ${errorMessage(error)}`);
 }
 
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -13,7 +13,7 @@ export type ProcessRequest = Pick<
   SupervisorRequest,
   "command" | "cwd" | "onChannel" | "signal" | "timeoutMs" | "graceMs" | "leftovers"
 > & {
-  /** The whole environment; default toolEnvironment(). */
+  /** All environment variables of the process; toolEnvironment() by default. */
   env?: Record<string, string>;
   /** Standard input, empty by default; the command need not read it. With `open`, it is written to while the command runs. */
   input?: string | { open: true };
@@ -22,12 +22,12 @@ export type ProcessRequest = Pick<
   readable?: readonly string[];
   /** Gives the command pipes that it can open by path (/dev/stdout); the default streams are sockets, which cannot be opened. */
   realPipes?: boolean;
-  /** Most bytes kept in memory per stream, half from the beginning and half from the end. */
+  /** The maximum number of bytes kept in memory per stream: half from the beginning, half from the end. */
   keepBytes?: number;
   /** File that gets the whole interleaved output once `spillAfterBytes` (default `keepBytes`) is exceeded. */
   spillTo?: string;
   spillAfterBytes?: number;
-  /** Called with live output in whole characters. */
+  /** Called with each chunk of output. A chunk ends with a complete character. */
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
 };
 
@@ -56,13 +56,13 @@ export interface ProcessRunner {
 export type AttachedEnd = Pick<ProcessEnd, "exitCode" | "signal" | "notes">;
 
 export interface RunningProcess {
-  /** 0 when it could not be started; `ended` says why. */
+  /** The process id, or 0 if the process could not be started; `ended` then rejects with the reason. */
   pid: number;
   ended: Promise<ProcessEnd>;
   /** Writes to an open input or to the channel. Resolves when there is room for more; rejects when the reader is gone. */
   write(text: string): Promise<void>;
   stop(): void;
-  /** Lets the process run on without its time limit and signal; all of its output goes to the spill file. */
+  /** Detaches the process from its time limit and signal. All of its output is then written to the spill file. */
   letGo(): void;
 }
 
@@ -89,7 +89,7 @@ export function createProcessRunner(
       enter: () => enter(request, env),
       input: isOpen ? "" : input,
       keepOpen: isOpen,
-      // Closing an open input tells the program to end; other commands cannot be told this way.
+      // Ask a program with an open stdin to end by closing stdin. Other programs cannot be asked this way.
       cancel: () => isOpen && supervisor.stdin?.end() !== undefined,
       ...more,
     });
@@ -116,7 +116,7 @@ export function createProcessRunner(
       const { stopped, ...end } = startedOnly(ending);
       return { ...end, ...output.end(), timedOut: stopped === "timedOut", cancelled: stopped === "cancelled" };
     });
-    ended.catch(() => {}); // a caller that only stops it need not handle `ended`
+    ended.catch(() => {}); // callers that only stop the process need not handle `ended`
     return {
       pid: supervisor.pid,
       ended,
@@ -175,8 +175,8 @@ function enter({ command, cwd, sandbox, readable, realPipes }: ProcessRequest, e
 const maxTries = 8;
 
 /**
- * Retries when something that a sandbox mounts, such as another program's socket or a folder, vanished while it was being set up. The
- * command has not begun then, and the next attempt sees what is there.
+ * Retries when a file that the sandbox mounts, such as another program's socket, vanished during the setup. The command
+ * has not started then.
  */
 async function untilBegun(first: Supervisor, again: () => Supervisor): Promise<ProcessEnding> {
   let ending = await first.ended;
@@ -208,7 +208,7 @@ class Output {
       stderr: { kept: new BoundedBytes(keepBytes), characters: new CharacterStream() },
     };
     this.#interleaved = new BoundedBytes(keepBytes);
-    // Spill before more arrives than is kept in memory, or the beginning of the file would be lost.
+    // Start the spill file before the buffered beginning of the output is dropped from memory.
     this.#spillAfter = Math.min(request.spillAfterBytes ?? keepBytes, keepBytes);
   }
 

@@ -31,7 +31,7 @@ export function ripgrepPath(): string {
 
 function locate(): string {
   try {
-    // A CommonJS bundle has no import.meta.
+    // A CommonJS bundle has no import.meta, so use __filename there.
     const here = createRequire(typeof __filename === "string" ? __filename : import.meta.url);
     // The binary is in a platform package that only the main package is sure to resolve.
     const there = createRequire(here.resolve("@vscode/ripgrep"));
@@ -52,7 +52,7 @@ type SearchContext = ToolContext & FileContext;
 type Runs = Pick<ToolContext, "processes" | "signal">;
 type Reads = Pick<ToolContext, "mayRead">;
 
-/** Where a search starts. Names in results are relative to `folder`; `start` is the path argument for ripgrep. */
+/** Where a search starts. Names in results are relative to `folder`; `start` is the path that ripgrep receives. */
 export type Search = { folder: string; start: string; isFile: boolean };
 
 export async function searchAt(path: string | undefined, place: SearchContext): Promise<Search> {
@@ -64,7 +64,7 @@ export async function searchAt(path: string | undefined, place: SearchContext): 
     : { folder: real, start: "./", isFile };
 }
 
-/** A file name as ripgrep printed it, without "./", and the rest of its record. */
+/** A file name in ripgrep's output, without "./", and the rest of its record. */
 export type FoundRecord = { file: string; rest: string };
 
 export type SearchReader = {
@@ -109,7 +109,7 @@ export async function searchRecords(
   }
 }
 
-/** Most files held open at a time: a process may have 1,024 handles. */
+/** The maximum number of files that are open at the same time: a process may have only 1,024 handles. */
 const maxHeld = 200;
 
 /** Runs the same search on files held open. Files that are not where their name says are left out. */
@@ -142,12 +142,12 @@ async function searchHeld(
   return { found, cut };
 }
 
-/** `cut` means that there was more and the last record may be incomplete. `said` is stderr: what could not be read. */
+/** The output of a search. `cut` means that it was truncated; `said` is stderr, which lists what could not be read. */
 type SearchOutput = { text: string; cut: boolean; said: string };
 
 const maxBytes = 8 * 1024 * 1024;
 const maxMs = 60_000;
-/** Leaves the ignore files that arguments name. */
+/** Removes the arguments that name ignore files. */
 const withoutIgnoring = "--no-ignore";
 
 /** Runs ripgrep, without ignore files if one of them is a pipe or a device. `cut` is set if it prints too much or takes too long. */
@@ -183,7 +183,8 @@ async function runRipgrep(args: readonly string[], cwd: string, context: Runs): 
 
 /** Returns the files that this user may not read, without "./". Throws when the start of the search itself is unreadable. */
 function unreadIn({ said }: SearchOutput, search: Search, place: Reads): string[] {
-  const gone = new Set(["2", "20", "40"]); // ENOENT, ENOTDIR, ELOOP: it went away during the search
+  // error numbers ENOENT, ENOTDIR and ELOOP: the file was removed during the search
+  const gone = new Set(["2", "20", "40"]);
   const unread = said.split("\n").flatMap((line) => {
     const [, file, code] = /^rg: (.+?): .*\(os error (\d+)\)$/.exec(line) ?? [];
     return file === undefined || gone.has(code!) ? [] : withoutDot(file);
@@ -260,7 +261,7 @@ function filesAt(folder: string): string[] {
   try {
     return entriesAt(folder).flatMap((entry) => (entry.isFile() ? entry.name : []));
   } catch {
-    return []; // gone, or behind a link
+    return []; // the file was removed, or is behind a symbolic link
   }
 }
 
@@ -276,7 +277,7 @@ function openOrNothing(path: string): FileHandle | undefined {
   try {
     return openRegularFile(path);
   } catch {
-    return undefined; // gone, or behind a link
+    return undefined; // the file was removed, or is behind a symbolic link
   }
 }
 
@@ -293,7 +294,8 @@ function visibility(folder: string): string[] {
   const args = ["--hidden", "--glob=!.git"];
   const ignoreFiles = [".cursorignore", ".cursorindexingignore"];
   if (!findGit(folder)) {
-    // Outside a repository, a .gitignore above the folder is unrelated: that of dotfiles kept in a home directory ignores everything.
+    // Outside a repository, ignore the .gitignore of parent folders: the one in a home folder with dotfiles often
+    // ignores everything.
     args.push("--no-require-git", "--no-ignore-parent");
     ignoreFiles.unshift(".gitignore");
   }

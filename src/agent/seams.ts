@@ -4,12 +4,12 @@ import { randomUuid } from "../store/chats/random-uuid.ts";
 import type { Tool, ToolContext, ToolResult } from "./tools/tool.ts";
 
 export type Seams = {
-  /** Returns milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   now(): number;
   newId(): string;
   /** Runs a permitted call. Throws what the tool throws. */
   runTool(tool: Tool, args: unknown, context: ToolContext): Promise<ToolResult>;
-  /** Unsaved files that are open in an editor. */
+  /** Unsaved text of files that are open in an editor. */
   buffers?: OpenBuffers;
 };
 

@@ -12,15 +12,15 @@ export function currentMoment(): Moment {
   return { date: Date.now(), steady: milliseconds() };
 }
 
-/** File systems that stamp a folder with this machine's clock whenever a name in it changes. Others are not trusted. */
+/** Ids of file systems that stamp a folder with this machine's clock whenever a name in it changes. */
 const stampedHere: ReadonlySet<number> = new Set([
-  0xef53, // ext2, ext3, ext4
-  0x58465342, // xfs
-  0x9123683e, // btrfs
-  0x01021994, // tmpfs
-  0x794c7630, // overlayfs
-  0xf2f52010, // f2fs
-  0x2fc12fc1, // zfs
+  0xef53, // the id of ext2, ext3 and ext4
+  0x58465342, // the id of xfs
+  0x9123683e, // the id of btrfs
+  0x01021994, // the id of tmpfs
+  0x794c7630, // the id of overlayfs
+  0xf2f52010, // the id of f2fs
+  0x2fc12fc1, // the id of zfs
 ]);
 
 /** The kernel's timestamps lag behind its clock by one tick, at most 10 ms. */
@@ -45,7 +45,7 @@ export function settledFolders(files: Iterable<string>, root: FolderHandle, star
     }),
   );
   const settled = new Set<string>();
-  // If the clock was set meanwhile, timestamps prove nothing.
+  // If the clock was set back, timestamps prove nothing.
   const now = currentMoment();
   if (Math.abs(now.date - start.date - (now.steady - start.steady)) > stampLagMs / 2) return settled;
   for (const folder of deepestFirst.reverse())

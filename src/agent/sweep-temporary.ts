@@ -13,13 +13,13 @@ const oldMs = 72 * hourMs;
 const maxMs = 400;
 
 export type SweepOptions = {
-  /** Folders to search; the first holds the note of the last sweep. */
+  /** Folders to search for leftovers. The first contains the record of the last sweep. */
   bases?: readonly string[];
   now?: number;
   signal?: AbortSignal | undefined;
 };
 
-/** Returns how many folders were removed. */
+/** Removes temporary folders of processes that have ended. Returns how many were removed. */
 export async function sweepTemporary(options: SweepOptions = {}): Promise<number> {
   const { bases = [...new Set([tmpdir(), "/tmp", "/var/tmp", "/dev/shm"])], now = Date.now(), signal } = options;
   const deadline = milliseconds() + maxMs;
@@ -28,13 +28,13 @@ export async function sweepTemporary(options: SweepOptions = {}): Promise<number
     if (signal?.aborted) return removed;
     if (milliseconds() > deadline) {
       if (removed > 0) return removed;
-      break; // everything seen is in use: the rest can wait
+      break; // all folders checked so far are in use, so stop here
     }
     if (!(await isLeft(path, now))) continue;
-    // Links inside are removed, not followed.
+    // Links inside the folder are removed but not followed.
     await rm(path, { recursive: true, force: true }).then(
       () => removed++,
-      () => {}, // another run is removing it, or something in it is not ours
+      () => {}, // another run is removing the folder, or part of it belongs to another user
     );
   }
   writeNote(sweepNote(bases[0]!), now);
@@ -44,7 +44,7 @@ export async function sweepTemporary(options: SweepOptions = {}): Promise<number
 async function foldersIn(bases: readonly string[]): Promise<string[]> {
   const folders: string[] = [];
   for (const base of bases) {
-    // Another user may have put a link in its place, to folders of this user that are not temporary.
+    // Check the owner: another user may have put a link here that leads to folders which are not temporary.
     const sessions = hasOwnOutputs(base) ? await namesIn(outputsOf(base), isSession) : [];
     folders.push(...(await namesIn(base, (name) => temporaryFolder.test(name))), ...sessions);
   }
@@ -67,11 +67,11 @@ function writeNote(note: string, now: number): void {
     writeFileSync(note, "", { mode: 0o600 });
     utimesSync(note, now / 1000, now / 1000);
   } catch {
-    // The next run tries again.
+    // The folder could not be removed; the next run tries again.
   }
 }
 
-/** The sandbox folder is shared by all runs and holds what they reserve. */
+/** Returns whether the name is that of a session's folder. The sandbox folder is shared by all runs and must stay. */
 function isSession(name: string): boolean {
   return name !== "sandbox" && !name.startsWith(".");
 }
@@ -98,6 +98,6 @@ async function isLeft(path: string, now: number): Promise<boolean> {
     if (owners.some((pid) => pid !== undefined && isAlive(Number(pid)))) return false;
     return entries.every((name) => isOld(join(path, name)));
   } catch {
-    return false; // gone meanwhile, or not accessible
+    return false; // the folder was removed in the meantime, or is not accessible
   }
 }

@@ -38,7 +38,10 @@ const highCharacters = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u00
 
 export const singleByteNote = "[Not UTF-8: read as Windows-1252 (Latin-1), and edits are written back so.]";
 
-/** Accepts bytes beyond ASCII, but only the controls that text uses: compressed or compiled data has others. */
+/**
+ * Returns whether bytes look like text in a single-byte encoding: only the control characters of text, unlike
+ * compressed or compiled data.
+ */
 function isSingleByteText(bytes: Buffer): boolean {
   return !/[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]/.test(bytes.toString("latin1"));
 }
@@ -60,7 +63,7 @@ function singleBytes(text: string, path: string): Buffer {
   return Buffer.from(latin, "latin1");
 }
 
-/** UTF-16 is detected only by its mark; the caller has to check whether the rest is valid UTF-8. */
+/** Detects an encoding. UTF-16 is recognised by its byte order mark; the caller checks if the rest is UTF-8. */
 export function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf16be";
@@ -74,7 +77,7 @@ export function startsAsText(start: Buffer, fileSize: number): boolean {
   return isSingleByteText(start);
 }
 
-/** A character that is split at the end of `start` is not an error when the file goes on. */
+/** Returns whether a file begins with valid UTF-8. A character may be cut at the end of `start`. */
 export function startsAsUtf8(start: Buffer, fileSize: number): boolean {
   const maxCut = start.length < fileSize ? 3 : 0;
   for (let cut = 0; cut <= maxCut; cut += 1) {

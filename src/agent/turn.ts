@@ -8,12 +8,12 @@ import type { CallIds, RepeatCounter } from "./loop-detection.ts";
 import type { UsageBudget } from "./usage-budget.ts";
 
 export type TurnPrompt = {
-  /** What the user typed, as shown and stored. */
+  /** The prompt as the user typed it, which is shown and stored. */
   text: string;
-  /** What the model gets: the text with mentions expanded and images attached. */
+  /** The prompt that the model receives: with mentions expanded and images attached. */
   parts: Part[];
   requestId: string;
-  /** Attached files and rules, for hooks. */
+  /** The attached files and rules, which hooks receive. */
   attachments?: readonly { type: "file" | "rule"; path: string }[];
 };
 
@@ -24,7 +24,7 @@ export type Turn = {
   replies: number;
   apiMs: number;
   spending: UsageBudget;
-  /** The size of the conversation in the last reply, in tokens. */
+  /** The size of the conversation in tokens, as of the last reply. */
   context: number;
   denials: Denial[];
   repeats: RepeatCounter;
@@ -32,7 +32,7 @@ export type Turn = {
   modelInfo: ModelInfo;
   /** The last answer as a value, if structured output was requested. */
   structured?: unknown;
-  /** How often the model may still be asked to repair its answer. */
+  /** How many more times the model may be asked to correct its final answer. */
   repairs: number;
   /** Tokens after the last compaction: it is not tried again until the conversation has grown. */
   shortest: number;
@@ -40,7 +40,7 @@ export type Turn = {
   isReminded: boolean;
 };
 
-/** Thrown inside a turn to end it with an error code. */
+/** Ends the turn with an error code. */
 export class TurnError extends Error {
   readonly code: ErrorCode;
 
@@ -52,7 +52,7 @@ export class TurnError extends Error {
 
 /** Returns the message and code that a failed turn ends with. */
 export function explain(error: unknown, signal: AbortSignal): { message: string; code: ErrorCode } {
-  // Whatever failed because of the abort, the abort is the reason.
+  // After an abort, report the abort instead of any error that it caused.
   if (signal.aborted) {
     const reason: unknown = signal.reason;
     if (reason instanceof UserError || reason instanceof TurnError)

@@ -5,12 +5,12 @@ import { addUsage, noUsage } from "../protocol/usage.ts";
 
 export class UsageBudget {
   usage: Usage = noUsage;
-  /** US dollars, as far as prices are known. */
+  /** The cost so far in US dollars, for models with known prices. */
   cost = 0;
-  /** Undefined while nothing has been spent. */
+  /** Whether the price is known for everything that was spent; undefined while nothing was. */
   #isPriced: boolean | undefined;
   replies = 0;
-  /** Aborted when the run reached its cost limit. */
+  /** Aborted when the run reaches its cost limit. */
   readonly overspent = new AbortController();
   readonly #parent: UsageBudget | undefined;
 
@@ -18,7 +18,7 @@ export class UsageBudget {
     this.#parent = parent;
   }
 
-  /** The budget of the whole run, which limits apply to. */
+  /** The budget of the whole run, to which the limits apply. */
   get whole(): UsageBudget {
     return this.#parent?.whole ?? this;
   }

@@ -37,7 +37,7 @@ export type AnswerLoss = {
 /** What the host reads. `stderr` consists of whole lines. */
 export type HookReply = { stdout: string; stderr: string; exit_code: number; losses: AnswerLoss[] };
 
-/** One prefix for all warnings, so that one filter finds them. */
+/** The prefix of all warnings, so that they can be filtered. */
 const prefix = "[agent-hooks-bridge]";
 
 export function warningLine(text: string): string {

@@ -24,7 +24,7 @@ export const hookNames = [...commonHookNames, ...furtherHookNames] as const;
 /** The name of an event, such as `PreToolUse`. */
 export type HookName = (typeof hookNames)[number];
 
-/** Codex does not report calls that fail. */
+/** The events of Codex, which does not report calls that fail. */
 export const codexHookNames = hookNames.filter((name) => name !== "PostToolUseFailure");
 
 /** The fields of every event. */
@@ -137,7 +137,7 @@ type EventsByName = {
   PermissionRequest: PermissionRequest;
 };
 
-/** Aliases of fields, for scripts written for other bridges. */
+/** Other names of fields, for scripts that were written for other bridges. */
 const otherNames = {
   sessionId: "session_id",
   transcriptPath: "transcript_path",

@@ -33,7 +33,7 @@ export interface Host {
   readonly name: HostName;
   /** Maps the host's own event names to those of the bridge. */
   readonly events: Readonly<Record<string, HookName>>;
-  /** The output when there is nothing to say. */
+  /** What to print when a handler makes no decision. */
   readonly silence: string;
   /** Whether the answer to this event can refuse something. */
   permits(event: BridgeEvent): boolean;

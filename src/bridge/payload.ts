@@ -6,15 +6,15 @@ import { standardInput } from "./standard-streams.ts";
 /** Where a payload is read from. */
 export type PayloadSource = string | Uint8Array | AsyncIterable<string | Uint8Array>;
 
-/** Larger than any file that a host shows to a hook. */
+/** The maximum size of a payload, larger than any file that a host sends to a hook. */
 export const defaultMaxBytes = 16 * 1024 * 1024;
 
-/** `source` defaults to stdin. */
+/** Reads a hook's payload from `source`, by default stdin. */
 export async function readPayload(source: PayloadSource | undefined, maxBytes: number): Promise<JsonObject> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of chunksOf(source)) {
+    for await (const chunk of payloadChunks(source)) {
       const bytes = Buffer.from(chunk as Uint8Array);
       length += bytes.length;
       if (length > maxBytes) break;
@@ -27,7 +27,9 @@ export async function readPayload(source: PayloadSource | undefined, maxBytes: n
   return payloadOf(decodeUtf8(Buffer.concat(chunks)));
 }
 
-function chunksOf(source: PayloadSource | undefined): AsyncIterable<string | Uint8Array> | (string | Uint8Array)[] {
+function payloadChunks(
+  source: PayloadSource | undefined,
+): AsyncIterable<string | Uint8Array> | (string | Uint8Array)[] {
   if (source === undefined) return standardInput();
   return typeof source === "string" || source instanceof Uint8Array ? [source] : source;
 }

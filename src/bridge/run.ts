@@ -71,7 +71,7 @@ export async function run(handlers: HookHandlers, options: RunOptions = {}): Pro
 /** `guards` is true while a handler that may refuse has not answered. */
 type GuardWatch = { guards: boolean };
 
-/** If the script ends for any reason (early exit, crash, unsettled promise) before a guard has answered, refuses the call. */
+/** Refuses the call if the script ends before a guard has answered: early exit, crash, or unsettled promise. */
 function refuseUnanswered({ guards }: GuardWatch): void {
   if (!guards) return;
   writeAll(2, warningLine("the script ended before its handler answered; denied."));
@@ -95,7 +95,8 @@ async function respond(handlers: HookHandlers, options: RunOptions, watch: Guard
     return await answerTo(event, host, handlers, { ...options, ...surfaceOf(options, payload) });
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
-    // Code 2 refuses on every host: a payload that cannot be read cannot be judged. Other errors are for the author of the setup.
+    // Exit with code 2, which every host takes as a refusal, if the payload cannot be read. Other errors concern the
+    // setup.
     return failedReply(error.message, error.code === "PAYLOAD" ? 2 : 1);
   }
 }

@@ -1,6 +1,6 @@
 // Reads stdin and writes stdout by file descriptor: loading `process.stdin` and `process.stdout` takes longer than all else here.
 
-// Not imported: Node first wraps a built-in module as an ES module, and every hook call would pay for that.
+// Use getBuiltinModule: an import would first wrap the module as an ES module, which costs time at every hook call.
 const { readSync, writeSync } = process.getBuiltinModule("node:fs");
 
 /** Yields chunks until the end of input, or until the consumer stops. */
@@ -30,9 +30,9 @@ export function writeAll(descriptor: number, text: string): void {
       bytes = bytes.subarray(writeSync(descriptor, bytes));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === "EPIPE") return; // the reader is gone
+      if (code === "EPIPE") return; // the reader has closed the pipe
       if (code !== "EAGAIN") throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2); // the pipe is full
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2); // wait a moment, since the pipe is full
     }
   }
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { geminiToolNames } from "../protocol/hook-events.ts";
 import { BridgeError } from "./host.ts";
 
-/** Different hosts' names for the same tool. Other names are kept. */
+/** The names that hosts have for the same tool. Other names are kept. */
 const sameTool: Record<string, string> = {
   ...Object.fromEntries(Object.entries(geminiToolNames).map(([tool, name]) => [name, tool])),
   run_shell_command: "Bash",
@@ -17,7 +17,7 @@ export function callFields(nativeTool: string, rawInput: unknown, fixed: { tool?
   const mcp = fixed.tool === "MCP" ? { tool: nativeTool } : mcpName(nativeTool);
   const tool = fixed.tool ?? (mcp ? "MCP" : (sameTool[nativeTool] ?? nativeTool));
   const input = inputOf(rawInput);
-  // A guard that cannot see the command must not pass it.
+  // Throw if the command is missing: a guard that cannot see the command must not allow it.
   if (tool === "Bash" && typeof input["command"] !== "string")
     throw new BridgeError("PAYLOAD", 'the payload is about a shell, but has no string "command"');
   return { tool, nativeTool, input, paths: pathsIn(input), mcp };
@@ -30,7 +30,7 @@ function mcpName(name: string): { server?: string; tool: string } | undefined {
   return tool === undefined ? undefined : { server, tool };
 }
 
-/** Some events have the input as JSON in a string. */
+/** Returns the input of a call, which some events have as JSON in a string. */
 function inputOf(raw: unknown): JsonObject {
   const value = typeof raw === "string" ? tryParse(raw) : raw;
   if (isObject(value)) return value;
@@ -49,7 +49,7 @@ function pathsIn(input: JsonObject): string[] {
   return [...new Set(texts)];
 }
 
-/** Parses a result that is JSON in a string. */
+/** Returns a result, parsed if it is JSON in a string. */
 export function outputOf(raw: unknown): unknown {
   return typeof raw === "string" ? (tryParse(raw) ?? raw) : raw;
 }

@@ -52,7 +52,7 @@ export function cliFlag(name: unknown): CliName {
   throw new UserError("USAGE", `--cli cannot be ${JSON.stringify(name)}. It must be one of ${cliNames.join(", ")}.`);
 }
 
-/** `attended`: the person who starts the run attaches to it at once, so it asks from its first call on. */
+/** Starts a run in the background. `attended`: the user attaches at once, so its questions can be answered. */
 export async function startInBackground(
   invocation: Invocation,
   fleet: Fleet,
@@ -68,7 +68,7 @@ export async function startInBackground(
   const request = trustedRequest(await fleetRequest(invocation, choice), choice, launch, cli);
   const { signal } = new AbortController();
   const { text, usedStdin, ...read } = await readPrompt(invocation, signal);
-  const ready = async () => {}; // nothing else to wait for
+  const ready = async () => {}; // a fleet's run needs no preparation here
   const data = usedStdin ? read.data : await pipedBeside(invocation, { ready, signal, isQuiet: false });
   const { resolve } = await import("node:path");
   const images = flagList(flags, "image").map((path) => resolve(path));
@@ -89,7 +89,7 @@ export async function startInBackground(
   return run;
 }
 
-/** A folder that is trusted here is trusted on the worker too. Other sources are for the worker to judge. */
+/** Passes the user's trust in a folder on to the worker. For files from other sources, the worker decides. */
 export function trustedRequest(
   given: RunRequest,
   choice: SourceChoice,

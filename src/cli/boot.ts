@@ -40,7 +40,7 @@ function start(): void {
   const fs: typeof import("node:fs") = require("node:fs");
   const vm: typeof import("node:vm") = require("node:vm");
   const folder = `${__dirname}/cli/`;
-  // V8 refuses data of another version or architecture; naming them keeps several caches side by side.
+  // V8 rejects cached data of another version or architecture, so both are part of the cache file's name.
   const tag = `${process.versions.v8}-${process.arch}`;
   type Chunk = (...values: unknown[]) => void;
   const files = new Map<string, Chunk & Record<string, Chunk>>();
@@ -87,14 +87,14 @@ function start(): void {
   requireChunk.resolve = require.resolve;
 
   process.on("exit", () => {
-    // Created at exit, the data also holds the functions that were compiled lazily.
+    // At exit, the cached data also includes functions that were compiled lazily during the run.
     for (const [file, script] of fresh) {
       try {
         const temporary = `${file}.${process.pid}`;
         fs.writeFileSync(temporary, script.createCachedData());
         fs.renameSync(temporary, file);
       } catch {
-        return; // a read-only installation only starts a little slower
+        return; // in a read-only installation there is no cache, so the program starts a little more slowly
       }
     }
   });

@@ -6,7 +6,7 @@ import { list } from "../text/words.ts";
 
 type Start = Extract<AgentEvent, { type: "tool_start" }>;
 
-/** The first of these arguments that a call has describes it. */
+/** Arguments that describe a tool call, in order of preference: the first one that the call has is shown. */
 const describing = list(
   "command pattern globPattern path targetDirectory taskId url searchTerm query name title description",
 );

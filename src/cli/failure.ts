@@ -20,7 +20,7 @@ export async function failedBeforeRun(
   given: unknown,
   format: FailureFormat,
   program: string,
-  chat = chatOf(process.argv.slice(2)),
+  chat = chatIdFromArguments(process.argv.slice(2)),
 ): Promise<number> {
   const error = given instanceof UnknownOption ? await withHint(given) : given;
   const { code, message } = explainFailure(error);
@@ -28,7 +28,7 @@ export async function failedBeforeRun(
   const isGate = code === "UNTRUSTED" && format !== "answer";
   if (format !== "text" && !isGate) {
     const stdout = openStdout();
-    const init = format === "stream-json" && code !== "USAGE" && chat !== "" ? await initOf(chat) : "";
+    const init = format === "stream-json" && code !== "USAGE" && chat !== "" ? await initLine(chat) : "";
     const answer = { is_error: true, error_code: code, error: message };
     stdout.write(
       `${init}${format === "answer" ? JSON.stringify(answer, null, 2) : failedResult(message, code, chat)}\n`,
@@ -69,7 +69,7 @@ function compatOf(): ProfileName | undefined {
 }
 
 /** The `init` line of a run that resumes this session, or "" if there is no such session. */
-async function initOf(sessionId: string): Promise<string> {
+async function initLine(sessionId: string): Promise<string> {
   const [{ configDir }, { isTaken }] = await Promise.all([
     import("../store/config-dir.ts"),
     import("../store/chats/list-chats.ts"),
@@ -83,7 +83,7 @@ async function initOf(sessionId: string): Promise<string> {
 }
 
 /** The chat to resume, if the command line has its full id; otherwise "". */
-function chatOf(argv: readonly string[]): string {
+function chatIdFromArguments(argv: readonly string[]): string {
   const statedId = flagIn(argv, "resume|resume-or-new|session-id", (value) => isUuid.test(value));
   return statedId?.toLowerCase() ?? "";
 }

@@ -19,13 +19,13 @@ export type FlagGroup =
 export type Flag = {
   name: string;
   short?: string;
-  /** `<x>` is required, `[x]` optional. Undefined for a switch. */
+  /** The placeholder of the flag's value: `<x>` is required, `[x]` optional. Undefined for a flag without a value. */
   value?: string;
   repeat?: true;
   choices?: readonly string[];
   group: FlagGroup;
   help: string;
-  /** Set for flags of the original that have no meaning here: using one ends the run with this text. */
+  /** For a flag of the original that has no meaning here, the error message that is shown when it is used. */
   instead?: string;
   hidden?: true;
 };
@@ -44,7 +44,7 @@ export function flag(
   return { name: name!.slice(2), short, value: value?.replace("...", ""), ...repeat, group, help, ...more };
 }
 
-/** Shared by the commands that print either text or JSON. */
+/** The format flag of commands that can print text or JSON. */
 export const textOrJson = flag("Output", "--format <format>", "text (default) or json", { choices: ["text", "json"] });
 
 export const flags: readonly Flag[] = [
@@ -235,23 +235,23 @@ export class UnknownOption extends UserError {
 }
 
 export type CommandLine = {
-  /** The command's name, if the first word is one. */
+  /** The name of the command, if the first word is one. */
   command: string | undefined;
   /** Everything that is not a flag, in order, including a lone `-`. */
   words: readonly string[];
-  /** How many of `words` came before `--`; later ones belong to the prompt whatever they look like. */
+  /** How many of `words` came before `--`. Later words always belong to the prompt. */
   plainWords: number;
   flags: FlagValues;
 };
 
-/** What the parser needs to know about a command. */
+/** The part of a command's definition that the parser needs. */
 export type CommandShape = {
   name: string;
   aliases?: readonly string[];
   flags?: readonly Flag[];
-  /** After this word and one more, everything belongs to the program named there: `sandbox run ls -la`. */
+  /** A word after which the next word is a program, whose arguments are not parsed: `sandbox run ls -la`. */
   verbatimAfter?: string;
-  /** The original CLI has no such command. */
+  /** Set if the original CLI has no such command. */
   ours?: true;
   uses?: readonly string[];
   commands?: readonly { uses?: readonly string[] }[] | undefined;
@@ -277,7 +277,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     else if (words.length === 0 && !command && (command = commandNamed(token))) continue;
     else words.push(token);
   }
-  // In `trust -p` the word belongs to the prompt, unless the command itself uses the flag.
+  // In `trust -p` the word `trust` is the prompt, unless the command itself has a flag -p.
   if (values.has("print") && command?.ours && !heedsPrint(command))
     return parseCommandLine(
       argv,
@@ -285,7 +285,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     );
   return { command: command?.name, words, plainWords: plainWords ?? words.length, flags: values };
 
-  /** After -p, accepts only the original's commands, because programs pass on the words of their users. */
+  /** Returns the command of this name. After -p only the original's commands count: the rest is a user's words. */
   function commandNamed(token: string): CommandShape | undefined {
     const found = findCommand(token, commands);
     return found?.ours && values.has("print") ? undefined : found;

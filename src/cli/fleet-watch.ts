@@ -6,9 +6,9 @@ import { duration } from "../view/numbers.ts";
 import { watchParent } from "./shutdown.ts";
 import { writeStderr } from "./stdout.ts";
 
-/** Shorter outages are not reported. */
+/** Outages shorter than this many milliseconds are not reported. */
 const sayAfterMs = 2000;
-/** How long a command may still save its results after it was ended. */
+/** How many milliseconds a command may take to save its results after it was told to end. */
 export const windUpMs = 1500;
 
 export type FleetWatch = {
@@ -20,7 +20,7 @@ export type FleetWatch = {
 };
 
 export type FleetWatchOptions = {
-  /** The address, without credentials. */
+  /** The address of the fleet, without credentials. */
   where: string;
   timeoutMs: number;
   env: NodeJS.ProcessEnv;
@@ -75,7 +75,7 @@ export function watchFleet(fleet: Fleet, { where, timeoutMs, env }: FleetWatchOp
   };
 }
 
-/** Exits soon after a signal if the command does not end by itself. */
+/** Exits shortly after a signal, unless the command ends earlier. */
 export function endSoon(code: "INTERRUPTED" | "TERMINATED"): void {
   setTimeout(() => process.exit(exitCodeOf(code)), windUpMs).unref();
 }

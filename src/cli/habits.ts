@@ -3,7 +3,7 @@
 import { distanceBetween, nearestName } from "../text/nearest.ts";
 import { programName } from "../text/program-name.ts";
 
-/** Options of other CLIs. The hint is a whole sentence. */
+/** Hints for options that other CLIs have. Each hint is a complete sentence. */
 const flagHints = (): Record<string, string> => ({
   "-m": "For the model: --model <model>.",
   "-r": "To resume a chat: --resume <chatId>, or --continue for the latest.",
@@ -52,12 +52,12 @@ const flagHints = (): Record<string, string> => ({
 /** Options that lower protection are never suggested for a merely similar name. */
 const dangerous = /^--?(?:yolo|f|force|trust|approve-mcps?|insecure|k)$/;
 
-/** Suggests what an unknown option probably means. Returns "" if nothing is similar. */
+/** Suggests what an unknown option may mean; "" if no known option is similar. */
 export function flagHint(written: string, known: readonly string[]): string {
   const hints = flagHints();
   const habit = Object.hasOwn(hints, written) ? hints[written] : undefined;
   if (habit !== undefined) return ` ${habit}`;
-  // A single letter is similar to every other.
+  // A single letter is similar to every other letter, so suggest nothing for short options.
   if (!written.startsWith("--")) return "";
   const letters = written.slice(2);
   const names = known.filter((name) => name.startsWith("--") && !isFarFrom(name, written)).map((name) => name.slice(2));
@@ -71,7 +71,7 @@ function isFarFrom(name: string, written: string): boolean {
   return dangerous.test(name) && (written.length < 6 || name[2] !== written[2]);
 }
 
-/** Words that are commands in other CLIs. */
+/** Hints for words that are commands in other CLIs. */
 const wordHints: Record<string, (program: string) => string> = {
   version: (program) => `For the version: ${program} --version.`,
   exec: (program) => `To answer once and exit: ${program} -p "…".`,

@@ -24,7 +24,7 @@ export interface Heartbeat {
   end(): void;
 }
 
-/** `waiting` must be given to the run that is watched. */
+/** Reports at intervals that the run is still working. Pass the returned `waiting` to the run. */
 export function createHeartbeat(limits: HeartbeatLimits) {
   const waiting = new Waiting();
   return { waiting, start: (sinks: HeartbeatSinks) => startHeartbeat(waiting, limits, sinks) };
@@ -55,7 +55,7 @@ function startHeartbeat(
       beat(line, heartbeatText(line));
     }
   };
-  // Check often enough for both limits, but cheaply.
+  // Choose an interval that is short enough for both limits, but not so short that it costs much.
   const shortest = Math.min(everyMs ?? Number.POSITIVE_INFINITY, maxSilenceMs ?? Number.POSITIVE_INFINITY);
   const timer = setInterval(look, Math.max(20, Math.min(1000, shortest / 10)));
   timer.unref();

@@ -21,9 +21,9 @@ import type { Invocation } from "./main.ts";
 import type { OpenedPrint, PrintRun } from "./print.ts";
 import { noPrompt } from "./stdin.ts";
 
-/** At this many waiting prompts, stdin is paused. */
+/** The number of waiting prompts at which reading from stdin is paused. */
 const maxWaiting = 1000;
-/** How long an untrusted workspace waits for a host that can be asked for trust. */
+/** How many milliseconds a run in an untrusted workspace waits for the host to say that it can be asked for trust. */
 const helloMs = 2000;
 
 export async function runHosted(invocation: Invocation, print: PrintRun): Promise<number> {
@@ -59,7 +59,7 @@ export async function runHosted(invocation: Invocation, print: PrintRun): Promis
   }
 }
 
-/** An invalid line gets a result of its own; a signal between two turns gets none. */
+/** Ends the current turn. An invalid line gets its own result; a signal between two turns gets none. */
 function end(
   { prompts, fault }: Host,
   { reporter }: OpenedPrint,
@@ -88,14 +88,14 @@ class Host implements Human {
       this.#report({ subtype: "reply", id, ...end, ...(code && { error_code: code }) }),
     settled: () => this.#prompts.prompts < maxWaiting && this.#input.resume(),
   });
-  /** Tool calls that wait for the host's release: the call's id, and what lets it go on. */
+  /** Tool calls that wait until the host releases them, by call id, with the function that lets them continue. */
   readonly #held = new Map<string, () => void>();
   readonly #early: (ControlLine | PromptLine)[] = [];
   readonly #input: InputLines;
   readonly #takesRequest: boolean;
   #can: ReadonlySet<HostAbility> | undefined;
   #handed: unknown;
-  /** A program of the user's answers permission questions. */
+  /** Whether a program of the user answers permission questions. */
   #hasAskCommand = false;
   /** Whether a person is watching. Once set it stays set, and questions wait for them. */
   #isAttended = false;
@@ -118,7 +118,7 @@ class Host implements Human {
       this.#hasEnded = true;
       for (const { answer } of this.#asked.values())
         answer({ type: "no", reason: "The input ended before there was an answer." });
-      // The host that held the calls is gone, so they do not run.
+      // Calls that a host holds are not run when that host is gone.
       if (this.#held.size > 0) this.#opened?.run.interrupt("The host ended its input while a call waited for it.");
       greeted.resolve();
       ended.resolve();
@@ -150,7 +150,7 @@ class Host implements Human {
     return this.#isAttended || this.#can?.has("attend") === true;
   }
 
-  /** Before the first line the abilities are unknown, and only trust can be asked for: that question waits for the line. */
+  /** The kinds of questions that the host can answer. Before its first line, this is only the question of trust. */
   get answers(): readonly QuestionBody["type"][] {
     if (!this.#isGreeted) return ["trust"];
     return [
@@ -179,7 +179,7 @@ class Host implements Human {
     });
   }
 
-  /** Returns undefined if the host does not hold calls. */
+  /** Waits until the host releases the call. Returns undefined if the host does not hold calls. */
   hold(call: string, agent: string | undefined): Promise<void> | undefined {
     if (!this.#can?.has("hold_calls")) return undefined;
     const key = heldKey(call, agent);
@@ -227,7 +227,7 @@ class Host implements Human {
     this.#sendNotice({ subtype: "hello", version: controlVersion, session_id: chatId, ...begin });
   }
 
-  /** Ignores an answer whose hash does not match the question. */
+  /** Passes on the host's answer. An answer whose hash does not match the question is ignored. */
   #answer({ question: id, hash, answer }: Extract<ControlLine, { type: "answer" }>): void {
     const asked = this.#asked.get(id);
     if (asked?.question.hash === hash) asked.answer(answer);
@@ -249,7 +249,7 @@ class Host implements Human {
       case "hello":
       case "attend":
       case "answer":
-        break; // handled earlier
+        break; // this line was handled earlier
       default:
         dispatchMessage(run, line, this.#prompts);
     }

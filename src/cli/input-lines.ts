@@ -36,13 +36,14 @@ export function openInputLines(): InputLines {
           step();
         } catch (error) {
           if (!(error instanceof FrameError) && !(error instanceof UserError)) throw error;
-          const line = error instanceof FrameError ? count + 1 : count; // a broken frame was never counted
+          // a line that could not be decoded was not counted yet
+          const line = error instanceof FrameError ? count + 1 : count;
           end(new UserError(error.code, `Line ${line} of stdin: ${error.message}`));
         }
       };
       const takeValue = (value: unknown) => {
         count++;
-        if (!isOver) take(lineOf(value));
+        if (!isOver) take(parseInputLine(value));
       };
       stdin.on("data", (chunk: Buffer) => read(() => reader.push(chunk, takeValue)));
       stdin.on("end", () => {
@@ -66,15 +67,15 @@ function refuse(why: string): UserError {
   return new UserError("FRAME_SCHEMA", `${why}. A prompt is such a line: ${example}`);
 }
 
-function lineOf(line: unknown): ControlLine | PromptLine {
+function parseInputLine(line: unknown): ControlLine | PromptLine {
   const control = readControlLine(line);
   if (typeof control === "string") throw new UserError("FRAME_SCHEMA", `${control}.`);
   if (control) return control;
   if (!isObject(line) || line.type !== "user") throw refuse('it must be an object of type "user", or a control line');
-  return { type: "user", prompt: promptOf(line), ...(typeof line.id === "string" && { id: line.id }) };
+  return { type: "user", prompt: parsePrompt(line), ...(typeof line.id === "string" && { id: line.id }) };
 }
 
-function promptOf({ message }: JsonObject): Prompt {
+function parsePrompt({ message }: JsonObject): Prompt {
   if (!isObject(message)) throw refuse("it has no message");
   if (message.role !== undefined && message.role !== "user") throw refuse('the role of its message must be "user"');
   const { content } = message;

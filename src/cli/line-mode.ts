@@ -42,11 +42,11 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       signal: whole.signal,
     });
     let isAnswering = false;
-    // Readline intercepts Ctrl+C: it stops the answer, or ends the program if there is none.
+    // Readline intercepts Ctrl+C. It stops the answer, or ends the program if no answer is running.
     terminal.on("SIGINT", () => (isAnswering ? run.interrupt("Stopped.") : terminal.close()));
     whole.signal.addEventListener("abort", () => terminal.close());
     const followed = follow(run, show);
-    await run.names(); // ask what hooks and servers need before the first prompt
+    await run.names(); // ask the questions of hooks and MCP servers before the first prompt
     if (request.chat?.type === "resume" && !request.ephemeral)
       show.line(await resuming(invocation, run, request.workspace));
     show.line("Type /quit or press Ctrl+D to quit, /help for more; Ctrl+C stops an answer.");
@@ -81,7 +81,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     const reason: unknown = whole.signal.reason;
     return reason instanceof UserError ? exitCodeOf(reason.code) : (code ?? 0);
   } catch (error) {
-    // The user was asked and said no on this terminal, so print nothing more.
+    // The user has just refused to trust the folder on this terminal, so print no error.
     if (error instanceof UserError && error.code === "UNTRUSTED") return exitCodeOf(error.code);
     throw error;
   } finally {

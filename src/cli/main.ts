@@ -8,10 +8,10 @@ import { type CommandLine, flags, flagText, parseCommandLine } from "./flags.ts"
 import { hideFlagSecrets } from "./secrets-in-use.ts";
 import { flushStderr } from "./stdout.ts";
 
-/** How the program was started, for every part of the CLI. */
+/** How the program was started: its arguments, environment and name. */
 export type Invocation = {
   version: string;
-  /** The name it was called by: courser, cursor-agent or agent. */
+  /** The name by which the program was called: courser, cursor-agent or agent. */
   name: string;
   line: CommandLine;
   env: NodeJS.ProcessEnv;
@@ -36,11 +36,11 @@ export async function main(version: string): Promise<void> {
     await flushStderr();
     process.exit();
   }
-  // Do not wait for what still keeps the process alive, such as a name look-up that cannot be cancelled.
+  // Exit even if something keeps the process alive, such as a DNS lookup that cannot be cancelled.
   setTimeout(() => process.exit(), 1000).unref();
 }
 
-/** Passes the log path on to runs in other processes, as an absolute path because they have other working directories. */
+/** Passes the log file's path on to runs in other processes, as an absolute path. */
 function passOnLog({ command, flags: given }: CommandLine): void {
   const log = (command !== undefined && flagText(given, "log")) || process.env["COURSER_LOG"];
   if (log) process.env["COURSER_LOG"] = resolve(log);
@@ -82,12 +82,12 @@ async function dispatch(invocation: Invocation): Promise<number> {
   if (line.flags.has("fleet"))
     throw new UserError("USAGE", `--fleet is for runs in the background. Type: ${invocation.name} -b --fleet … "…"`);
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
-  // Without an id, let the user choose first.
+  // Let the user choose a chat if --resume has no id.
   if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);
   return (await import("./terminal.ts")).startTerminal(invocation);
 }
 
-/** Refuses a word that is almost a command, since it is hardly a prompt. With -p it is one, whatever it looks like. */
+/** Refuses a first word that looks like a misspelt command. With -p every word belongs to the prompt. */
 async function refuseAlmostCommands({ line, name }: Invocation): Promise<void> {
   if (line.flags.has("print") || line.command !== undefined || line.words.length > 2) return;
   const words = line.words.slice(0, line.plainWords);
@@ -99,7 +99,7 @@ async function refuseAlmostCommands({ line, name }: Invocation): Promise<void> {
   throw new UserError("USAGE", `unknown command '${typed}'. ${hint} To send it as a prompt: ${name} -- "${typed}"`);
 }
 
-/** Print mode is implied when either end is not a terminal. */
+/** Returns whether stdin and stdout are terminals; otherwise print mode is implied. */
 async function onTerminal(): Promise<boolean> {
   const { isatty } = await import("node:tty");
   return isatty(0) && isatty(1);

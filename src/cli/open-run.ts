@@ -15,7 +15,7 @@ export function openRunByFlags(flags: FlagValues, request: RunRequest, host: Run
 
 const replayFlags = ["replay-tools", "replay-on-mismatch"];
 
-/** The file in `--model replay:FILE`. */
+/** Returns the path of the recording in `--model replay:FILE`. */
 function recordingOf({ model }: RunRequest, { env }: RunHost): string | undefined {
   return /^replay:(.+)$/s.exec(model ?? env["COURSER_MODEL"] ?? "")?.[1];
 }

@@ -2,9 +2,9 @@
 import { hasScreen } from "./has-screen.ts";
 
 export type Choice = {
-  /** One line, cut at the terminal's width. */
+  /** The line shown for this item, cut at the terminal's width. */
   text: string;
-  /** The text that typed words are matched against. */
+  /** The text that the user's search words are matched against. */
   words: string;
 };
 

@@ -13,7 +13,7 @@ import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { settledRequest } from "./run-request.ts";
 
-/** By default, runs on this machine work in place and runs on a fleet upload the workspace. */
+/** Returns where a run's files come from. By default, runs here work in place; runs on a fleet get an upload. */
 export function sourceChoice(invocation: Pick<Invocation, "line" | "env">): SourceChoice {
   const sourceFlag = flagText(invocation.line.flags, "source");
   if (sourceFlag !== undefined) return readSource(sourceFlag);
@@ -62,7 +62,7 @@ async function handedRequest(): Promise<RunRequest> {
   return readRunRequest(tryParse(Buffer.concat(chunks).toString("utf8")));
 }
 
-/** A workspace on another machine's disk need not exist here. */
+/** Prepares a request for a fleet. A workspace on another machine's disk need not exist here. */
 async function placedRequest(invocation: Invocation, choice: SourceChoice): Promise<RunRequest> {
   const workspaceFlag = flagText(invocation.line.flags, "workspace");
   const isElsewhere = choice.type === "none" && fleetUrl(invocation) !== undefined && workspaceFlag !== undefined;

@@ -19,7 +19,7 @@ import { handleShutdown } from "./shutdown.ts";
 import { pipedBeside, readPrompt } from "./stdin.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** `openBy` opens the run, if not as the flags say. */
+/** Runs print mode. `openBy` replaces the function that opens the run. */
 export async function runPrint(invocation: Invocation, openBy = openRunByFlags): Promise<number> {
   const { flags } = invocation.line;
   const format = (flagText(flags, "output-format") ?? "text") as OutputFormat;
@@ -35,7 +35,8 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
   const watch = handleShutdown(abort, { ...invocation, ...limits });
   watch.cut = async (error) => process.exit(await failedBeforeRun(error, format, invocation.name));
   watch.cutNow = (error) => {
-    void failedBeforeRun(error, format, invocation.name); // only waits for the reader, after the result is written
+    // the result is written; only its reader may still have to catch up
+    void failedBeforeRun(error, format, invocation.name);
     return exitCodeOf(error.code);
   };
   const print: PrintRun = {
@@ -79,7 +80,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
         for await (const recorded of run.events()) {
           const { event, agent } = recorded;
           heartbeat?.moved();
-          if (event.type === "init") workspace = event.cwd; // a worktree, if one was asked for
+          if (event.type === "init") workspace = event.cwd; // a run in a worktree reports the worktree's path
           reporter.emit(recorded);
           if (agent === undefined) debug.event(event);
           if (agent === undefined) retries?.event(event);
@@ -105,7 +106,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
     const images = flagList(flags, "image").map((path) => resolve(path));
     return await answerOnce(opened, async () => {
       if (usedStdin) return { ...prompt, images };
-      // If the run cannot become ready, the turn reports it.
+      // If the preparation of the run fails, its first turn reports that.
       const ready = () => opened.run.names();
       const piped = pipedBeside(invocation, { ready, signal: abort.signal, isQuiet: format !== "text" });
       // A run that is stopped while stdin is read still gets its prompt, so that the chat records how its turn ended.
@@ -134,10 +135,10 @@ function withoutTimeLimit({ limits: { maxTimeMs, ...limits } = {}, ...request }:
   return { ...request, limits };
 }
 
-/** What both kinds of print mode share. */
+/** The interface that both kinds of print mode implement. */
 export interface PrintRun {
   abort: AbortController;
-  /** `handed` is the request from the host on stdin. */
+  /** Opens the run. `handed` is a request that the host sent on stdin. */
   open(
     host: Pick<RunHost, "human" | "attended" | "ready" | "heldCall"> & { handed?: RunRequest },
   ): Promise<OpenedPrint>;
@@ -147,7 +148,7 @@ export type OpenedPrint = {
   run: LiveRun;
   reporter: Reporter;
   shown: DeliveredEndings;
-  /** Ends the run and waits until everything is shown. */
+  /** Ends the run and waits until all output is written. */
   close(): Promise<void>;
 };
 
@@ -161,7 +162,7 @@ async function answerOnce({ run, reporter, close }: OpenedPrint, prompt: () => P
   return reporter.finish();
 }
 
-/** A failure after the result, such as in cleanup, is only a warning: a run has one result, and the output so far stands. */
+/** Closes the run. A failure after the result, such as in cleanup, is only a warning: a run has exactly one result. */
 async function closeRun(run: LiveRun, reporter: Reporter, followed: Promise<void>): Promise<void> {
   for (const step of [() => run.close(), () => followed])
     await step().catch((error: unknown) => {

@@ -16,7 +16,7 @@ export async function promptYes(question: string): Promise<boolean> {
 
 async function readLine(question: string, echo: (text: string) => void): Promise<string> {
   const { stdin } = process;
-  stdin.setRawMode(true); // before the question, so that keys typed at once are not echoed either
+  stdin.setRawMode(true); // set before asking, so that keys typed early are not echoed either
   stdin.setEncoding("utf8");
   writeStderr(question);
   let typed = "";
@@ -48,7 +48,7 @@ function nextKeys(stdin: NodeJS.ReadStream): Promise<string> {
   });
 }
 
-/** Applies keys to the line. Line breaks within a paste are kept, so that the caller sees that it had several lines. */
+/** Applies typed keys to the line. Line breaks in pasted text are kept, so that the caller can see them. */
 function press(line: string, burst: string): { typed: string; ended: boolean } {
   let typed = line;
   // Drop paste markers and the escape sequences of arrow keys, which are not part of the line.

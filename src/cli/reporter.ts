@@ -13,20 +13,20 @@ import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 export interface Reporter {
   /** Shows an event. After a result, the next turn begins with the next event that is not a notice. */
   emit(recorded: Recorded): void;
-  /** Ends the turn with an error unless it has already ended. Nothing follows. */
+  /** Ends the turn with an error, unless it has already ended. No output follows. */
   fail(error: unknown, usage?: Spending): void;
-  /** Like `fail`, but writes a result of its own even after an earlier one. */
+  /** Like `fail`, but writes a separate result even after an earlier one. */
   failAnew(error: unknown): void;
-  /** Ends between two turns, without a result. */
+  /** Ends the output between two turns, without writing a result. */
   stop(error: UserError): void;
-  /** Writes a line that is not an event. */
+  /** Writes a line of JSON that is not an event. */
   line(value: object): void;
   /** Adapts the output to a host, which takes more than a reader of the plain stream. */
   serveHost(host: HostView): void;
   /** Resolves when the reader has caught up enough for more. */
   ready(): Promise<void> | undefined;
   readonly firstNumber: number | undefined;
-  /** Whether the result was written. */
+  /** Whether the result of the turn was written. */
   readonly hasEnded: boolean;
   /** Whether the last turn ended with an error of the same code. */
   endedBy(error: unknown): boolean;
@@ -34,11 +34,11 @@ export interface Reporter {
   taken(): number | undefined;
   /** Waits until everything is written. Returns the exit code of the last turn that failed, else 0. */
   finish(): Promise<number>;
-  /** Like `finish` without waiting: output that the reader has not taken by then is lost. */
+  /** Like `finish`, but does not wait: output that the reader has not read by then is lost. */
   finishNow(): number;
 }
 
-/** What a host takes besides the events of its agent. */
+/** What the host on stdin wants to receive besides the agent's own events. */
 export type HostView = { toolOutput: boolean; subagents: boolean };
 
 export type ReporterOptions = OutputOptions & { format: OutputFormat; reshape?: Reshape | undefined };
@@ -47,7 +47,8 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
   const { sessionId, compat } = options;
   const output = outputs[format](options);
   // Escape the model's control characters on a person's terminal; a program gets the bytes as they are.
-  const isForPerson = format === "text" && fstatSync(1).isCharacterDevice(); // a terminal; `node:tty` takes 3 ms to load
+  // stdout is a terminal; checked without `node:tty`, which takes 3 ms to load
+  const isForPerson = format === "text" && fstatSync(1).isCharacterDevice();
   const forReader = (text: string) => (isForPerson ? visible(text.replaceAll("\r\n", "\n")) : text);
   let startedAt = Date.now();
   let ending: TurnEnding | undefined;
@@ -56,7 +57,7 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
   let exit = 0;
   let isOver = false;
   let isStopped = false;
-  /** The exit code once the output is broken. */
+  /** The exit code for when stdout cannot be written any more. */
   let broken: number | undefined;
   const breakOff = (exitCode: number, reason: UserError) => {
     broken = exitCode;
@@ -64,9 +65,9 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
     abort.abort(reason);
   };
   const stdout = openStdout(
-    // As if SIGPIPE had ended it, which is what readers like `head` expect.
+    // Exit as if SIGPIPE had ended the program, which is what readers like `head` expect.
     () => breakOff(141, new UserError("INTERRUPTED", "The reader closed the output.")),
-    (fault) => breakOff(exitCodeOf(fault.code), fault), // reported when the program ends
+    (fault) => breakOff(exitCodeOf(fault.code), fault), // reported when the program exits
   );
 
   function emit(recorded: Recorded): void {
@@ -108,11 +109,11 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
   }
 
   function fail(error: unknown, usage?: Spending): void {
-    if (!ending) emit({ event: failureOf(error, usage) });
+    if (!ending) emit({ event: failedEnding(error, usage) });
     isOver = true;
   }
 
-  function failureOf(error: unknown, usage = noSpending): TurnEnding {
+  function failedEnding(error: unknown, usage = noSpending): TurnEnding {
     const numbers = { durationMs: Date.now() - startedAt, apiDurationMs: 0, requestId: crypto.randomUUID(), usage };
     return { type: "fail", ...explainFailure(error), ...numbers };
   }
@@ -123,7 +124,7 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
     const denials = format === "text" ? ending.denials : undefined;
     for (const denial of denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
     if (ending.type === "done") return;
-    const code = codeOf(ending.code);
+    const code = knownErrorCode(ending.code);
     writeStderr(errorLine(withoutSecrets(ending.message), code));
     exit = exitCodeOf(code);
   }
@@ -143,7 +144,7 @@ export function createReporter({ format, reshape, ...options }: ReporterOptions,
     emit,
     fail,
     failAnew(error) {
-      emit({ event: failureOf(error) });
+      emit({ event: failedEnding(error) });
       isOver = true;
     },
     stop(error) {
@@ -181,6 +182,6 @@ function lateCode(reason: unknown): number {
   return exitCodeOf(code);
 }
 
-function codeOf(code: string | undefined): ErrorCode {
+function knownErrorCode(code: string | undefined): ErrorCode {
   return code !== undefined && Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : "INTERNAL";
 }

@@ -20,7 +20,7 @@ import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { learnSecrets, withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** A run of print mode has a single prompt. */
+/** Builds the request for a run from the flags. In print mode it has a single prompt. */
 export function runRequest(invocation: Invocation, frontEnd: "print" | "terminal"): RunRequest {
   const { env, name } = invocation;
   const { flags } = invocation.line;
@@ -32,9 +32,9 @@ export function runRequest(invocation: Invocation, frontEnd: "print" | "terminal
     workspace,
     worktree: worktreeOf(flags),
     roots,
-    chat: chatOf(flags, name),
+    chat: chatFromFlags(flags, name),
     ephemeral: isOn(flags, "no-persist"),
-    mode: modeOf(flags),
+    mode: modeFromFlags(flags),
     force: isOn(flags, "force") ?? isOn(flags, "yolo"),
     trust: isOn(flags, "trust"),
     ...modelFlags(flags),
@@ -135,7 +135,7 @@ function namesOf(flags: FlagValues, name: string): string[] | undefined {
     .filter((each) => each !== "");
 }
 
-/** Takes one rule per flag, because a rule may contain commas. */
+/** Returns the permission rules of flags. Each flag contains one rule, since rules may contain commas. */
 function rulesOf(flags: FlagValues): RunRequest["permissions"] {
   if (!flags.has("allow") && !flags.has("deny")) return undefined;
   return { allow: flagList(flags, "allow"), deny: flagList(flags, "deny") };
@@ -155,7 +155,7 @@ function worktreeOf(flags: FlagValues): RunRequest["worktree"] {
   return undefined;
 }
 
-function modeOf(flags: FlagValues): RunRequest["mode"] {
+function modeFromFlags(flags: FlagValues): RunRequest["mode"] {
   const named = flagText(flags, "mode") as RunRequest["mode"];
   if (flags.has("plan") && named !== undefined && named !== "plan") {
     throw new UserError("USAGE", `--plan and --mode ${named} are mutually exclusive. Choose one.`);
@@ -163,7 +163,7 @@ function modeOf(flags: FlagValues): RunRequest["mode"] {
   return flags.has("plan") ? "plan" : named;
 }
 
-function chatOf(flags: FlagValues, program: string): ChatChoice {
+function chatFromFlags(flags: FlagValues, program: string): ChatChoice {
   const name = flagText(flags, "name");
   return { ...chosenChat(flags, program), ...(name && { name }) };
 }
@@ -251,7 +251,7 @@ function milliseconds(text: string, flag: string): number {
 
 const longestSchema = 2 ** 20;
 
-/** `given` is a file, or the schema itself. */
+/** Reads a JSON Schema, given directly or as the path of a file. */
 function readSchema(fileOrText: string): unknown {
   const isInline = /^\s*\{/.test(fileOrText);
   try {

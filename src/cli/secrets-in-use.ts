@@ -53,7 +53,7 @@ function texts(values: JsonObject): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
-/** Ignores a file that cannot be read; other code reports it. */
+/** Returns the saved keys. A file that cannot be read is ignored, since other code reports it. */
 function savedSecrets(env: NodeJS.ProcessEnv): string[] {
   try {
     const folder = configDir(env);
@@ -75,7 +75,7 @@ function savedSecrets(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-/** Replaces the process title, without the keys, because other users of the machine can read command lines. */
+/** Replaces the process title by one without keys, because other users of the machine can read command lines. */
 export function hideFlagSecrets(argv: readonly string[]): void {
   const secrets = flagSecrets(argv).filter((secret) => secret !== "");
   if (secrets.length === 0) return;

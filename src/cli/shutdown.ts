@@ -16,9 +16,9 @@ export interface EndWatch {
   stop(): void;
 }
 
-/** After a signal, the time for the run to end its tools and write its result. */
+/** How many milliseconds a run may take after a signal to end its tools and write its result. */
 const usualGraceMs = 6000;
-/** A reader that takes nothing for this long is not waited for. */
+/** When a reader reads nothing for this many milliseconds, the exit does not wait for it. */
 const stalledMs = 700;
 /** Shorter runs need no watchdog, whose start costs milliseconds. A run with a time limit has one from the start. */
 const watchdogAfterMs = 400;
@@ -39,7 +39,7 @@ type ShutdownOptions = {
   env: NodeJS.ProcessEnv;
   /** Counts from the start of this process, whatever it waits for. */
   maxTimeMs?: number | undefined;
-  /** Only tells the watchdog, where the run itself keeps to its limit. */
+  /** The time limit that the watchdog enforces, if the run itself keeps to an earlier one. */
   watchedMs?: number | undefined;
   graceMs?: number;
   /** Called when the watchdog runs: see `startWatchdog`. */
@@ -60,7 +60,7 @@ export function handleShutdown(
   const timers: NodeJS.Timeout[] = [];
   let isEnding = false;
   const end = (error: UserError) => {
-    if (isEnding) return; // the first reason counts, and the end is bounded: a second signal changes nothing
+    if (isEnding) return; // the first reason counts, and the exit is already limited in time: ignore a second signal
     isEnding = true;
     const before = watch.taken();
     timers.push(
@@ -82,7 +82,7 @@ export function handleShutdown(
   };
   let watchdog: Watchdog | undefined;
   const startWatching = async () => {
-    // An update may have removed the watchdog's file: the program then goes on without one.
+    // An update may have replaced the watchdog's file; the program then runs without a watchdog.
     const loaded = await import("../process/watchdog.ts").catch(() => undefined);
     if (isEnding || !loaded) return;
     watchdog = loaded.startWatchdog({
@@ -107,7 +107,7 @@ export function handleShutdown(
     cutNow: (error) => exitCodeOf(error.code),
     taken: () => undefined,
     stop() {
-      isEnding = true; // the listeners stay, so that a late signal does not change the exit code
+      isEnding = true; // keep the signal handlers, so that a late signal does not change the exit code
       for (const timer of timers) clearTimeout(timer);
       watchdog?.stop();
     },

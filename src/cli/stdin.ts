@@ -5,7 +5,10 @@ import { systemErrorText } from "../text/system-error.ts";
 import type { Invocation } from "./main.ts";
 import { writeStderr } from "./stdout.ts";
 
-/** `data` is what was piped in addition to typed words. The model gets it verbatim: nothing in it is a command or a mention. */
+/**
+ * The prompt. `data` is what was piped in besides the words on the command line; the model gets it verbatim, without
+ * looking for commands or mentions in it.
+ */
 export type PromptText = { text: string; data?: string; usedStdin: boolean };
 
 /** Waits for stdin only if there are no words or a lone `-` asks for it. `pipedBeside` handles other piped input. */
@@ -106,7 +109,7 @@ async function stateOfPipe(ready: () => Promise<unknown>, signal: AbortSignal): 
   return state;
 }
 
-/** More than any model accepts. */
+/** The maximum number of bytes read from stdin, which is more than any model accepts. */
 const maxBytes = 16 * 2 ** 20;
 
 async function readAll(signal: AbortSignal, name: string): Promise<string> {

@@ -18,19 +18,19 @@ export interface Sink {
 
 /** Above this many unsent bytes the producer waits for the reader. */
 const highWater = 1 << 20;
-/** This many bytes fit into a pipe at once. */
+/** The number of bytes that fit into a pipe without blocking. */
 const directBytes = 16_384;
-/** A reader that takes nothing for this long after an abort is not waited for. */
+/** After an abort, how many milliseconds to wait for a reader that reads nothing. */
 const patienceMs = 800;
 
 let fault: UserError | undefined;
 
-/** The first write error of stdout or stderr, if any. */
+/** Returns the first write error of stdout or stderr, if there was one. */
 export function outputFault(): UserError | undefined {
   return fault;
 }
 
-function faultOf(what: string, { code, message }: NodeJS.ErrnoException): UserError {
+function writeFault(what: string, { code, message }: NodeJS.ErrnoException): UserError {
   return new UserError(code === "ENOSPC" ? "STORE_FULL" : "OUTPUT_FAILED", `${what} cannot be written: ${message}`);
 }
 
@@ -48,7 +48,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
     if (failed) return;
     failed = true;
     if (isClosed(error)) return onClosed();
-    fault ??= faultOf("The output", error);
+    fault ??= writeFault("The output", error);
     onFailed(fault);
   };
 
@@ -77,7 +77,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
   };
 
   let handed = 0;
-  const taken = (): number | undefined => {
+  const takenCount = (): number | undefined => {
     // A long chunk is taken bit by bit, and only the handle knows how much is left.
     const left = stream && !failed ? stream.writableLength + queueSize(stream) : 0;
     return left > 0 ? handed - left : undefined;
@@ -110,21 +110,21 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
       const isOut = await new Promise<boolean>((resolve) => {
         waiting.write("", () => resolve(true));
         if (!unless) return;
-        let seen = taken();
+        let seen = takenCount();
         let quietMs = 0;
         const everyMs = 100;
         watching = setInterval(() => {
-          const now = taken();
+          const now = takenCount();
           quietMs = unless.aborted && now === seen ? quietMs + everyMs : 0;
           seen = now;
           if (quietMs >= patienceMs) resolve(false);
         }, everyMs);
       });
       clearInterval(watching);
-      await new Promise(setImmediate); // a failure is reported right after
+      await new Promise(setImmediate); // a write error is reported in the next iteration of the event loop
       return isOut;
     },
-    taken,
+    taken: takenCount,
   };
 }
 
@@ -141,17 +141,14 @@ export function learnSecrets(values: readonly string[]): void {
   if (values.length > 0) redactor = undefined;
 }
 
-/** Redacts the keys in use, and whatever else looks like a secret, from the program's own messages. */
+/** Redacts the keys in use, and anything else that looks like a secret, in the program's own messages. */
 export function withoutSecrets(text: string): string {
   // Created at the first message on stderr, because most runs have none.
   redactor ??= createRedactor({ values: [...secretsInUse(process.argv.slice(2), process.env), ...learnt] });
   return redactor.redact(text);
 }
 
-/**
- * Writes a message for people. Foreign text in it, such as the name of a project's server, cannot move the cursor or hide
- * anything.
- */
+/** Writes a message for people. Foreign text in it cannot move the cursor or hide anything. */
 export function writeStderr(text: string): void {
   writeAtOnce(visible(withoutSecrets(text).replaceAll("\r\n", "\n")));
 }
@@ -167,7 +164,7 @@ let hasStderrStream = false;
 /** Writes small texts synchronously, because messages must be out even if the process ends right after. */
 function writeAtOnce(text: string): void {
   saidBytes += text.length;
-  // Write larger amounts asynchronously: more than a pipe holds would block until its reader catches up.
+  // Write large amounts asynchronously: more than a pipe can hold would block until its reader catches up.
   const isMuch = saidBytes > directBytes || hasStderrStream;
   try {
     if (isMuch) writeLater(text);
@@ -185,7 +182,7 @@ function writeLater(text: string): void {
   if (stderr.writableLength < highWater) stderr.write(text);
 }
 
-/** Waits for pending writes, for a limited time. */
+/** Waits a limited time for pending writes to stderr. */
 export async function flushStderr(): Promise<void> {
   if (!hasStderrStream || process.stderr.writableLength === 0) return;
   await new Promise<void>((resolve) => {
@@ -194,7 +191,7 @@ export async function flushStderr(): Promise<void> {
   });
 }
 
-/** Ignores a closed stderr, because nothing can be reported there. */
+/** Ignores errors of stderr, since there is no other place to report them. */
 function failStderr(error: NodeJS.ErrnoException): void {
-  if (!isClosed(error)) fault ??= faultOf("stderr", error);
+  if (!isClosed(error)) fault ??= writeFault("stderr", error);
 }

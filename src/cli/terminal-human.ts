@@ -82,10 +82,10 @@ async function choose(
   if (title !== "") show(`\n${visible(title)}`);
   const answers: QuestionAnswer[] = [];
   for (const asked of questions) {
-    show(`\n${linesOf(asked).join("\n")}`);
-    const typed = await lines.ask(promptOf(asked), signal);
+    show(`\n${choiceLines(asked).join("\n")}`);
+    const typed = await lines.ask(choicePrompt(asked), signal);
     if (typed === undefined) return [];
-    const answer = answerOf(asked, typed.trim());
+    const answer = parseChoiceAnswer(asked, typed.trim());
     if (answer) answers.push(answer);
   }
   return answers;
@@ -97,7 +97,7 @@ async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, sig
     const typed = (await lines.ask("Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
     if (/^(y|yes)$/i.test(typed)) return { type: "yes" };
     if (/^(n|no)$/i.test(typed)) return { type: "no", reason: "The user said no." };
-    // Pass the user's words on as the reason for the refusal.
+    // Use the words that the user typed as the reason for the refusal.
     if (typed.length > 3) return { type: "no", reason: typed };
   }
 }
@@ -111,17 +111,20 @@ function withBar(text: string): string {
     .join("\n");
 }
 
-function linesOf({ prompt, options }: ChoiceItem): string[] {
+function choiceLines({ prompt, options }: ChoiceItem): string[] {
   return [withBar(prompt), ...options.map(({ label }, index) => `  ${index + 1}. ${visible(label)}`)];
 }
 
-function promptOf({ options, allowMultiple }: ChoiceItem): string {
+function choicePrompt({ options, allowMultiple }: ChoiceItem): string {
   if (options.length === 0) return "Answer (empty to skip): ";
   return `${allowMultiple ? "Numbers, such as 1 3" : "Number"}, or your own words (empty to skip): `;
 }
 
 /** Numbers choose options; anything else is a free-text answer. Returns undefined if the question is skipped. */
-export function answerOf({ id, options, allowMultiple }: ChoiceItem, typed: string): QuestionAnswer | undefined {
+export function parseChoiceAnswer(
+  { id, options, allowMultiple }: ChoiceItem,
+  typed: string,
+): QuestionAnswer | undefined {
   if (typed === "") return undefined;
   const numbers = typed.split(/[\s,]+/).map((word) => (/^\d+$/.test(word) ? Number(word) : 0));
   const chosen = numbers.flatMap((number) => options[number - 1]?.id ?? []);

@@ -4,7 +4,7 @@ import type { Interface } from "node:readline";
 export interface TerminalLines {
   /** Resolves with the next line, including one already typed, or undefined if the input is closed. */
   next(prompt: string): Promise<string | undefined>;
-  /** Changes the prompt of the pending line. */
+  /** Changes the prompt text of the line that is being read. */
   reprompt(prompt: string): void;
   /** Resolves with a line typed from now on, or undefined if the input is closed or the question is cancelled. */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
@@ -15,12 +15,12 @@ type Waiting = { resolve(line: string | undefined): void; prompt: string };
 
 export function terminalLines(terminal: Interface): TerminalLines {
   const typed: string[] = [];
-  /** A question takes precedence over a pending prompt. */
+  /** The reads that wait for a line. A question takes precedence over a prompt. */
   const waiting: { question?: Waiting; prompt?: Waiting } = {};
   let isClosed = false;
   const show = () => {
     const first = waiting.question ?? waiting.prompt;
-    if (!first || isClosed) return; // since Node 24 a closed interface throws when it is used
+    if (!first || isClosed) return; // since Node 24, using a closed readline interface throws
     terminal.setPrompt(first.prompt);
     terminal.prompt(true);
   };

@@ -38,7 +38,8 @@ export function terminalStart(invocation: Invocation, request: RunRequest): Term
   const program = [process.execPath, process.argv[1]!];
   return {
     request,
-    host: { ...runHost(invocation), attended: () => true, warn: () => {} }, // warnings must not write over the screen
+    // warnings on stderr would overwrite the screen
+    host: { ...runHost(invocation), attended: () => true, warn: () => {} },
     input: process.stdin,
     output: process.stdout,
     async command(words, input) {
@@ -58,7 +59,7 @@ export function terminalStart(invocation: Invocation, request: RunRequest): Term
     async interactive(words) {
       const { Supervisor } = await import("../process/supervisor.ts");
       const command = [...program, ...words];
-      // It inherits the terminal and stays in the foreground process group.
+      // The child process uses this terminal and stays in its foreground process group.
       const streams = { inheritStreams: true, plain: true, leftovers: "ignore" } as const;
       return (await new Supervisor({ command, cwd: request.workspace, env, ...streams }).ended).exitCode ?? 1;
     },

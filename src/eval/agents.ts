@@ -7,13 +7,13 @@ import { start } from "../sdk/run.ts";
 import type { UnifiedTool } from "../sdk/unified.ts";
 import { configDir } from "../store/config-dir.ts";
 import { type AttemptFolders, bringScripts, withOwnPaths } from "./folders.ts";
-import { type ScriptRunner, valuesOf } from "./scripts.ts";
+import { type ScriptRunner, scriptVariables } from "./scripts.ts";
 import type { Task } from "./task.ts";
 import { reasonIn } from "./verify.ts";
 
-/** What is reported of the work, whichever agent did it. */
+/** What is reported about the work of an agent, whichever CLI it is. */
 export type AgentReport = {
-  /** Why the agent could not start. The attempt then says nothing about the agent. */
+  /** Why the agent could not be started, in which case the attempt says nothing about it. */
   fault?: string;
   /** Why the agent failed after it started. */
   failure?: string;
@@ -24,9 +24,9 @@ export type AgentReport = {
   outputTokens: number;
   costUsd?: number;
   denials: readonly { tool: string; reason: string }[];
-  /** Where a replayed run differs from its recording. */
+  /** Differences between a replayed run and its recording. */
   differences: readonly string[];
-  /** Work done elsewhere that could not be brought back. */
+  /** The name of work on another machine that could not be brought back. */
   left?: string;
 };
 
@@ -40,7 +40,7 @@ export type AgentChoice =
 /** Works on a copy of the workspace on another machine, and brings the changes back into the workspace. Never rejects. */
 export type RemoteAgent = (work: RemoteWork) => Promise<RemoteEnd>;
 
-/** `left` is work that could not be brought back. */
+/** The result of a run on another machine. `left` is work that could not be brought back. */
 export type RemoteEnd = { result: RunResult<unknown>; left?: string };
 
 export type RemoteWork = {
@@ -58,11 +58,11 @@ export type Work = {
   env: NodeJS.ProcessEnv;
   confined: boolean;
   signal: AbortSignal;
-  /** The file to record the run into. */
+  /** The file to which the run is recorded. */
   record?: string;
 };
 
-/** The report of an agent that did nothing. */
+/** The report for an agent that has done nothing. */
 export const noWork: AgentReport = { steps: 0, inputTokens: 0, outputTokens: 0, denials: [], differences: [] };
 
 export function runAgent(agent: AgentChoice, work: Work): Promise<AgentReport> {
@@ -104,12 +104,12 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
     extraArgs: [...args, ...(record === undefined ? [] : ["--record", record])],
     env: {
       ...withoutFolderVariables(env),
-      ...valuesOf(task.agent.env, env),
+      ...scriptVariables(task.agent.env, env),
       HOME: folders.home,
       CURSOR_CONFIG_DIR: folders.config,
     },
     signal,
-    // Harbor keeps this log, for verifiers that look at what the agent did.
+    // Write the log as Harbor does, for verifiers that examine what the agent did.
     onStdout: (chunk) => appendFileSync(join(folders.logs, "agent", "cursor-cli.txt"), chunk),
   });
   for await (const event of run.events)
@@ -117,7 +117,7 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
   return reportOf(await run.result, folders, differences);
 }
 
-/** Another agent CLI, with the user's own login and settings. What it cannot keep to is refused, and the attempt says so. */
+/** Runs another agent CLI, with the user's own login and settings. Restrictions it does not support are refused. */
 async function runOther({ tool, model }: AgentChoice & { type: "other" }, work: Work): Promise<AgentReport> {
   const { task, folders, env, confined, signal } = work;
   const run = start({
@@ -133,7 +133,7 @@ async function runOther({ tool, model }: AgentChoice & { type: "other" }, work: 
     timeoutMs: task.agent.timeoutMs,
     idleMs: task.agent.timeoutMs,
     ...(Object.keys(task.mcpServers).length > 0 && { mcpServers: task.mcpServers }),
-    env: { ...env, ...valuesOf(task.agent.env, env), COURSER_EXIT_WITH_PARENT: undefined },
+    env: { ...env, ...scriptVariables(task.agent.env, env), COURSER_EXIT_WITH_PARENT: undefined },
     signal,
     onStdout: (chunk) => appendFileSync(join(folders.logs, "agent", `${tool}.txt`), chunk),
   });
@@ -146,7 +146,7 @@ async function runRemote({ model, run }: AgentChoice & { type: "remote" }, work:
     return { ...noWork, fault: "its agent needs variables of the environment, which do not travel" };
   const { mode, mcpServers, agent } = task;
   const { result, left } = await run({
-    // The worker chooses the path of the workspace.
+    // Keep container paths, since the worker chooses the path of the workspace.
     prompt: withOwnPaths(task.instruction, task, { ...folders, work: "." }),
     workspace: folders.work,
     model: broughtModel(model, folders),
@@ -161,7 +161,7 @@ function reportOf(end: RunResult<unknown>, folders: AttemptFolders, differences:
   const usage = end.usage as (typeof end.usage & { totalCost?: number }) | undefined;
   const costUsd = usage?.totalCost ?? end.costUsd;
   return {
-    // A run that timed out did start.
+    // A run that timed out did start, so it is a failure and not a fault.
     ...(failure !== undefined && (end.turns === 0 && end.outcome === "error" ? { fault: failure } : { failure })),
     ...(end.model !== undefined && { model: end.model }),
     ...(end.sessionId !== undefined && { sessionId: end.sessionId }),

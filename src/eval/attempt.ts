@@ -16,17 +16,17 @@ export type Attempt = {
   /** Distinguishes attempts at the same task: a number, or the name of a recording. */
   label: string;
   confined: boolean;
-  /** The reason why the attempt is skipped. */
+  /** Why the attempt is skipped, if it is. */
   skip?: string;
   /** The folder for stream, answer, patch, verifier output and recording. */
   output?: string;
-  /** Where the recording is put if the attempt passes. */
+  /** Where the recording is stored if the attempt passes. */
   recordTo?: string;
   /** Whether to keep the attempt's folders. */
   keep?: boolean;
 };
 
-/** `error` means that the task or this machine is at fault and nothing can be said about the agent. */
+/** How an attempt ended. With `error`, the task or this machine is at fault, not the agent. */
 export type Status = "passed" | "failed" | "error" | "skipped";
 
 export type AttemptResult = {
@@ -39,7 +39,7 @@ export type AttemptResult = {
   durationMs: number;
   agent: AgentReport;
   patch: string;
-  /** The attempt's folders, if they were kept. */
+  /** The folder of the attempt, if it was kept. */
   folder?: string;
 };
 
@@ -49,7 +49,7 @@ export function unfinishedResult({ task, label }: Attempt): AttemptResult {
   return { task: task.name, attempt: label, status: "skipped", why, durationMs: 0, agent: noWork, patch: "" };
 }
 
-/** Never rejects, unless it is cancelled. */
+/** Runs an attempt. Rejects only if it is cancelled. */
 export async function runAttempt(
   attempt: Attempt,
   { env, signal, redact }: Pick<ScriptOptions, "env" | "redact"> & { signal: AbortSignal },
@@ -103,14 +103,14 @@ async function carryOut({ task, agent, confined, ...wishes }: Attempt, place: Pl
     const output = join(folders.logs, "verifier", "output.txt");
     rmSync(output, { recursive: true, force: true });
     writeFileSync(output, verdict.output, { flag: "wx" });
-    return { ...judge(report, verdict), agent: report, patch };
+    return { ...judgeAttempt(report, verdict), agent: report, patch };
   } finally {
     await scripts.end();
   }
 }
 
 /** The reward decides, as in Harbor, even if the agent ran out of time with its work done. */
-function judge(
+function judgeAttempt(
   { failure, differences, left }: AgentReport,
   { reward, fault, output }: Verdict,
 ): Pick<Made, "status" | "reward" | "why"> {

@@ -13,7 +13,7 @@ export type Environment = {
   copies: readonly Copy[];
 };
 
-/** Without a Dockerfile, copies everything in `environment/`. */
+/** Reads the environment of a task. Without a Dockerfile, everything in `environment/` is copied. */
 export function readEnvironment(folder: string): Environment {
   const base = join(folder, "environment");
   const compose = ["docker-compose.yaml", "docker-compose.yml"].find((name) => existsSync(join(base, name)));
@@ -47,7 +47,7 @@ export function readDockerfile(text: string, refuse: Refuse): Environment {
     const to = operands.at(-1)!;
     const isFolder = operands.length > 2 || to.endsWith("/") || to === ".";
     const target = posix.resolve(workdir, to);
-    // A folder's contents are copied; a file keeps its name.
+    // The contents of a folder are copied; a file keeps its name.
     for (const from of operands.slice(0, -1)) copies.push({ from, to: isFolder ? `${target}/` : target, line });
   }
   return {
@@ -61,7 +61,7 @@ export function readDockerfile(text: string, refuse: Refuse): Environment {
   };
 }
 
-/** Skips comments and joins lines that end in `\`. */
+/** Yields the instructions of a Dockerfile, without comments. Lines that end in `\` are joined. */
 function* instructionsIn(text: string): Generator<{ words: string[]; line: number; shown: string }> {
   let open = "";
   let start = 0;

@@ -6,7 +6,7 @@ import type { ScriptOptions } from "./scripts.ts";
 export type Evaluation = {
   results: AttemptResult[];
   summary: Summary;
-  /** The evaluation was cancelled; unfinished attempts count as skipped. */
+  /** Whether the evaluation was cancelled. Unfinished attempts then count as skipped. */
   interrupted?: true;
 };
 
@@ -31,7 +31,7 @@ export type EvaluateOptions = Pick<ScriptOptions, "env" | "redact"> & {
   progress?: Progress;
 };
 
-/** If cancelled, ends the running attempts and returns what was finished by then. */
+/** Runs all attempts. If cancelled, ends those that are running and returns what was finished. */
 export async function evaluate(attempts: readonly Attempt[], options: EvaluateOptions): Promise<Evaluation> {
   const { env, signal, redact, concurrency, progress } = options;
   const startedAt = performance.now();
@@ -50,11 +50,11 @@ export async function evaluate(attempts: readonly Attempt[], options: EvaluateOp
   const workers = await Promise.allSettled(Array.from({ length: Math.min(concurrency, attempts.length) }, work));
   if (!signal.aborted) for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
   const complete = attempts.map((attempt, index) => results[index] ?? unfinishedResult(attempt));
-  const summary = summaryOf(complete, Math.round(performance.now() - startedAt));
+  const summary = summarizeResults(complete, Math.round(performance.now() - startedAt));
   return { results: complete, summary, ...(signal.aborted && { interrupted: true }) };
 }
 
-export function summaryOf(results: readonly AttemptResult[], durationMs: number): Summary {
+export function summarizeResults(results: readonly AttemptResult[], durationMs: number): Summary {
   const count = (status: Status) => results.filter((each) => each.status === status).length;
   const sum = (of: (result: AttemptResult) => number) => results.reduce((total, each) => total + of(each), 0);
   const attempted = results.filter(({ status }) => status !== "skipped");

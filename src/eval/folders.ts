@@ -21,9 +21,9 @@ import { invalidTaskError } from "./environment.ts";
 import type { Task } from "./task.ts";
 
 export type AttemptFolders = {
-  /** The folder that holds all others. Scripts may write it. */
+  /** The folder that contains all others of the attempt. Scripts may write to it. */
   base: string;
-  /** The workspace of the agent. */
+  /** The folder in which the agent works. */
   work: string;
   home: string;
   config: string;
@@ -57,7 +57,7 @@ function makeOwnFolders({ config, logs }: AttemptFolders): void {
   for (const folder of [config, join(logs, "agent"), join(logs, "verifier")]) mkdirSync(folder, { recursive: true });
 }
 
-/** What a script left in the place of our own files would be read, written or run outside the sandbox. */
+/** Creates our own folders anew: what a script left in their place would be used outside the sandbox. */
 export function renewFolders(folders: AttemptFolders): void {
   checkFolders(folders);
   const kept = [basename(folders.work), basename(folders.home)];
@@ -67,7 +67,7 @@ export function renewFolders(folders: AttemptFolders): void {
   makeOwnFolders(folders);
 }
 
-/** Throws if a script has put a link in the place of a folder. */
+/** Throws if a script has replaced a folder by a link. */
 export function checkFolders({ work, home, logs }: AttemptFolders): void {
   for (const folder of [work, home, logs, join(logs, "agent"), join(logs, "verifier")])
     if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
@@ -79,8 +79,8 @@ export function removeFolders({ base, diff }: AttemptFolders): void {
 }
 
 /**
- * Following links out of the task would read or change files of the user, and a link to nothing may lead anywhere later. Pipes and devices
- * cannot be read to an end.
+ * Throws if a link leads out of the folder, through which files of the user could be read or changed. Also refuses
+ * pipes and devices, which cannot be read to an end.
  */
 export function refuseLinksOut(folder: string): void {
   const root = realpathSync(folder);
@@ -136,7 +136,7 @@ function filesIn(folder: string): string[] {
   });
 }
 
-/** Replaces container paths by the attempt's own. */
+/** Replaces paths of the container by those of the attempt. */
 export function withOwnPaths(text: string, { environment }: Task, folders: AttemptFolders): string {
   const named: Record<string, string> = {
     "/logs": folders.logs,

@@ -39,7 +39,7 @@ export async function keepOutput(
     if (text !== undefined) writeFileSync(join(folder, name), text);
 }
 
-/** Exports the trajectory in the form that Harbor keeps of its trials. Undefined if no chat was kept. */
+/** Exports the trajectory in the format of Harbor. Returns undefined if no chat was kept. */
 async function trajectoryOf(
   { config, work }: AttemptFolders,
   sessionId: string | undefined,
@@ -49,7 +49,7 @@ async function trajectoryOf(
   try {
     return [...exporter(readWhatIsLeft(findChat(config, sessionId, work), { events: true }))].join("");
   } catch {
-    return undefined; // it ended before it said anything
+    return undefined; // the agent ended before its first event
   }
 }
 

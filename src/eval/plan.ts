@@ -7,16 +7,13 @@ import type { Task } from "./task.ts";
 
 export type EvaluationWishes = {
   agent: "oracle" | "noop" | "cli";
-  /**
-   * `replay` uses each task's own recordings, with live tools. `script` uses its script.json. Anything else is a value for
-   * `--model`.
-   */
+  /** `replay` uses each task's recordings with live tools, `script` its script.json; all else is a `--model`. */
   model: string;
-  /** Another agent CLI than ours. */
+  /** The agent CLI to run, if it is not ours. */
   tool?: UnifiedTool;
-  /** The command that starts the CLI. */
+  /** The command that starts the agent CLI. */
   executable: readonly string[];
-  /** Further flags for the CLI. */
+  /** Additional flags for the agent CLI. */
   args: readonly string[];
   onMismatch: "stop" | "continue";
   attempts: number;
@@ -25,7 +22,7 @@ export type EvaluationWishes = {
   /** Whether to save a recording of every passing attempt in its task. */
   record: boolean;
   keep: boolean;
-  /** Executes the runs, if not this machine. */
+  /** Runs agents on another machine, if requested. */
   remote?: RemoteAgent;
 };
 

@@ -57,7 +57,7 @@ export function summaryLine(summary: Summary): string {
   return `${tasks} ${tasks === 1 ? "task" : "tasks"}: ${counts.join(", ")}. ${[...passes, ...used].join(", ")}.`;
 }
 
-/** The values of k that the table shows; results.json has all. */
+/** The values of k for which the table shows pass@k; results.json contains all. */
 const usualK = ["1", "2", "3", "5", "10", "50", "100"];
 
 function seconds(ms: number): string {
@@ -107,7 +107,7 @@ export function resultsJson({ results, summary, interrupted }: Evaluation, setti
   return `${JSON.stringify({ ...head, summary, results: withoutPatches }, null, 2)}\n`;
 }
 
-/** 0: all passed. 5: it ran, but not all passed. 1: some attempt ended in an error, so nothing can be said about it. */
+/** Returns the exit code. 0: all passed. 5: some failed. 1: an error left the result open. */
 export function exitCodeOf({ error, failed, passed }: Summary): number {
   if (error > 0) return 1;
   return failed > 0 || passed === 0 ? 5 : 0;

@@ -8,7 +8,7 @@ import type { Phase } from "./task.ts";
 export type ScriptEnd = {
   exitCode: number | null;
   timedOut: boolean;
-  /** The output of both streams, limited in size. */
+  /** The combined output of stdout and stderr, limited in size. */
   output: string;
 };
 
@@ -32,7 +32,7 @@ export function createScriptRunner(folders: AttemptFolders, { env, confined, red
   const sandboxes = new Map<string, Sandbox>();
   return {
     async run(file, phase, signal) {
-      const phaseVariables = valuesOf(phase.env, env);
+      const phaseVariables = scriptVariables(phase.env, env);
       const names = Object.keys(phaseVariables);
       const sandbox = confined ? (sandboxes.get(`${names}`) ?? openSandbox(folders, { env, names })) : undefined;
       if (sandbox) sandboxes.set(`${names}`, sandbox);
@@ -56,7 +56,7 @@ export function createScriptRunner(folders: AttemptFolders, { env, confined, red
   };
 }
 
-/** The identity for commits, because the home of an attempt has no git configuration. */
+/** The identity for git commits, since the home folder of an attempt has no git configuration. */
 export const identity = {
   GIT_AUTHOR_NAME: "Eval",
   GIT_AUTHOR_EMAIL: "eval@example.com",
@@ -108,7 +108,10 @@ function openSandbox(
 }
 
 /** Expands `${NAME}` and `${NAME:-default}` from this process's environment. */
-export function valuesOf(env: Readonly<Record<string, string>>, ours: NodeJS.ProcessEnv): Record<string, string> {
+export function scriptVariables(
+  env: Readonly<Record<string, string>>,
+  ours: NodeJS.ProcessEnv,
+): Record<string, string> {
   const value = (text: string) =>
     text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise = "") => ours[name] ?? otherwise);
   return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, value(text)]));

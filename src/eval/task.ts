@@ -14,7 +14,7 @@ export type Phase = { timeoutMs: number; env: Readonly<Record<string, string>> }
 
 export type TaskServer = { command: string; args?: string[]; env?: Record<string, string> } | { url: string };
 
-/** Plain data, so that it can be sent. Paths are absolute. */
+/** A task as plain data, which can be sent to other machines. Paths are absolute. */
 export type Task = {
   name: string;
   folder: string;
@@ -27,15 +27,15 @@ export type Task = {
   mcpServers: Readonly<Record<string, TaskServer>>;
   /** The mode that the agent works in. */
   mode?: "plan" | "ask";
-  /** The verdict for an agent that does nothing: `pass` if nothing is to be done. */
+  /** The expected verdict for an agent that does nothing: `pass` if nothing has to be done. */
   noop: "pass" | "fail";
-  /** Files of recorded runs, by name. */
+  /** The files of recorded runs, by name. */
   recordings: Readonly<Record<string, string>>;
-  /** Replies for the model `script`. */
+  /** The replies for the model `script`. */
   script?: string;
 };
 
-/** Each path is a task, or a folder of tasks. */
+/** Finds the tasks at these paths, each of which is a task or a folder of tasks. */
 export function findTasks(paths: readonly string[]): Task[] {
   const folders = paths.flatMap((path) => taskFolders(resolve(path)));
   const tasks = [...new Set(folders)].map(readTask);
@@ -109,7 +109,7 @@ function readConfig(folder: string): Record<string, unknown> {
   }
 }
 
-/** Harbor's default if a task sets no limit. */
+/** The default time limit of a task, as in Harbor. */
 const usualSeconds = 600;
 
 function phaseOf(folder: string, name: string, table: Record<string, unknown>, key: string): Phase {

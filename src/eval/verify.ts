@@ -7,7 +7,7 @@ import { type AttemptFolders, bringScripts, checkFolders, readIfThere } from "./
 import type { ScriptRunner } from "./scripts.ts";
 import type { Task } from "./task.ts";
 
-/** If `reward` is undefined, the verifier gave none and `fault` says why. */
+/** The verdict on an attempt. If `reward` is undefined, the verifier gave none, and `fault` says why. */
 export type Verdict = { reward?: number; fault?: string; output: string };
 
 export async function verify(
@@ -24,7 +24,7 @@ export async function verify(
   if (timedOut) return { fault: `tests/test.sh took longer than ${task.verifier.timeoutMs / 1000} s`, output };
   const written = readReward(verifierLogs);
   if (written) return { ...written, output };
-  // A script that could not be run has judged nothing.
+  // A verifier that could not be run gives no verdict.
   if (exitCode === null || exitCode === 126 || exitCode === 127)
     return { fault: `tests/test.sh could not be run: ${reasonIn(output) || `exit code ${exitCode}`}`, output };
   return { reward: exitCode === 0 ? 1 : 0, output };

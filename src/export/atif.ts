@@ -55,7 +55,7 @@ export function* atifExport(record: ChatRecord): Generator<string> {
   yield `${JSON.stringify(trajectoryOf(record, new Set()), null, 2)}\n`;
 }
 
-/** `seen` holds the chats already included, because an id may stand for only one trajectory. */
+/** Converts a chat to a trajectory. `seen` contains the chats that are included already, since ids must be unique. */
 function trajectoryOf(record: ChatRecord, seen: Set<string>): Trajectory {
   const { metadata, problems } = record;
   seen.add(metadata.id);
@@ -68,7 +68,7 @@ function trajectoryOf(record: ChatRecord, seen: Set<string>): Trajectory {
     schema_version: "ATIF-v1.7",
     session_id: metadata.id,
     trajectory_id: metadata.id,
-    // A chat does not record which version wrote it.
+    // The version is unknown, since chats do not record it.
     agent: { name: "courser", version: "unknown", ...(metadata.model !== undefined && { model_name: metadata.model }) },
     steps,
     ...(problems.length > 0 && { notes: problems.map(({ message }) => message).join("\n") }),
@@ -102,7 +102,7 @@ function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): St
         const step = { ...base, ...replyStep(message, models.get(turn)) };
         for (const { tool_call_id } of step.tool_calls ?? []) callers.set(tool_call_id, step);
         steps.push(step);
-      } else if (isPrompt(message)) steps.push({ ...base, source: "user", message: contentOf(message) });
+      } else if (isPrompt(message)) steps.push({ ...base, source: "user", message: messageContent(message) });
       else observe(stored, callers, subagents);
     }
     steps.push(...compactions.map(({ step }) => step));
@@ -110,7 +110,7 @@ function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): St
     if (!ending) continue;
     const metrics = metricsOf(ending);
     const last = steps.findLast(({ source }) => source === "agent");
-    // A turn's usage is on its last reply, as in the other exports: it is not stored for each reply.
+    // Put the usage of a turn on its last reply, since it is not stored for each reply.
     if (last && metrics && last.metrics === undefined) last.metrics = metrics;
     if (ending.type === "fail") {
       const base = ending.at === undefined ? {} : { timestamp: new Date(ending.at).toISOString() };
@@ -157,7 +157,7 @@ function observe(
   for (const part of message.parts) {
     if (part.type !== "tool_result") continue;
     const step = callers.get(part.id);
-    if (!step) continue; // the call is missing
+    if (!step) continue; // the tool call of this result is missing
     const pictures = (part.images ?? []).map(pictureOf);
     const child = subagents.get(part.id);
     step.observation ??= { results: [] };
@@ -170,14 +170,14 @@ function observe(
   }
 }
 
-function contentOf(message: Message): string | Content[] {
+function messageContent(message: Message): string | Content[] {
   const pictures = message.parts.flatMap((part) => (part.type === "image" ? [pictureOf(part)] : []));
   return pictures.length > 0 ? [{ type: "text", text: messageText(message) }, ...pictures] : messageText(message);
 }
 
 const pictureTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/** The format references pictures by address; a data URL includes them. It supports no other types. */
+/** Returns a picture as a data URL, since the format refers to pictures by address. Other types are not supported. */
 function pictureOf({ mime, base64 }: { mime: string; base64: string }): Content {
   if (!pictureTypes.includes(mime)) return { type: "text", text: `(a picture of the type ${mime})` };
   return { type: "image", source: { media_type: mime, path: `data:${mime};base64,${base64}` } };
@@ -212,7 +212,7 @@ function modelsOf({ events, turns, metadata }: ChatRecord): Map<number, string> 
   return models;
 }
 
-/** Subagent chats are stored beside their parent's; a Task call names its chat. */
+/** Returns the chats of subagents, which are stored beside their parent's chat and named by its Task calls. */
 function subagentsOf(
   record: ChatRecord,
   seen: Set<string>,

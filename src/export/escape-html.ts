@@ -3,7 +3,7 @@ import { documentText } from "../view/document-text.ts";
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Safe in both text and attributes. */
+/** Escapes text for use in HTML, both in text and in attributes. */
 export function escapeHtml(text: string): string {
   return documentText(text).replace(/[&<>"']/g, (character) => entities[character]!);
 }

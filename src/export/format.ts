@@ -16,7 +16,7 @@ export function firstLine(text: string, most = 80): string {
   return shortened(line, most);
 }
 
-/** Formats as 950 ms, 12.3 s, 4 min 5 s. */
+/** Formats a duration: 950 ms, 12.3 s, 4 min 5 s. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;

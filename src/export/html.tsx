@@ -31,7 +31,7 @@ const style = componentStyle + pageStyle;
 
 function documentHead(title: string): string {
   const sheet = createHash("sha256").update(style).digest("base64");
-  // Even if markup got through, it could neither run nor send requests.
+  // A security policy for the page: if markup got through, it could neither run nor send requests.
   const policy = `default-src 'none'; style-src 'sha256-${sheet}'; img-src data:; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">

@@ -8,7 +8,7 @@ import type { ChatRecord } from "../store/chats/chat.ts";
 
 export type Exporter = (record: ChatRecord) => Iterable<string>;
 
-/** Renderers are loaded only when they are chosen. */
+/** The exporters by format. Each is loaded only when it is used. */
 export const exporters = {
   markdown: async () => (await import("./markdown.ts")).markdownExport,
   json: async () => jsonExport,
@@ -61,7 +61,7 @@ function* streamJsonExport(record: ChatRecord): Generator<string> {
   }
 
   function toJsonLine(event: AgentEvent): string {
-    // A copied chat started under the id of its original.
+    // Use the chat's own id, since the events of a copied chat contain the id of its original.
     const ownEvent = event.type === "init" ? { ...event, sessionId: record.metadata.id } : event;
     const exportedEvent = ownEvent.type === "fail" ? { ...ownEvent, message: resultText(ownEvent.message) } : ownEvent;
     const encoded = encodeEvent(exportedEvent, record.metadata.id);

@@ -9,7 +9,7 @@ export function fenced(text: string, language: string): string {
   return `${fence}${language.replace(/[^\w+-]/g, "")}\n${safeText}${safeText.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 
-/** Formats code on one line, also for a table. */
+/** Formats code on one line, which also works in a table. */
 export function inlineCode(text: string): string {
   const safeText = documentText(text).replace(/\s+/g, " ");
   if (safeText.trim() === "") return "";
@@ -32,7 +32,7 @@ export function codeSpans(text: string): { start: number; end: number; length: n
     if (same) same.push(index);
     else places.set(length, [index]);
   }
-  /** How many positions of each list are used. */
+  /** For each kind of mark, how many of its positions are used. */
   const used = new Map<number, number>();
   const spans: { start: number; end: number; length: number }[] = [];
   for (let index = 0; index < runs.length; index++) {

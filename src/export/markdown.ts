@@ -69,7 +69,7 @@ function endingText(ending: TurnEnding | undefined): string[] {
 
 function blockTexts(block: Block, workspace: string): string[] {
   switch (block.type) {
-    case "user": // the prompt is above; a message sent during the turn is not
+    case "user": // the prompt is shown above the turn, but a message sent during the turn is not
       return [
         ...(block.isAside ? [blockquote(sealMarkdown(block.text))] : []),
         ...(block.pictures ?? []).map(pictureText),
@@ -94,7 +94,7 @@ const groupWords = { ok: "", failed: " — failed", refused: " — refused", unk
 function callText(call: ToolCall, workspace: string): string {
   const { outcome, startedAt, endedAt, pictures = [] } = call;
   const { what, input, diff, output } = viewOfCall(call, outcome, workspace);
-  // A failed command's output already says why.
+  // Omit the error of a failed command, since its output says why.
   const error = outcome?.kind === "failure" ? undefined : errorTextOf(outcome);
   const isInTitle = input?.text === what && !what.includes("\n");
   const target = what === "" ? "" : ` <code>${escapeHtml(firstLine(what, 120))}</code>`;
@@ -110,7 +110,7 @@ function callText(call: ToolCall, workspace: string): string {
   return details(`${escapeHtml(name)}${target}${groupWords[outcomeGroupOf(outcome)]}${took}`, body);
 }
 
-/** `summary` must be HTML. */
+/** Formats a section that can be folded. `summary` must be HTML. */
 function details(summary: string, body: readonly string[]): string {
   return ["<details>", `<summary>${summary}</summary>`, ...body.flatMap((piece) => ["", piece]), "", "</details>"].join(
     "\n",

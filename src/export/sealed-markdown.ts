@@ -7,7 +7,7 @@ import { codeSpans } from "./markdown-text.ts";
 export function sealMarkdown(text: string): string {
   const seal = new Seal();
   for (const line of documentText(text).split("\n")) seal.add(line);
-  // Spaces before the first word may be significant.
+  // Keep spaces before the first word, which may be significant.
   return seal
     .end()
     .replace(/^(?:[ \t]*\n)+/, "")
@@ -20,11 +20,11 @@ const blockMark = /^(?:#{1,6}(?:\s|$)|>|(?:[-*_][ \t]*){3,}$|=+\s*$|-+\s*$|[-*+]
 
 class Seal {
   readonly #lines: string[] = [];
-  /** The fence of a code block outside lists and quotes. */
+  /** The fence of the current code block outside lists and quotes. */
   #fence: string | undefined;
-  /** The fence of a code block inside a list or quote. */
+  /** The fence of the current code block inside a list or quote. */
   #innerFence: string | undefined;
-  /** Where the text of the outermost list item begins; lines further left are not part of the list. */
+  /** The column at which the text of the outermost list item begins. Lines further left are not part of the list. */
   #listIndent: number | undefined;
   #afterBlank = true;
   /** True if all backticks since the last blank line are paired: what looks like code is then code, however lines are joined. */
@@ -53,7 +53,7 @@ class Seal {
 
   #addText(line: string, indent: number, bare: string): void {
     const isInList = this.#listIndent !== undefined && indent >= this.#listIndent;
-    // Text directly below a list still belongs to it.
+    // Text directly below a list is still part of it.
     const isLazy =
       !this.#afterBlank && this.#innerFence === undefined && !blockMark.test(bare) && opening(bare) === undefined;
     if (!isInList && !isLazy) {
@@ -78,7 +78,7 @@ class Seal {
     const content = bare.replace(/^(?:(?:[-*+]|\d{1,9}[.)])\s+|>\s?)*/, "").trimStart();
     if (this.#innerFence !== undefined) {
       if (closes(content, this.#innerFence)) this.#innerFence = undefined;
-      // If it is not code after all, only harmless tags are left.
+      // Escape tags that would do harm if this is not code after all.
       this.#lines.push(line.replace(worstTags, "&lt;"));
       return;
     }
@@ -112,7 +112,7 @@ class Seal {
 /** Table cells are parsed one by one, and any line with a bar could be part of a table. */
 const cellEnds = /(?<=(?<!\\)\|)/;
 
-/** A tab advances to the next multiple of four. */
+/** Returns the width of leading blanks. A tab advances to the next multiple of four. */
 function columnsOf(blanks: string): number {
   let columns = 0;
   for (const blank of blanks) columns += blank === "\t" ? 4 - (columns % 4) : 1;
@@ -129,7 +129,7 @@ function closes(line: string, fence: string): boolean {
   return closing?.startsWith(fence) === true && rest.trim() === "";
 }
 
-/** Tags that swallow what follows, run, or load. */
+/** Matches tags that swallow the following text, run code, or load something. */
 const worstTags =
   /<(?=[!?]|\/?(?:script|style|textarea|title|xmp|plaintext|iframe|object|embed|svg|math|template|noscript|details|summary|img|video|audio|form|base|link|meta|a)\b)/gi;
 

@@ -17,7 +17,7 @@ export type SessionPage = {
   updatedAt: number;
   usage?: Usage;
   turns: SessionTurn[];
-  /** Problems with the store, in sentences. */
+  /** Problems with the chat's store, as sentences. */
   problems: string[];
 };
 
@@ -45,13 +45,13 @@ export function sessionPage(record: ChatRecord): SessionPage {
   };
 }
 
-/** Stands in for a turn whose prompt is lost. */
+/** Used in place of a turn whose prompt is lost. */
 const noTurn = {
   ...{ prompt: "", durationMs: 0, modelMs: 0, toolMs: 0, calls: 0, changed: [] },
   state: "interrupted" as const,
 };
 
-/** An unnamed chat is titled by its first prompt. */
+/** Returns the title of a chat, which is its first prompt if it has no name. */
 export function chatTitle(title: string, prompt: string): string {
   return (title === "New Agent" && firstLine(prompt)) || firstLine(title, 200);
 }

@@ -1,6 +1,6 @@
 // Buffers bytes until their line is complete. Grows by doubling, so any chunking takes linear time.
 
-/** Capacity kept between lines; more than this, for a single long line, is released. */
+/** How many bytes of capacity are kept between lines; more than this is released. */
 const restingCapacity = 1 << 16;
 
 export class ByteBuffer {
@@ -22,7 +22,7 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** The view is valid until the next append. */
+  /** Returns the bytes in the buffer. The result is valid until the next append. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }

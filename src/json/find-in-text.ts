@@ -57,7 +57,7 @@ function endOfValue(text: string, start: number): number {
     if (inString) {
       if (character === "\\") at++;
       else if (character === '"') inString = false;
-      // A JSON string cannot contain a line break.
+      // A line break ends the search, since a JSON string cannot contain one.
       else if (character === "\n") return -1;
     } else if (character === '"') inString = true;
     else if (character === "{" || character === "[") depth++;

@@ -1,6 +1,6 @@
 // Defines FrameError: why a stream of frames was abandoned. Nothing more is delivered after it.
 
-/** Codes from protocol/error-codes.ts. */
+/** Error codes of a stream, a part of those in protocol/error-codes.ts. */
 export type FrameErrorCode =
   | "FRAME_ENCODING"
   | "FRAME_TRUNCATED"
@@ -16,7 +16,7 @@ export type FrameErrorCode =
   | "NO_OUTPUT"
   | "NO_RESULT";
 
-/** Why a stream of frames was abandoned. */
+/** Thrown when a stream of frames cannot be read any further. */
 export class FrameError extends Error {
   readonly code: FrameErrorCode;
   /** What the child process wrote to stderr, if known. */

@@ -16,13 +16,13 @@ export type Scope = {
 };
 
 export type Row<Event> = {
-  /** Empty if the key differs from object to object; the caller then passes it with the object. */
+  /** The key; empty if it differs between objects, in which case the caller passes it. */
   key: string;
-  /** When Courser writes the key; `foreign` means that only other programs do. */
+  /** When our program writes the key; `foreign` means that only other programs do. */
   when: "always" | "given" | "foreign";
   /** Returns whether the event made from this line holds this value. If not, it must be carried. */
   holds(value: unknown, event: Event, scope: Scope): boolean | Carried;
-  /** Must return exactly what the event holds, or undefined if the key is absent. */
+  /** Returns the value for the key as the event contains it, or undefined to omit the key. */
   write(event: Event, scope: Scope, carried: Carried | undefined): unknown;
 };
 
@@ -45,7 +45,7 @@ export function compareObject<Event>(object: JsonObject, place: KeyComparison<Ev
   let inner: Record<string, Carried> | undefined;
   let position = 0;
   let seen = 0;
-  // for-in, not Object.keys: engines read the values of parsed objects fastest this way.
+  // Use for-in, which is the fastest way to read the values of parsed objects.
   for (const key in object) {
     let row = rows[position];
     while (row && row.when !== "always" && row.key !== key) row = rows[++position];
@@ -120,7 +120,7 @@ function valueFor<Event>(key: string, { table, event, scope, name }: KeyComparis
   return rest && Object.hasOwn(rest, key) ? rest[key] : undefined;
 }
 
-/** Keys that an event adds never overwrite a key of the table. */
+/** Adds further keys of an event. They never overwrite keys of the table. */
 function addRest<Event>(object: JsonObject, table: Table<Event>, rest: JsonObject | undefined): void {
   if (!rest) return;
   for (const key of Object.keys(rest)) if (!rowOf(table, key, undefined)) setUntrustedKey(object, key, rest[key]);

@@ -21,7 +21,7 @@ import {
 export type JsonLinesOptions = {
   /** The maximum line length, without the line end. Defaults to 16 MiB. */
   maxLineBytes?: number;
-  /** For lines that do not begin like an object: fail (the default), or skip and count them. */
+  /** What to do with lines that do not begin like an object: fail (the default), or skip and count them. */
   onNoise?: "fail" | "skip";
 };
 
@@ -31,7 +31,7 @@ const carriageReturn = 0x0d;
 /** Complete lines are decoded together; this limits the text held at once. */
 const runBytes = 1 << 18;
 
-/** Splits bytes into lines of JSON. */
+/** Splits bytes into lines of JSON and parses them. */
 export class JsonLines implements JsonReader {
   readonly #maxLineBytes: number;
   readonly #skipNoise: boolean;
@@ -174,7 +174,7 @@ export class JsonLines implements JsonReader {
     }
   }
 
-  /** Skips one byte order mark, only at the very start. */
+  /** Removes a byte order mark from the beginning of the stream. */
   #first(bytes: Uint8Array): Uint8Array {
     if (!this.#atStart) return bytes;
     this.#atStart = false;

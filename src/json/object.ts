@@ -32,7 +32,7 @@ export function canonicalJson(value: unknown): string {
     .join(",")}}`;
 }
 
-/** Here and below: what is missing or of another type counts as empty. */
+/** Returns an object's fields. Here and below, a value that is missing or of another type counts as empty. */
 export function fieldsOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }

@@ -94,11 +94,11 @@ function scanString(text: string, from: number): number | "cut" | "broken" {
   stringPiece.lastIndex = end;
   while (stringPiece.test(text)) end = stringPiece.lastIndex;
   if (text[end] === '"') return end + 1;
-  // Matches nothing, or the start of an escape.
+  // Returns whether the text ends within an escape sequence, or exactly before one.
   return /^(?:\\(?:u[0-9a-fA-F]{0,3})?)?$/.test(text.slice(end, end + 6)) ? "cut" : "broken";
 }
 
-/** Scans a number, `true`, `false` or `null`. At the end of the text it counts as cut, because its object is still open. */
+/** Scans a number, `true`, `false` or `null`. At the end of the text it is incomplete, since its object is open. */
 function scanWord(text: string, from: number): number | "cut" | "broken" {
   let end = from;
   while (end < text.length && /[-+.\w]/.test(text[end]!)) end++;

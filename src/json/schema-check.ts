@@ -11,7 +11,7 @@ export function schemaProblem(schema: unknown): string | undefined {
   return problemOf(schema, "#", schema, 0);
 }
 
-/** Returns what is wrong with one keyword and its value. */
+/** Returns what is wrong with a keyword and its value, or undefined. */
 export function keywordProblem(keyword: string, value: unknown, root: unknown): string | undefined {
   const check = checks.get(keyword);
   return check ? check(value, keyword, root, 0) : `${keyword} is not a keyword`;
@@ -19,7 +19,7 @@ export function keywordProblem(keyword: string, value: unknown, root: unknown): 
 
 type Check = (value: unknown, at: string, root: unknown, depth: number) => string | undefined;
 
-/** Accepts keywords that are only annotations, with any value. */
+/** Accepts any value of a keyword that is only an annotation. */
 const remark: Check = () => undefined;
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0;
 const isText = (value: unknown) => typeof value === "string";

@@ -6,7 +6,7 @@ import { canonicalJson, isObject, type JsonObject } from "./object.ts";
 
 /** The options of `valueFault`. */
 export type SchemaOptions = {
-  /** What sentences call the value. */
+  /** What error messages call the value. */
   place?: string;
   /** Whether patterns and formats are checked. Not for an untrusted schema, which could make each check take any time. */
   strict?: boolean;
@@ -22,13 +22,13 @@ export function valueFault(value: unknown, schema: unknown, options: SchemaOptio
   return checked ? checked.fault : `${place} cannot be checked: a pattern of the schema takes too long`;
 }
 
-/** `steps` is how many are left before the schema counts as endless. */
+/** The state of a check. `steps` is how many are left before the schema counts as endless. */
 type Check = { root: unknown; strict: boolean; steps: number; depth: number };
 
 const ownSteps = 2_000_000;
 const strangersSteps = 200_000;
 const deepest = 500;
-/** Some patterns never finish. */
+/** How many milliseconds a pattern may take, since some never finish. */
 const longestMs = 2000;
 
 function faultOf(value: unknown, schema: unknown, place: string, check: Check): string | undefined {
@@ -59,7 +59,7 @@ function anyValueFault(value: unknown, schema: JsonObject, place: string): strin
   return undefined;
 }
 
-/** Checks schemas composed of other schemas. */
+/** Checks a value against the schemas that a schema is composed of. */
 function combinedFault(value: unknown, schema: JsonObject, place: string, check: Check): string | undefined {
   if (typeof schema.$ref === "string") {
     const fault = faultOf(value, resolveRef(check.root, schema.$ref), place, check);
@@ -85,7 +85,7 @@ function combinedFault(value: unknown, schema: JsonObject, place: string, check:
   return undefined;
 }
 
-/** If only one alternative is plausible, its fault is more helpful than that none matches. */
+/** Returns why no alternative matches. If only one of them is plausible, that one's fault is the most helpful. */
 function noAlternativeFault(value: unknown, choices: readonly unknown[], place: string, check: Check): string {
   const meant = choices.filter((choice) => isObject(choice) && anyValueFault(value, choice, place) === undefined);
   const fault = meant.length === 1 || choices.length === 1 ? faultOf(value, meant[0] ?? choices[0], place, check) : "";
@@ -134,7 +134,7 @@ function isMultiple(value: number, of: number): boolean {
 }
 
 function listFault(value: unknown[], schema: JsonObject, place: string, check: Check): string | undefined {
-  // Draft 7 has the leading items as a list in `items`, and the rest in `additionalItems`.
+  // In draft 7, `items` may be the list of leading items, and `additionalItems` is for the rest.
   const isOldForm = Array.isArray(schema.items);
   const leading = listOf(isOldForm ? schema.items : schema.prefixItems);
   const rest = isOldForm ? schema.additionalItems : schema.items;
@@ -187,7 +187,7 @@ function schemasOfKey(key: string, schema: JsonObject, check: Check): unknown[] 
   const { properties, patternProperties } = schema;
   if (isObject(properties) && Object.hasOwn(properties, key)) found.push(properties[key]);
   if (isObject(patternProperties)) {
-    // Patterns are ignored here, so any key might match one.
+    // Without patterns, no key can be called unknown.
     if (!check.strict) return found;
     for (const [pattern, each] of Object.entries(patternProperties))
       if (new RegExp(pattern, "u").test(key)) found.push(each);
@@ -268,7 +268,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The formats that are checked. Any other is an annotation. */
+/** The formats that are checked. All others are only annotations. */
 const formats = new Map<string, { test(text: string): boolean }>([
   ["date", { test: isDate }],
   ["time", { test: isTime }],

@@ -4,24 +4,24 @@ import { FrameError } from "./frame-error.ts";
 import { tryParse } from "./object.ts";
 import { isBlank, scanObjects } from "./scan.ts";
 
-/** Receives one JSON value. May throw to stop the reader. */
+/** Receives one JSON value. It may throw, which stops the reader. */
 export type Take = (value: unknown) => void;
 
 /** Reads JSON values from bytes. Both methods throw FrameError at the first fault, after delivering everything before it. */
 export interface JsonReader {
   push(bytes: Uint8Array, take: Take): void;
   end(take: Take): void;
-  /** The number of lines skipped because they were not JSON. */
+  /** The number of lines that were skipped because they were not JSON. */
   readonly skipped: number;
 }
 
-/** The longest line that is read by default. */
+/** The maximum length of a line, unless another is given. */
 export const defaultMaxLineBytes = 16 * 1024 * 1024;
 
 /** Deeper than any legitimate frame, and shallow enough for every recursive consumer, including JSON.stringify. */
 const maxDepth = 2000;
 
-/** Each level takes two characters: shorter texts cannot be too deep and need no check. */
+/** The length of a text from which it must be checked for depth, since each level takes two characters. */
 const shortestDeepText = 2 * maxDepth;
 
 /** Returns usually one value, several if objects are adjacent, none if the text is blank. "cut" and "broken" are not JSON. */
@@ -63,7 +63,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 // The last bytes need a decoder of their own, because a streaming call leaves state behind.
 const strictUtf8 = { fatal: true, ignoreBOM: true };
 
-/** One decoder serves all lines: without `stream` it keeps no state. It must not drop BOMs, which are an error inside. */
+/** Creates a decoder for all lines. It must not drop byte order marks, which are an error within a line. */
 export function createStrictDecoder(): InstanceType<typeof TextDecoder> {
   return new TextDecoder("utf-8", strictUtf8);
 }

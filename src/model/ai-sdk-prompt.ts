@@ -15,7 +15,7 @@ import { imageProblem, withNewestImages } from "./image-limits.ts";
 import type { ModelRequest } from "./provider.ts";
 import type { Vendor } from "./vendors/vendor.ts";
 
-/** `from` is the vendor that produced an opaque part; it is sent to no other vendor. */
+/** A vendor's own part of a message. `from` is that vendor; the part is sent to no other. */
 export type Opaque = { from: string; metadata?: SharedV3ProviderOptions };
 
 type UserContent = (LanguageModelV3TextPart | LanguageModelV3FilePart)[];
@@ -36,11 +36,12 @@ export function toPrompt(request: ModelRequest, vendor: Vendor): LanguageModelV3
     }
     const pictures = answer(prompt, open, group.parts, vendor);
     const content = [...pictures, ...userContent(group.parts, vendor)];
-    // An empty message keeps its place: conversations begin with the user, and roles alternate.
+    // Replace an empty message by an empty text instead of dropping it: a conversation begins with the user, and roles
+    // alternate.
     if (content.length === 0 && open.size === 0) content.push({ type: "text", text: "(empty message)" });
     open = new Map();
     const last = prompt.at(-1);
-    // The reply between two messages of the user may have nothing that is sent.
+    // Join two messages of the user if the reply between them contains nothing that is sent.
     if (last?.role === "user") last.content.push(...content);
     else if (content.length > 0) prompt.push({ role: "user", content });
   }
@@ -103,10 +104,10 @@ function assistantMessage({ parts, providers }: Group, open: OpenCalls, to: Reci
       }
       case "image":
       case "tool_result":
-        break; // an assistant message contains neither
+        break; // assistant messages contain neither images nor results
     }
   }
-  // Thinking that nothing follows, as of an interrupted reply, is refused by some vendors and read by none.
+  // Drop thinking at the end of an interrupted reply: some vendors refuse it, and none reads it.
   while (content.at(-1)?.type === "reasoning") content.pop();
   const options = vendor.messageOptions?.(beside);
   return { role: "assistant", content, ...(options && { providerOptions: options }) };
@@ -136,7 +137,7 @@ function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly 
     const result = parts.find((part): part is ToolResultPart => part.type === "tool_result" && part.id === id);
     if (result && !vendor.imagesInResults)
       for (const image of result.images ?? []) pictures.push(...picture(image, vendor));
-    return { type: "tool-result", toolCallId: sentId, toolName: name, output: outputOf(result, vendor) };
+    return { type: "tool-result", toolCallId: sentId, toolName: name, output: toolResultOutput(result, vendor) };
   });
   prompt.push({ role: "tool", content });
   if (pictures.length > 0) pictures.unshift({ type: "text", text: "The images of the results above:" });
@@ -145,7 +146,7 @@ function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly 
 
 const saidBy = perObject(({ text }: ToolResultPart) => (isBlankText(text) ? "(no output)" : wellFormed(text)));
 
-function outputOf(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
+function toolResultOutput(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
   if (!result) return { type: "error-text", value: "There is no result: the call was interrupted." };
   const said = saidBy(result);
   if (result.isError) return { type: "error-text", value: said };
@@ -171,7 +172,7 @@ function picture(image: { mime: string; base64: string }, vendor: Vendor): UserC
   return [{ type: "file", data: image.base64, mediaType: image.mime, providerOptions: ownDetail }];
 }
 
-/** The types of the Responses API require it. Other vendors read only options under their own name. */
+/** The Responses API requires this field. Other vendors only read options under their own name. */
 const ownDetail = { openai: { imageDetail: "auto" }, azure: { imageDetail: "auto" } };
 
 /** Returns a note for the model about an image that cannot be sent. */

@@ -11,7 +11,7 @@ import { isObject } from "../json/object.ts";
 import type { Fetch } from "../net/fetch.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { ToolCallPart } from "../protocol/message.ts";
-import { contextOf } from "../protocol/usage.ts";
+import { contextTokens } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
 import { type AnswerWatch, tooLong, watchAnswer } from "./answer-watch.ts";
@@ -49,7 +49,7 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
           ...(vendor.callIds && { includeRawChunks: true }),
           ...vendor.options(request),
         });
-        for await (const chunk of chunksOf(stream, { vendor, asked, watch, request })) {
+        for await (const chunk of readChunks(stream, { vendor, asked, watch, request })) {
           yield chunk;
           const message = chunk.type === "usage" && cutInput(chunk.usage, sent.length, asked);
           if (!message || said.has("cut")) continue;
@@ -85,7 +85,7 @@ function modelsOf(vendor: Vendor) {
   };
 }
 
-/** A side question offers no tools; a vendor may want to see the tools of the calls before it all the same. */
+/** Returns the tools to send. A side question offers none, but some vendors require the tools of earlier calls. */
 function offeredIn({ tools, messages }: ModelRequest, { needsTools }: Vendor): readonly ToolSpec[] {
   const hasCalls = () => messages.some(({ parts }) => parts.some(({ type }) => type === "tool_call"));
   return needsTools && tools.length === 0 && hasCalls() ? [noTool] : tools;
@@ -125,7 +125,7 @@ function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest, sent: { le
 
 /** Returns a warning if a server counts far fewer tokens than it was sent: it has dropped the beginning without an error. */
 function cutInput(usage: Usage, length: number, { vendorLabel, local }: RequestedModel): string | undefined {
-  const counted = contextOf({ ...usage, outputTokens: 0 });
+  const counted = contextTokens({ ...usage, outputTokens: 0 });
   const about = Math.round(length / 4);
   if (!local || counted < 1000 || counted > about * 0.4) return undefined;
   return `${vendorLabel} was sent about ${about} tokens and counted ${counted}: it seems to have cut the conversation to its context window. Give it a larger one (Ollama: OLLAMA_CONTEXT_LENGTH), or set contextTokens in courser.json to what it has.`;
@@ -139,11 +139,11 @@ function isRenamed(id: string, said: ReadonlySet<string | undefined>): boolean {
   return said.size > 0 && !said.has(undefined) && !said.has(id);
 }
 
-/** No valid answer is this long; a malfunctioning server can send without end. */
+/** The maximum size of an answer in bytes. No valid answer is this long, but a broken server may not stop. */
 const longestAnswer = 16 * 2 ** 20;
 const maxCalls = 1000;
 
-async function* chunksOf(
+async function* readChunks(
   stream: ReadableStream<LanguageModelV3StreamPart>,
   reading: StreamContext,
 ): AsyncGenerator<ModelChunk> {
@@ -155,16 +155,16 @@ async function* chunksOf(
   const details: unknown[] = [];
   /** The newest call: whether it is complete is known only when something follows it. */
   let call: LanguageModelV3ToolCall | undefined;
-  /** The tool of a call whose arguments are still arriving. */
+  /** The tool of the call whose arguments are still arriving. */
   let begun: string | undefined;
   let text = "";
-  /** The end of what was said, and whether another text begins after it. */
+  /** The end of the text received so far, and whether another text begins after it. */
   let spoken = "";
   let isNext = false;
   let said = false;
   let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
 
-  /** Ends the text at whatever follows, since packages end it late, some only with the whole answer. */
+  /** Ends the current text when something else follows, since SDK packages report its end late. */
   function* endText(): Generator<ModelChunk> {
     if (text) yield { type: "part", part: { type: "text", text } };
     text = "";
@@ -194,7 +194,7 @@ async function* chunksOf(
       case "text-delta": {
         if (!part.delta) break;
         yield* endCall();
-        // Several texts of one answer are paragraphs, not one word after the other.
+        // Separate texts within one answer are paragraphs.
         const words = isNext && !spoken.endsWith("\n") ? `\n\n${part.delta}` : part.delta;
         isNext = false;
         spoken = part.delta;
@@ -246,7 +246,7 @@ async function* chunksOf(
         if (isHarmless(part.error, reading)) break;
         throw part.error;
       default:
-        break; // argument deltas, sources: not needed
+        break; // other chunks, such as argument deltas and sources, are not needed
     }
   }
   yield* endText();
@@ -259,7 +259,7 @@ async function* chunksOf(
     yield { type: "part", part: { type: "thinking", text: "", opaque } };
   }
   if (cut !== undefined) yield { type: "cut", reason: cut, ...(broken !== undefined && { call: broken }) };
-  if (finish) yield { type: "usage", usage: usageOf(finish.usage) };
+  if (finish) yield { type: "usage", usage: convertUsage(finish.usage) };
   if (cut === undefined) judgeEnding(finish?.reason, said, reading);
 }
 
@@ -288,7 +288,8 @@ function callPart(call: LanguageModelV3ToolCall, vendor: Vendor): ToolCallPart {
 /** An unknown event, or a proper end mark without a finish reason, does not invalidate an answer. */
 function isHarmless(error: unknown, { vendor }: StreamContext): boolean {
   const { name, message, value } = (error ?? {}) as { name?: string; message?: string; value?: { error?: unknown } };
-  if (name === "AI_InvalidResponseDataError" && /without a finish reason/.test(message ?? "")) return true; // checked at the end
+  // a missing finish reason is checked at the end
+  if (name === "AI_InvalidResponseDataError" && /without a finish reason/.test(message ?? "")) return true;
   return name === "AI_TypeValidationError" && vendor.addsEvents === true && value?.error === undefined;
 }
 
@@ -341,7 +342,7 @@ function parsedArguments(input: string): unknown {
 }
 
 /** Counts tokens read from or written to the cache separately. */
-function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
+function convertUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
   const cacheReadTokens = inputTokens.cacheRead ?? 0;
   const cacheWriteTokens = inputTokens.cacheWrite ?? 0;
   return {

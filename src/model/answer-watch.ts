@@ -12,7 +12,7 @@ export type AnswerWatch = {
   fetch: Fetch;
   /** A successful status arrived: from here on a broken connection means a truncated answer. */
   readonly answered: boolean;
-  /** The last event of the stream arrived. */
+  /** Whether the last event of the stream has arrived. */
   readonly sawEndMark: boolean;
 };
 
@@ -79,7 +79,7 @@ async function firstCharacters(body: ReadableStream<Uint8Array>): Promise<string
   return text.slice(0, 4_000);
 }
 
-/** The first part of an error response says enough. */
+/** How many bytes of an error response are read. */
 const maxOfError = 64 * 1024;
 
 function limitedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
@@ -98,9 +98,9 @@ function limitedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Arra
   });
 }
 
-/** How long to wait after a finish reason: usage and an end mark usually follow at once. */
+/** How many milliseconds to wait after a finish reason for the usage and the end mark, which usually follow at once. */
 const finishMs = 3000;
-/** How long to wait for the end of the connection after the last event, so that it can be reused. */
+/** How many milliseconds to wait for the end of the response after its last event, to reuse the connection. */
 const closingMs = 250;
 
 function checkedBody(
@@ -142,7 +142,7 @@ function checkedBody(
       controller.enqueue(value);
       if (!lines.isOver) return;
       controller.close();
-      // The server may keep its connection open, but the answer is complete.
+      // End the answer even if the server keeps the connection open.
       earlier(reader.read(), closingMs, undefined).then(
         (end) => end ?? abandon(),
         () => {},

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Fields of a profile, and the variables that mean the same. */
+/** The fields of an AWS profile, with the environment variables that mean the same. */
 const variables = [
   ["aws_access_key_id", "AWS_ACCESS_KEY_ID"],
   ["aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"],
@@ -28,7 +28,7 @@ export function withAwsProfile(env: Environment): Environment {
 function section(file: string, names: ReadonlySet<string>): Map<string, string> {
   const fields = new Map<string, string>();
   let isIn = false;
-  for (const line of linesOf(file)) {
+  for (const line of readConfigLines(file)) {
     const [, name] = /^\s*\[\s*(.*?)\s*\]/.exec(line) ?? [];
     if (name !== undefined) isIn = names.has(name);
     const [, field, value] = /^(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
@@ -37,7 +37,7 @@ function section(file: string, names: ReadonlySet<string>): Map<string, string> 
   return fields;
 }
 
-function linesOf(file: string): string[] {
+function readConfigLines(file: string): string[] {
   try {
     return readFileSync(file, "utf8").split(/\r?\n/);
   } catch {

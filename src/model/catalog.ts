@@ -14,17 +14,17 @@ export type VendorRow = {
   baseUrl: string;
   /** Variables that may contain the key; the first that is set is used. If empty, no key is needed. */
   keyVariables: readonly string[];
-  /** The prefix of its keys, if they have one. */
+  /** The prefix of the vendor's keys, if they have one. */
   keyPrefix?: string;
-  /** The variable that overrides the server's address. */
+  /** The environment variable that overrides the server's address. */
   baseUrlVariable?: string;
-  /** The model to use if only this vendor's key is known. */
+  /** The model to use if the user has a key of this vendor only. */
   defaultModel?: string;
-  /** Instead of `defaultModel`, a model line: the newest of the catalog is used. `*` stands for the version. */
+  /** In place of `defaultModel`, a pattern for ids: the newest matching model is used. `*` stands for the version. */
   defaultLine?: string;
-  /** The server runs on this machine. */
+  /** Whether the server runs on this machine. */
   local?: true;
-  /** An OpenAI-compatible server that expects thinking back as `reasoning_content`; others refuse the field. */
+  /** Whether an OpenAI-compatible server expects thinking back as `reasoning_content`. Others refuse the field. */
   takesThinking?: true;
 };
 
@@ -104,7 +104,7 @@ export const vendors: readonly VendorRow[] = [
 ];
 
 export type ModelRow = {
-  /** The id that users type and `models` prints. */
+  /** The id that users type and that `models` prints. */
   id: string;
   aliases: readonly string[];
   vendor: string;
@@ -113,7 +113,7 @@ export type ModelRow = {
   name: string;
   /** The most tokens of one answer, thinking included. If absent, the vendor applies its own limit. */
   outputTokens?: number;
-  /** Set, like `price`, only if the price table lacks it. */
+  /** The size of the context window. Like `price`, it is only set if the price table lacks the model. */
   contextTokens?: number;
   price?: Price;
 };
@@ -121,7 +121,7 @@ export type ModelRow = {
 const K = 1_000;
 const M = 1_000_000;
 
-/** Names, and facts that the price table lacks. */
+/** The built-in models: their names, and what the price table does not contain. */
 export const models: readonly ModelRow[] = [
   claude("4.5", "sonnet", "sonnet-4.5"),
   claude("4.6", "sonnet", "sonnet-4.6"),
@@ -177,7 +177,7 @@ export const models: readonly ModelRow[] = [
   row("grok-4.5", "", "xai", "grok-4.5", "Grok 4.5"),
   row("grok-code-fast-1", "grok-code-fast grok-code", "xai", "grok-code-fast-1", "Grok Code Fast"),
   row("deepseek-v4-pro", "deepseek deepseek-v4", "deepseek", "deepseek-v4-pro", "DeepSeek V4 Pro"),
-  // The vendor serves its older names with this model.
+  // The vendor serves its older model names with this model.
   row(
     "deepseek-v4-flash",
     "deepseek-chat deepseek-reasoner deepseek-r1 deepseek-v3 deepseek-v3.1 deepseek-v3.2",
@@ -230,7 +230,7 @@ export function defaultModelOf(vendor: VendorRow): string | undefined {
   if (vendor.defaultModel) return `${vendor.name}/${vendor.defaultModel}`;
   const newest = vendor.defaultLine === undefined ? undefined : newestOf(vendor.defaultLine);
   if (!newest || newest.vendor === vendor.name) return newest?.id;
-  // Vendors that resell others' models write the version with a dot.
+  // Vendors that resell Claude models write the version with a dot.
   return `${vendor.name}/${newest.vendor}/${newest.model.replace(/-(\d+)-(\d+)$/, "-$1.$2")}`;
 }
 

@@ -2,7 +2,7 @@
 import type { Message, Part } from "../protocol/message.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
-/** How often one answer is continued. */
+/** How many times a truncated answer is continued. */
 const maxContinuations = 8;
 
 export function withContinuation(provider: Provider): Provider {
@@ -21,12 +21,12 @@ export function withContinuation(provider: Provider): Provider {
         if (!cut) return;
         saidSoFar.cut = cut;
         if (cut.reason === "model_context_window_exceeded") {
-          // The text so far is discarded: the model repeats it once the conversation is shorter.
+          // Discard the text received so far: the model repeats it once the conversation is shorter.
           yield { type: "retry", attempt: round + 1, reason: describeCut(cut), delayMs: 0 };
           throw new ModelError("MODEL_OVERFLOW", `The conversation is too long for ${request.model}: ${cut.reason}`);
         }
         if (saidSoFar.hasCalls) {
-          // They are run, and the model continues with their results.
+          // Complete calls are run, and the model continues with their results.
           yield* saidSoFar.end();
           return yield notice(`${describeCut(cut)} Its complete calls are run, and it goes on from there.`);
         }
@@ -83,7 +83,7 @@ async function* oneAnswer(
   said: SaidSoFar,
 ): AsyncGenerator<ModelChunk, Cut | undefined> {
   if (said.cut?.call !== undefined && said.open !== "" && !said.open.endsWith("\n")) {
-    // After a broken call the model does not continue its text: it begins another paragraph.
+    // After an incomplete call the model starts a new paragraph instead of continuing its text.
     said.open += "\n\n";
     yield { type: "text", text: "\n\n" };
   }
@@ -110,14 +110,14 @@ async function* oneAnswer(
       }
       yield chunk;
       if (chunk.type !== "retry") continue;
-      // Only the parts of this round are discarded; those of earlier rounds stay.
+      // Discard only the parts of this round, and keep those of earlier rounds.
       said.parts.splice(0, said.parts.length, ...before.parts);
       said.open = before.open;
       said.grew = false;
       yield* said.again();
     }
   } catch (error) {
-    // If the model adds nothing when asked for the rest, the answer was complete.
+    // If the model adds nothing when it is asked to continue, the answer was complete.
     const isOver = error instanceof ModelError && error.code === "MODEL_EMPTY" && said.cut && !said.cut.call;
     if (!isOver) throw error;
   }

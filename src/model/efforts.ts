@@ -4,7 +4,7 @@ import { reasoningEfforts } from "../protocol/run.ts";
 import type { WireKind } from "./catalog.ts";
 import type { Effort } from "./provider.ts";
 
-/** The first matching row is used. */
+/** The effort levels of models, by their id. The first matching row is used. */
 const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string][]>> = {
   // https://platform.claude.com/docs/en/build-with-claude/effort
   anthropic: [
@@ -54,13 +54,13 @@ const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string]
 
 /** Returns undefined for an unknown model: any level is then passed on. */
 export function effortsOf(kind: string, model: string): readonly Effort[] | undefined {
-  const rows = levels[wireOf(kind, model)];
+  const rows = levels[makerApi(kind, model)];
   const row = rows?.find(([names]) => names.test(model.toLowerCase()));
   return row && reasoningEfforts.filter((effort) => row[1].split(" ").includes(effort));
 }
 
-/** Cloud vendors serve the models of others. */
-function wireOf(kind: string, model: string): WireKind {
+/** Returns the API of the vendor that made the model, which cloud vendors resell. */
+function makerApi(kind: string, model: string): WireKind {
   if (kind === "azure") return "openai";
   if (kind !== "bedrock" && kind !== "vertex") return kind as WireKind;
   return /claude/.test(model) ? "anthropic" : kind === "vertex" ? "google" : kind;
@@ -68,7 +68,7 @@ function wireOf(kind: string, model: string): WireKind {
 
 type Thinking = { kind: string; modelId: string; displayName: string; effort?: Effort | undefined };
 
-/** Throws if the model does not have this level. */
+/** Throws if the model does not support this effort level. */
 export function checkEffort({ kind, modelId, displayName, effort }: Thinking): void {
   const known = effort && effortsOf(kind, modelId);
   if (!known || known.includes(effort)) return;
@@ -78,7 +78,7 @@ export function checkEffort({ kind, modelId, displayName, effort }: Thinking): v
 
 /** Claude models from 4.6 on decide themselves how long to think; their vendor's CLI defaults to medium. */
 export function defaultEffort({ kind, modelId }: Pick<Thinking, "kind" | "modelId">): Effort | undefined {
-  return wireOf(kind, modelId) === "anthropic" && /claude/.test(modelId) && judgesForItself(modelId)
+  return makerApi(kind, modelId) === "anthropic" && /claude/.test(modelId) && judgesForItself(modelId)
     ? "medium"
     : undefined;
 }

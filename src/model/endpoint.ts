@@ -11,9 +11,9 @@ import type { EndpointSettings, ModelChoice } from "./resolve.ts";
 export type ServerRow = VendorRow & {
   headers?: Readonly<Record<string, string>>;
   moved?: boolean;
-  /** A program that prints a bearer token. */
+  /** A command that prints a bearer token for the server. */
   tokenCommand?: string;
-  /** Tags in its text mark thinking and calls. */
+  /** Whether tags in the text of answers mark thinking and tool calls. */
   textChannels?: boolean;
 };
 
@@ -91,7 +91,8 @@ export function movedUrl(vendor: VendorRow, choice: ModelChoice): string {
       `${vendor.baseUrlVariable} is not an http or https address. Correct or unset it.`,
     );
   const url = new URL(text);
-  // OLLAMA_HOST also says where the server listens; 0.0.0.0 means every address, including this machine's.
+  // OLLAMA_HOST may contain the address that the server listens on. 0.0.0.0 means all addresses, including this
+  // machine's.
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (vendor.local && !url.port) url.port = new URL(vendor.baseUrl).port;
   if (url.pathname === "/") url.pathname = new URL(vendor.baseUrl).pathname;
@@ -109,19 +110,20 @@ function filledIn({ name, baseUrl }: VendorRow, { env }: ModelChoice): string {
   });
 }
 
-/** Merges the headers from courser.json and -H. */
+/** Merges the headers from courser.json with those of the -H flag. */
 export function headersOf(choice: ModelChoice, base: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = { ...base };
   for (const line of choice.headerFlags ?? []) {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n]*)$/.exec(line.trim()) ?? [];
     if (!name || value === undefined)
-      throw new UserError("USAGE", "--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'"); // the value may be a key
+      // do not print the header's value, which may be a key
+      throw new UserError("USAGE", "--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'");
     headers[name.toLowerCase()] = value.trim();
   }
   return headers;
 }
 
-/** Whether the address is on this machine. */
+/** Returns whether a URL points to this machine. */
 export function isLocal(url: string): boolean {
   return isLoopback(new URL(url).hostname);
 }

@@ -1,9 +1,9 @@
 // EventLines: parses a model's event stream line by line as it passes, to detect its end and lines that are too long.
 
 const longestLine = 16 * 2 ** 20;
-/** How much of a line is needed to recognise it. */
+/** How many characters of a line are needed to recognise it. */
 const headLength = 120;
-/** How much of the end of a chunk is searched for a finish reason. */
+/** How many characters at the end of a chunk are searched for a finish reason. */
 const tailLength = 4096;
 
 const lastEvent = /^(event:\s*|data:\s*\{\s*"type":\s*")(message_stop|response\.(completed|incomplete|failed))\b/;
@@ -11,11 +11,11 @@ const endMark = /^data:\s*\[DONE\]\s*$/;
 const finishReason = /"finish_?reason":\s*"/i;
 
 export class EventLines {
-  /** The last event arrived: nothing more can follow. */
+  /** Whether the last event has arrived. */
   isOver = false;
-  /** The model gave a finish reason, after which some servers send nothing more. */
+  /** Whether a finish reason has arrived, after which some servers send nothing more. */
   mayBeOver = false;
-  /** A line exceeded the limit. */
+  /** Whether a line exceeded the size limit. */
   isTooLong = false;
   #head = "";
   #length = 0;
@@ -29,7 +29,7 @@ export class EventLines {
       from = at + 1;
     }
     this.#receive(chunk.subarray(from));
-    // The end mark needs no line break, since nothing can follow it.
+    // Do not wait for a line break after the end mark, since nothing follows it.
     if (endMark.test(this.#head)) this.isOver = true;
     this.mayBeOver = finishReason.test(decodeLatin1(chunk.subarray(-tailLength)));
   }

@@ -12,17 +12,17 @@ export type RequestedModel = {
   vendorLabel: string;
   model: string;
   local: boolean;
-  /** What to type if the key is refused. */
+  /** Advice for the case that the key is refused: what to type. */
   keyAdvice: string;
-  /** The key was saved by `login`. */
+  /** Whether the key was saved by `login`. */
   isLogin?: boolean;
-  /** Values that no message may show. */
+  /** Secrets that must not appear in messages. */
   secrets: readonly string[];
-  /** The name this program was started as. */
+  /** The name by which this program was started. */
   program: string;
 };
 
-/** What is known of the exchange when it failed. `answered`: a successful status had arrived. */
+/** The state of a request that failed. `answered` means that a successful status had arrived. */
 export type HttpExchange = { signal: AbortSignal; answered: boolean };
 
 export function toModelError(error: unknown, asked: RequestedModel, exchange: HttpExchange): ModelError {
@@ -71,7 +71,7 @@ function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange)
   const inside = /^AI_TypeValidationError/.test(name)
     ? (fields.value as { error?: unknown } | undefined)?.error
     : undefined;
-  if (inside !== undefined) return fromStatus(statusOf(inside as ErrorFields) ?? 500, messageIn(inside), {}, asked);
+  if (inside !== undefined) return fromStatus(httpStatus(inside as ErrorFields) ?? 500, messageIn(inside), {}, asked);
   if (/^AI_(TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error/.test(name)) {
     return {
       code: "MODEL_BAD_RESPONSE",
@@ -84,9 +84,9 @@ function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange)
       message: `${asked.vendorLabel} cannot be asked this: ${shortenMessage(String(fields.message), asked)}`,
     };
   }
-  const status = statusOf(fields);
+  const status = httpStatus(fields);
   if (status === undefined && error instanceof Error && !/^AI_/.test(name)) {
-    // A broken frame of Bedrock's is a plain error.
+    // A damaged frame from Bedrock is reported as a plain Error.
     const code = exchange.answered && name === "Error" ? "MODEL_BAD_RESPONSE" : "INTERNAL";
     return { code, message: `Asking ${asked.vendorLabel} failed: ${error.message}` };
   }
@@ -261,7 +261,7 @@ function isUnknownModel(text: string): boolean {
   );
 }
 
-function statusOf(error: ErrorFields): number | undefined {
+function httpStatus(error: ErrorFields): number | undefined {
   for (const value of [error.statusCode, error.code, error.status]) {
     const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
     if (typeof status === "number" && status >= 300 && status < 600) return status;
@@ -277,14 +277,14 @@ function statusOf(error: ErrorFields): number | undefined {
   return /error|fail/.test(kind) ? 500 : undefined;
 }
 
-/** Extracts the message from an error body of any shape. */
+/** Returns the message in an error response of any format. */
 function bodyText(body: string): string {
   const trimmed = body.trim();
   if (!trimmed) return "";
   try {
     return messageIn(JSON.parse(trimmed));
   } catch {
-    // For an HTML page, the title says most.
+    // For an HTML page, use its title.
     const title = /<title[^>]*>([^<]*)<\/title>/i.exec(trimmed)?.[1];
     return (title ?? trimmed.replace(/<[^>]*>/g, " ")).trim();
   }

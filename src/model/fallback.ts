@@ -11,16 +11,16 @@ import {
 } from "./provider.ts";
 import { Refused } from "./refused.ts";
 
-/** A model that may answer. */
+/** A model that can be asked, as first choice or as fallback. */
 export type ModelCandidate = {
   /** The name of its vendor. */
   id: string;
   displayName: string;
-  /** The vendor's id; by default the model of the request. */
+  /** The vendor's id of the model; by default the model of the request. */
   modelId?: string;
   effort?: Effort;
   modelInfo?: ModelInfo;
-  /** Returns one provider per key, best first. */
+  /** Opens the model. Returns one provider per key, best first. */
   open(): Promise<readonly Provider[]>;
 };
 
@@ -28,10 +28,10 @@ export type ModelCandidate = {
 export type Fallback = { name: string; resolve(): ModelCandidate };
 
 export type RetryOptions = {
-  /** How often the same model is retried; default 3. */
+  /** How many times the same model is retried; 3 by default. */
   retries?: number;
   fallbacks?: readonly Fallback[];
-  /** How much of the run's time limit is left; undefined if there is none. */
+  /** Returns how many milliseconds of the run's time limit are left; undefined if it has none. */
   timeLeft?(): number | undefined;
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
   /** Returns a number between 0 and 1. */
@@ -42,11 +42,11 @@ export type RetryOptions = {
 const longestWaitMs = 60 * 60_000;
 /** The most that is added to the wait a server asks for, so that its clients do not all return at once. */
 const maxExtraMs = 5_000;
-/** How often a model is retried after an empty answer. */
+/** How many times a model is retried after an empty answer. */
 const maxEmptyAnswers = 2;
 const firstPauseMs = 500;
 const longestPauseMs = 20_000;
-/** How long a rate-limited key is paused if the vendor does not say. */
+/** How many milliseconds a rate-limited key is not used if the vendor does not say. */
 const keyRestMs = 60_000;
 
 export function withRetries(primary: ModelCandidate, options: RetryOptions = {}): Provider {
@@ -77,7 +77,7 @@ export function withRetries(primary: ModelCandidate, options: RetryOptions = {})
         if (state.shown) yield { type: "retry", attempt: 1, reason: failure.message, delayMs: 0 };
         state.shown = false;
         const reason = `${next.displayName} answers instead of ${active.displayName}: ${failure.message}`;
-        active = next; // for all later requests too, which would only fail the same way
+        active = next; // use the fallback for all later requests too, which would fail in the same way
         refused = new Refused();
         yield { type: "model", model: next.displayName, reason, ...(next.modelInfo && { info: next.modelInfo }) };
       }
@@ -117,7 +117,7 @@ function forCandidate({ effort: _ofPrimary, ...request }: ModelRequest, candidat
 
 type Context = { keys: KeyRests; state: { shown: boolean }; options: RetryOptions };
 
-/** Yields the answer, or returns why there is none. */
+/** Asks one model. Yields its answer, or returns the error. */
 async function* askCandidate(
   providers: readonly Provider[],
   request: ModelRequest,
@@ -183,11 +183,11 @@ async function* askCandidate(
   }
 }
 
-/** Which keys (one provider each) are set aside, and until when: for good if refused, for a while if rate limited. */
+/** Keeps track of keys (one provider each) that are not used: for good if refused, for a while if rate limited. */
 class KeyRests {
   readonly #until = new Map<Provider, number>();
 
-  /** If all were refused, they are tried again with the next request: a server may have been repaired meanwhile. */
+  /** Makes refused keys available again if all were refused, since the server may have been repaired. */
   giveAnotherChance(providers: readonly Provider[]): void {
     if (!this.best(providers)) this.#until.clear();
   }
@@ -213,7 +213,7 @@ function seconds(ms: number): string {
   return `${Math.max(0, Math.ceil(ms / 1000))} s`;
 }
 
-/** A retry with another key, without waiting. */
+/** Returns the notice of a retry with another key, which starts without a delay. */
 function atOnce(attempt: number, reason: string): ModelChunk {
   return { type: "retry", attempt, reason, delayMs: 0 };
 }

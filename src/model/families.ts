@@ -36,9 +36,9 @@ const families: readonly Family[] = [
   },
   { begins: /^(?:gpt|chatgpt|codex)-|^o\d/, vendor: "openai", suffixes: [...levels, "thinking", "fast"] },
   { begins: /^gemini-/, vendor: "google", suffixes: [...levels, "thinking"] },
-  // grok-4-fast is a model name: "fast" is not a suffix here.
+  // "fast" is part of a model's name here (grok-4-fast), not a suffix.
   { begins: /^grok-/, vendor: "xai", suffixes: [...levels, "thinking"] },
-  // kimi-k2-thinking, qwen3-…-thinking and qwen3-max are models.
+  // These are names of models, not suffixes: kimi-k2-thinking, qwen3-…-thinking and qwen3-max.
   { begins: /^kimi-/, vendor: "moonshot", suffixes: levels },
   { begins: /^qwen/, vendor: "alibaba", suffixes: levels.filter((level) => level !== "max") },
   { begins: /^deepseek-/, vendor: "deepseek", suffixes: [...levels, "thinking"] },
@@ -66,7 +66,7 @@ export function withoutSuffixes(name: string, taken: readonly string[]): { base:
   for (;;) {
     const at = base.lastIndexOf("-");
     const suffix = base.slice(at + 1);
-    // gpt-5.1-codex-max is a model, not an effort of another.
+    // gpt-5.1-codex-max is the name of a model: "max" is not an effort.
     const isPart = at <= 0 || base.endsWith("-codex-max");
     const meaning = !isPart && taken.includes(suffix) ? suffixes.get(suffix) : undefined;
     if (meaning === undefined) break;

@@ -39,7 +39,7 @@ export function fitTools(
   return { tools: fitting.slice(0, maxTools), leftOut };
 }
 
-/** Made once, so that requests of one conversation contain the same schema. */
+/** Cached per schema, so that all requests of a conversation contain the same object. */
 const whole = perObject((schema: object) => objectSchema(wellFormed(schema) as JsonObject, false));
 const flat = perObject((schema: object) => objectSchema(wellFormed(schema) as JsonObject, true));
 const typed = perObject((schema: object) => typedSchema(whole(schema)));
@@ -76,13 +76,13 @@ function objectSchema(root: JsonObject, isFlat: boolean): JsonObject {
   };
 }
 
-/** Older drafts keep definitions under another name. */
+/** Returns the definitions of a schema. Older drafts have them under another name. */
 function definitionsOf(root: JsonObject): JsonObject {
   const kept = (name: string) => (isObject(root[name]) ? root[name] : {});
   return { ...kept("definitions"), ...kept("$defs") };
 }
 
-/** The schema and depth, how often a reference was replaced by its target, and which references the place is inside of. */
+/** A position in a schema: its depth, how many references were expanded, and which references contain it. */
 type Place = {
   root: JsonObject;
   depth: number;
@@ -101,7 +101,7 @@ function gather(schema: unknown, fields: Map<string, unknown[]>, place: Place): 
     if (field !== false) fields.set(name, [...(fields.get(name) ?? []), cleaned(field, place)]);
   }
   const inner = (each: unknown) => gather(each, fields, deeper(place));
-  const reference = typeof schema["$ref"] === "string" ? [targetOf(schema["$ref"], place.root)] : [];
+  const reference = typeof schema["$ref"] === "string" ? [referenceTarget(schema["$ref"], place.root)] : [];
   for (const part of [...reference, ...listIn(schema["allOf"])]) for (const name of inner(part)) required.add(name);
   for (const alternatives of [listIn(schema["anyOf"]), listIn(schema["oneOf"])]) {
     const named = alternatives.map(inner);
@@ -139,23 +139,26 @@ function cleaned(schema: unknown, above: Place): unknown {
     else if (keyword === "type") Object.assign(made, typeIn(value));
     else if (!unwanted.has(keyword) && isSaid(keyword, value, place.root)) made[keyword] = value;
   }
-  return { ...made, ...itemsOf(schema, made, place), ...bounds(schema) };
+  return { ...made, ...convertItems(schema, made, place), ...bounds(schema) };
 }
 
-/** A reference to a definition stays if it stands alone. Otherwise its target is written here, unless it contains this place. */
+/**
+ * Resolves a reference. It is kept if nothing is beside it. Otherwise it is replaced by its target, unless that
+ * contains this position.
+ */
 function resolveReference({ $ref: reference, ...rest }: JsonObject, place: Place): unknown {
   if (typeof reference !== "string") return cleaned(rest, place);
   const isAlone = Object.keys(rest).length === 0;
   const isInside = place.inside.includes(reference);
   const isKept = !place.isFlat && (isAlone || isInside) && isDefinition(reference, place.root);
   if (isKept) return { $ref: reference.replace("#/definitions/", "#/$defs/") };
-  const target = targetOf(reference, place.root);
+  const target = referenceTarget(reference, place.root);
   const isWritten = isObject(target) && !isInside && target !== place.root && place.inlined.count++ < maxInlined;
   return cleaned(isWritten ? { ...target, ...rest } : rest, { ...place, inside: [...place.inside, reference] });
 }
 
-/** A schema may refer to itself by its own address. */
-function targetOf(reference: string, root: JsonObject): unknown {
+/** Returns the target of a reference. A schema may refer to itself by its own address. */
+function referenceTarget(reference: string, root: JsonObject): unknown {
   const address = String(root["$id"] ?? "");
   return resolveRef(root, reference.startsWith(`${address}#`) ? reference.slice(address.length) : reference);
 }
@@ -187,8 +190,8 @@ function typeIn(value: unknown): JsonObject {
   return { type: known.length === 1 ? known[0] : known };
 }
 
-/** A tuple is now `prefixItems`, and an array needs `items`. */
-function itemsOf(schema: JsonObject, { type, prefixItems }: JsonObject, place: Place): JsonObject {
+/** Converts tuples to `prefixItems`, and adds `items` to arrays, which need it. */
+function convertItems(schema: JsonObject, { type, prefixItems }: JsonObject, place: Place): JsonObject {
   const { items, additionalItems } = schema;
   if (Array.isArray(items)) {
     const rest = additionalItems === undefined ? {} : cleaned(additionalItems, place);
@@ -199,7 +202,7 @@ function itemsOf(schema: JsonObject, { type, prefixItems }: JsonObject, place: P
   return isArray ? { items: {} } : {};
 }
 
-/** In draft 4 a flag excludes the bound itself; now the excluded bound has its own keyword. */
+/** Converts exclusive bounds: draft 4 has a flag beside the bound, later drafts a keyword of its own. */
 function bounds(schema: JsonObject): JsonObject {
   return {
     ...(schema["exclusiveMinimum"] === true && { exclusiveMinimum: schema["minimum"] }),

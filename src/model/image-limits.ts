@@ -4,7 +4,7 @@ import type { Message, Part } from "../protocol/message.ts";
 
 type Image = { mime: string; base64: string };
 
-/** As vendors count: in characters of Base64, and in pixels of the longer side. */
+/** The maximum size of an image, counted like vendors do: in characters of Base64, and in pixels of the longer side. */
 const largest = 5 * 1024 * 1024;
 const longestSide = 8000;
 const largestTogether = 3 * largest;
@@ -16,10 +16,10 @@ export function imageProblem(image: Image): string | undefined {
   return side > longestSide ? `${side} pixels are more than ${longestSide}; make it smaller and look again` : undefined;
 }
 
-const longestSideOf = perObject(({ base64 }: Image) => Math.max(...sizeOf(Buffer.from(base64, "base64"))));
+const longestSideOf = perObject(({ base64 }: Image) => Math.max(...imageSize(Buffer.from(base64, "base64"))));
 
 /** Reads width and height; zeros if they are not found. */
-function sizeOf(bytes: Buffer): [width: number, height: number] {
+function imageSize(bytes: Buffer): [width: number, height: number] {
   if (bytes.length < 30) return [0, 0];
   if (bytes[0] === 0x89) return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   if (bytes[0] === 0x47) return [bytes.readUInt16LE(6), bytes.readUInt16LE(8)];
@@ -32,7 +32,7 @@ function sizeOf(bytes: Buffer): [width: number, height: number] {
   return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
 }
 
-/** The size is in the frame's header, behind any number of other segments. */
+/** Returns the size of a JPEG, which is in the frame header after any number of other segments. */
 function jpegSize(bytes: Buffer): [width: number, height: number] {
   for (let at = 2; at + 9 < bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
     const marker = bytes[at + 1]!;
@@ -63,7 +63,7 @@ export function withNewestImages(messages: readonly Message[], most: number): re
   });
 }
 
-/** Returns how many of the oldest are left out. */
+/** Returns how many of the oldest images must be omitted. */
 function excessCount(images: readonly Image[], most: number, newest: number): number {
   let bytes = 0;
   const at = images.findLastIndex(({ base64 }, index) => {

@@ -17,7 +17,7 @@ export function keyList(
     [place.vendor && savedKey(choice, place.vendor), "login"],
   ];
   const usable = found.filter((each): each is [string, ApiKeySource] => each[0] !== undefined);
-  // A key on the command line is meant for this run: no other key replaces it.
+  // Use only the key from the command line, if there is one.
   const tried = ownKey(choice.apiKeyFlag) ? usable.slice(0, 1) : usable;
   return { all: [...new Set(tried.map(([key]) => key))], source: tried[0]?.[1] ?? givenSource(choice) };
 }
@@ -25,7 +25,7 @@ export function keyList(
 /** Reports whether a key was given, even if the model needs none; readers of the stream want to know. */
 export function givenSource({ apiKeyFlag, env }: ModelChoice): ApiKeySource {
   if (firstText(apiKeyFlag)) return "flag";
-  // The id of a key that signs requests is often set for other programs.
+  // AWS key ids are not listed, since they are often set for other programs.
   const variables = ["CURSOR_API_KEY", ...vendors.flatMap(({ keyVariables }) => keyVariables)].filter(
     (name) => !name.endsWith("_ID"),
   );
@@ -37,7 +37,7 @@ export function isForeignKey(key: string): boolean {
   return /^(key|crsr)_/.test(key);
 }
 
-/** CURSOR_API_KEY, which may be any vendor's key. */
+/** Returns the value of CURSOR_API_KEY, which may be the key of any vendor. */
 export function foreignKey(choice: ModelChoice): string | undefined {
   return ownKey(choice.env["CURSOR_API_KEY"]);
 }

@@ -11,7 +11,7 @@ import type { ModelChoice, ResolvedModel } from "./resolve.ts";
 export const hostedContext = 128_000;
 const localContext = 32_000;
 
-/** `model` is the vendor's own id, if another name was given. */
+/** What is known about a model. `model` is the vendor's own id, if the user gave another name. */
 export type KnownModelInfo = { effort?: Effort | undefined; row?: ModelRow; name?: string; model?: string };
 
 /**
@@ -43,7 +43,7 @@ type ModelAt = { server: Pick<ServerRow, "name" | "local">; model: string; row?:
 export function modelLimits({ prices }: Pick<ModelChoice, "prices">, at: ModelAt): ModelLimits {
   const { server, row, local } = at;
   const listed = listedAt(prices ?? priceTable, at);
-  // An open-weights model served on this machine costs nothing.
+  // Open-weights models that are served on this machine cost nothing.
   const isOwn = server.local === true || (local && !closed.has(row?.vendor ?? ""));
   const price = listed?.price ?? (isOwn ? undefined : row?.price);
   const contextTokens = listed?.contextTokens ?? row?.contextTokens ?? (local ? localContext : hostedContext);
@@ -51,7 +51,7 @@ export function modelLimits({ prices }: Pick<ModelChoice, "prices">, at: ModelAt
   return { contextTokens, ...(outputTokens && { outputTokens }), ...(price && { price }) };
 }
 
-/** Vendors whose models run nowhere else. */
+/** Vendors whose models are not available for local servers. */
 const closed: ReadonlySet<string> = new Set(["anthropic", "openai", "google"]);
 
 function listedAt(table: PriceTable, { server, model, row, local }: ModelAt): ListedPrice | undefined {
@@ -64,21 +64,21 @@ function listedAt(table: PriceTable, { server, model, row, local }: ModelAt): Li
   return listedPrice(table, maker, row?.model ?? lastName(model), today);
 }
 
-/** Cloud vendors that use the price list of another. */
+/** Cloud vendors, with the vendor whose price list applies to them. */
 const listOf: Readonly<Record<string, string>> = { azure: "openai", vertex: "google" };
 
 function lastName(named: string): string {
   return named.slice(named.lastIndexOf("/") + 1);
 }
 
-/** The date of the price data, as YYYY-MM-DD. */
+/** Returns the date of the price data, as YYYY-MM-DD. */
 export function pricesAsOf({ prices }: Pick<ModelChoice, "prices">): string {
   return (prices ?? priceTable).asOf;
 }
 
 const free = { input: 0, output: 0 };
 
-/** Models on this machine are free, except behind a local server that stands in for a paid vendor. */
+/** Returns the price of a model. Models on this machine are free, unless the local server forwards to a paid vendor. */
 export function priceOf({ price, local, kind, vendor }: ResolvedModel): Price | undefined {
   const isBuiltIn = kind === "offline" || kind === "script" || kind === "replay";
   const row = findVendor(vendor);
@@ -86,7 +86,7 @@ export function priceOf({ price, local, kind, vendor }: ResolvedModel): Price | 
   return price ?? (isFree ? free : undefined);
 }
 
-/** The user's settings for a model. */
+/** The user's settings for one model. */
 export type ModelSettings = {
   contextTokens?: number;
   outputTokens?: number;
@@ -107,7 +107,7 @@ export function withSettings({ models, headerFlags }: ModelChoice, model: Resolv
   if (!entry) return model;
   const { effort, headers, ...limits } = entry;
   const chosen = model.effort ?? effort;
-  // Headers from the command line win.
+  // Headers from the command line take precedence.
   const merged = { ...model.headers, ...headers, ...((headerFlags?.length ?? 0) > 0 && model.headers) };
   return { ...model, ...limits, ...(chosen && { effort: chosen }), headers: merged };
 }

@@ -9,7 +9,7 @@ export type ModelServer = {
   kind: WireKind;
   baseUrl: string;
   key?: string | undefined;
-  /** A program that prints a bearer token. */
+  /** A command that prints a bearer token for the server. */
   tokenCommand?: string | undefined;
   runCommand?: RunCommand;
   env: Readonly<Record<string, string | undefined>>;
@@ -35,7 +35,7 @@ export async function listServerModels(server: ModelServer): Promise<ServerList>
     return { unreachable: (error as Error).message };
   }
   if (response.status === 401 || response.status === 403) return { refused: `HTTP ${response.status}` };
-  // Some vendors answer a wrong key as a bad request.
+  // Some vendors answer a wrong key with status 400.
   if (response.status === 400 && /api.?key/i.test(text)) return { refused: `HTTP ${response.status}` };
   if (!response.ok) return { unreachable: `HTTP ${response.status}` };
   return { models: idsIn(tryParse(text)) };

@@ -8,29 +8,29 @@ import type { ScriptPlace } from "./scripted.ts";
 import type { RunCommand } from "./token.ts";
 
 export type ProviderOptions = {
-  /** How often a request is retried; default 3. */
+  /** How many times a request is retried; 3 by default. */
   retries?: number;
   /** Waits between two attempts. */
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
-  /** How much of the run's time limit is left; undefined if there is none. */
+  /** Returns how many milliseconds of the run's time limit are left; undefined if it has none. */
   timeLeft?(): number | undefined;
   /** Time limit until an answer begins; default 120 s, for a server on this machine half an hour. */
   timeoutMs?: number;
-  /** Longest silence within an answer; default 120 s. */
+  /** The longest silence within an answer, in milliseconds; 120,000 by default. */
   idleMs?: number;
-  /** Runs programs that print tokens. */
+  /** Runs commands that print tokens. */
   runCommand?: RunCommand;
-  /** Models to ask, in order, if the first cannot answer. */
+  /** Models to ask, in this order, if the first cannot answer. */
   fallbackModels?: readonly string[];
-  /** Do not verify the server's certificate. */
+  /** Whether to skip the verification of the server's certificate. */
   insecure?: boolean;
   /** The name this program was started as; `version` is its version. */
   program?: string;
   version?: string;
   sessionId?: string;
-  /** How many replies the conversation has had: a script continues after them. Default 0. */
+  /** How many replies the conversation already has; a script continues after them. Default 0. */
   repliesGiven?: number;
-  /** Where the chat stores its position in a script that continues when the chat is resumed. */
+  /** Where the chat stores its position in a script, so that it can be resumed there. */
   scriptPlace?: ScriptPlace;
 };
 

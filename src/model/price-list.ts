@@ -1,7 +1,7 @@
 // Finds a model's price and context window in a compact table, which `reduce-prices.ts` creates.
 import type { Price } from "./prices.ts";
 
-/** One string of rows per vendor. `asOf` is the date of the data. */
+/** Prices of models: one string of rows per vendor. `asOf` is the date of the data. */
 export type PriceTable = { asOf: string; vendors: Readonly<Record<string, string>> };
 
 export type ListedPrice = { contextTokens?: number; price: Price };

@@ -9,7 +9,7 @@ type Amounts = { input: number; output: number; cacheRead?: number; cacheWrite?:
  */
 export type Price = Amounts & { above?: Amounts & { tokens: number } };
 
-/** Returns US dollars for one request. */
+/** Returns the cost of one request in US dollars. */
 export function costOf(usage: Usage, { above, ...base }: Price): number {
   const sent = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const price = above && sent > above.tokens ? above : base;

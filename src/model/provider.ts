@@ -20,24 +20,24 @@ export type ModelRequest = {
   effort?: Effort;
   /** The id of the chat that the request belongs to; absent if it belongs to none. */
   agent?: string;
-  /** Set if something other than the next reply is wanted: a summary of older turns, or an answer beside the conversation. */
+  /** Set if the request is not for the next reply of the conversation: a summary of older turns, or a side question. */
   purpose?: "summary" | "aside";
 };
 
 export type ModelChunk =
-  | { type: "text" | "thinking"; text: string } // deltas, for display
-  | { type: "part"; part: Part } // a finished part, in order, for the record
+  | { type: "text" | "thinking"; text: string } // a delta, for display
+  | { type: "part"; part: Part } // a complete part, to be stored
   | { type: "usage"; usage: Usage }
-  /** The reply starts over: all its deltas and parts so far are void. */
+  /** The reply starts again: ignore all its previous deltas and parts. */
   | { type: "retry"; attempt: number; reason: string; delayMs: number }
-  /** The reply stopped at a limit, in the middle of `call` if that is set. Only the usage follows; continue.ts asks for the rest. */
+  /** The reply stopped at a limit, perhaps in the middle of `call`. Only usage follows; continue.ts gets the rest. */
   | { type: "cut"; reason: string; call?: string }
   /** Information that is not part of the reply. */
   | { type: "notice"; kind: string; message: string }
-  /** Another model answers from here on. `model` is its display name. */
+  /** Another model answers from now on. `model` is its display name. */
   | { type: "model"; model: string; reason: string; info?: ModelInfo };
 
-/** Facts about a model that limits depend on. */
+/** The properties of a model that limits are computed from. */
 export type ModelInfo = { contextTokens: number; price?: Price };
 
 /** Yields until the reply ends. Throws only ModelError when the model cannot answer. */

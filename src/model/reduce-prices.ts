@@ -2,7 +2,7 @@
 import { isObject } from "../json/object.ts";
 import { type PriceTable, plainName } from "./price-list.ts";
 
-/** The names of the catalog's vendors in the data. */
+/** The names that the catalog's vendors have in the price data. */
 export const providers: ReadonlyMap<string, string> = new Map([
   ["anthropic", "anthropic"],
   ["openai", "openai"],
@@ -25,7 +25,7 @@ const otherKinds =
 
 type ListedModel = { id: string; match?: unknown; context_window?: number; deprecated?: boolean; prices: unknown };
 
-/** Throws an Error that says what is wrong with the data. */
+/** Converts price data to our table. Throws an Error if the data is invalid. */
 export function reducePrices(data: unknown, asOf: string): PriceTable {
   if (!Array.isArray(data)) throw new Error("it is not a list of providers");
   const vendors: Record<string, string> = {};

@@ -4,11 +4,11 @@ import type { ModelError, ModelRequest } from "./provider.ts";
 
 type Refusal = {
   kind: "effort_refused" | "thinking_refused" | "images_refused";
-  /** Matches the server's words for it. */
+  /** Matches the server's error message for the refusal. */
   words: RegExp;
   /** The parts of a conversation that it concerns; without it, the effort. */
   concerns?(part: Part): boolean;
-  /** What is left out, for the notice. */
+  /** What is omitted from the request, for the notice to the user. */
   what: string;
 };
 
@@ -16,7 +16,7 @@ const isSigned = (part: Part) => (part.type === "thinking" || part.type === "too
 const hasImages = (part: Part) => part.type === "image" || (part.type === "tool_result" && part.images !== undefined);
 const thinking = { kind: "thinking_refused", concerns: isSigned, what: "its earlier thinking" } as const;
 
-/** The first row that applies is used. */
+/** What servers are known to refuse. The first row that applies is used. */
 const refusals: readonly Refusal[] = [
   { ...thinking, words: /signature|encrypted|(?:thinking|reasoning)\W*(?:blocks?|items?|content)\b/i },
   { kind: "effort_refused", words: /effort|reasoning|thinking/i, what: "the effort" },
@@ -33,7 +33,7 @@ export class Refused {
   readonly #parts = new WeakSet<Part>();
   #effort = false;
 
-  /** Returns the request without what was refused before. */
+  /** Returns the request without the parts that the server has refused before. */
   without(request: ModelRequest): ModelRequest {
     const { effort, ...rest } = request;
     const messages = request.messages.map((message) =>
@@ -47,7 +47,7 @@ export class Refused {
     return { ...rest, messages, ...(effort && !this.#effort && { effort }) };
   }
 
-  /** Notes what the failure of a request refuses. Returns a sentence about it; undefined if nothing can be left out. */
+  /** Remembers what the server refused. Returns a sentence about it; undefined if nothing can be omitted. */
   note({ code, message }: ModelError, request: ModelRequest): { kind: string; without: string } | undefined {
     const { effort } = request;
     for (const { kind, words, concerns, what } of refusals) {

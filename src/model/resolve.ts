@@ -55,24 +55,24 @@ export type EndpointSettings = {
 };
 
 export type ModelChoice = {
-  /** The value of the flag --model. */
+  /** The value of the --model flag. */
   flag?: string;
   effortFlag?: string;
-  /** The model saved in the configuration. */
+  /** The model that is saved in the configuration. */
   configModel?: string;
   env: Readonly<Record<string, string | undefined>>;
   endpoints?: Readonly<Record<string, EndpointSettings>>;
-  /** Keys saved by `login`, by vendor. */
+  /** The keys saved by `login`, by vendor. */
   keys?: Readonly<Record<string, string>>;
   endpointFlag?: string;
-  /** The wire format that `--endpoint-type` names. */
+  /** The wire format that the flag `--endpoint-type` selects. */
   endpointType?: EndpointType;
   /** The program that `--token-command` names; it prints a bearer token. */
   tokenCommandFlag?: string;
   headerFlags?: readonly string[];
-  /** Settings for single models, by name. */
+  /** Settings for individual models, by name. */
   models?: Readonly<Record<string, ModelSettings>>;
-  /** Prices newer than the built-in table. */
+  /** Prices that are newer than the built-in table. */
   prices?: PriceTable | undefined;
   apiKeyFlag?: string;
   /** The name this program was started as, for advice on what to type. */
@@ -83,39 +83,39 @@ export type ApiKeySource = "none" | "login" | "env" | "flag";
 
 export type ResolvedModel = {
   kind: WireKind | "offline" | "script" | "replay";
-  /** The name of the vendor or endpoint. */
+  /** The name of the vendor or of the user's endpoint. */
   vendor: string;
-  /** The vendor's name for display. */
+  /** The name of the vendor for display. */
   vendorLabel: string;
-  /** The --model value that selects it. */
+  /** The value of --model that selects this model. */
   id: string;
-  /** The vendor's own id; for script: and replay: the file. */
+  /** The vendor's own id of the model. For `script:` and `replay:` it is the path of a file. */
   modelId: string;
   displayName: string;
   key?: string;
-  /** All keys that may be tried, best first; `key` is the first. */
+  /** All keys that may be used, best first; `key` is the first. */
   keys: readonly string[];
   apiKeySource: ApiKeySource;
   contextTokens: number;
-  /** The most tokens of one answer, if known. */
+  /** The maximum number of tokens in one answer, if known. */
   outputTokens?: number;
   price?: Price;
   effort?: Effort;
-  /** Whether it runs on this machine. */
+  /** Whether the model runs on this machine. */
   local: boolean;
   baseUrl?: string;
   headers: Readonly<Record<string, string>>;
-  /** A program that prints the bearer token for the server. */
+  /** A command that prints a bearer token for the server. */
   tokenCommand?: string;
-  /** An OpenAI-compatible server that expects its thinking back. */
+  /** Whether an OpenAI-compatible server expects thinking to be sent back. */
   takesThinking?: boolean;
   /** Whether tags in its text mark thinking and calls; if undefined, they count until the server is seen to have channels for them. */
   textChannels?: boolean;
-  /** A notice for the user that another model answers. */
+  /** A notice for the user that another model is used. */
   notice?: string;
-  /** What to type if the key is refused. */
+  /** Advice for the case that the key is refused: what to type. */
   keyAdvice: string;
-  /** The environment, for proxies. */
+  /** Environment variables, which may configure proxies. */
   env: ModelChoice["env"];
   /** Resolves another model under the same choice, for fallbacks. */
   other(name: string): ResolvedModel;
@@ -153,7 +153,7 @@ export async function createProvider(resolved: ResolvedModel, options: ProviderO
   return openProvider(resolved, options);
 }
 
-/** Lists the models of the user's own endpoints. */
+/** Lists the models of endpoints that the user configured. */
 export function endpointModels(endpoints: ModelChoice["endpoints"]): ModelLine[] {
   return Object.entries(endpoints ?? {}).flatMap(([name, endpoint]) =>
     (endpoint.models ?? []).map((model) => ({ id: `${name}/${model}`, name: `${model} (${name})` })),
@@ -204,7 +204,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
   };
 }
 
-/** No model was named: picks the first vendor with a key, otherwise the offline model. */
+/** Chooses a model if the user named none: of the first vendor with a key, otherwise the offline model. */
 function byKeys(choice: ModelChoice, wanted: string | undefined): ResolvedModel {
   const byFlag = ownKey(choice.apiKeyFlag);
   const apiKey = byFlag ?? foreignKey(choice);

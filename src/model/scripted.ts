@@ -10,7 +10,7 @@ import { programName } from "../text/program-name.ts";
 import { interrupted, pause } from "./pause.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
-/** `args` is an object, or a string that is played as it is, to simulate malformed arguments. */
+/** A scripted tool call. `args` is an object, or a string that is sent unchanged to simulate malformed arguments. */
 type ScriptedCall = { name: string; args: unknown; id?: string };
 
 type ScriptedError = { code: ErrorCode; message: string; retryAfterMs?: number };
@@ -84,8 +84,8 @@ async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerato
         break;
       case "call": {
         const { name, args, id = `call_script_${++calls}` } = step.call;
-        // A string for `args` stands for arguments that are not JSON: the agent answers the call with an error that the model can act
-        // on. The adapter for vendors passes on unparsable arguments in the same way.
+        // If `args` is a string, send it as arguments that are not JSON, which the agent answers with an error.
+        // Adapters pass on arguments that cannot be parsed in the same way.
         yield { type: "part", part: { type: "tool_call", id, name, args } };
         break;
       }
@@ -119,7 +119,7 @@ function lastWords(messages: readonly Message[]): string {
     .join("\n");
 }
 
-/** Keeps ids unique in a conversation, even if it is resumed. */
+/** Returns the highest number of a call id, so that new ids are unique even if the conversation is resumed. */
 function highestCall(messages: readonly Message[]): number {
   let highest = 0;
   for (const message of messages) {
@@ -131,12 +131,12 @@ function highestCall(messages: readonly Message[]): number {
   return highest;
 }
 
-/** A value of the file and its position, for error messages. */
+/** A reply in the script file and its position, for error messages. */
 type ReplyEntry = { value: unknown; where: string };
 
 type ReportProblem = (where: string, problem: string) => never;
 
-/** Throws a UserError if it is not a script. */
+/** Parses a script. Throws a UserError if it is invalid. */
 export function readScript(text: string, file: string): Script {
   const complain: ReportProblem = (where, problem) => {
     throw new UserError(
@@ -159,21 +159,22 @@ function repliesIn(text: string, complain: ReportProblem): ReplyEntries {
   const plain = { loop: false, continues: false };
   if (text.trim() === "") complain("line 1", "the file is empty");
   const whole = wholeValue(text, complain);
-  if (whole === undefined) return { ...plain, entries: linesOf(text, complain) };
+  if (whole === undefined) return { ...plain, entries: parseReplyLines(text, complain) };
   const { value } = whole;
   if (Array.isArray(value)) return { ...plain, entries: placed(value, text, 1) };
   if (value === null || typeof value !== "object") {
     complain(
       "line 1",
-      `a script is an array of replies, an object with "replies", or one reply a line, not ${kindOf(value)}`,
+      `a script is an array of replies, an object with "replies", or one reply a line, not ${describeType(value)}`,
     );
   }
   if (!("replies" in (value as object))) return { ...plain, entries: [{ value, where: "line 1" }] };
   const object = fields({ value, where: "line 1" }, ["replies", "loop", "continue"], complain);
-  if (!Array.isArray(object.replies)) complain("line 1", `"replies" must be an array, not ${kindOf(object.replies)}`);
+  if (!Array.isArray(object.replies))
+    complain("line 1", `"replies" must be an array, not ${describeType(object.replies)}`);
   for (const field of ["loop", "continue"] as const) {
     if (object[field] !== undefined && typeof object[field] !== "boolean")
-      complain("line 1", `"${field}" must be true or false, not ${kindOf(object[field])}`);
+      complain("line 1", `"${field}" must be true or false, not ${describeType(object[field])}`);
   }
   const entries = placed(object.replies as unknown[], text, 2);
   return { entries, loop: object.loop === true, continues: object.continue === true };
@@ -195,7 +196,7 @@ function wholeValue(text: string, complain: ReportProblem): { value: unknown } |
   }
 }
 
-function linesOf(text: string, complain: ReportProblem): ReplyEntry[] {
+function parseReplyLines(text: string, complain: ReportProblem): ReplyEntry[] {
   const lines = text.split("\n").map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }));
   return lines
     .filter(({ line }) => line !== "")
@@ -273,7 +274,7 @@ function readReply(entry: ReplyEntry, complain: ReportProblem): ScriptedReply {
   const expect = reply.expect === undefined ? [] : texts(reply.expect, inside("expect"), complain);
   for (const field of ["summary", "aside"] as const) {
     if (reply[field] !== undefined && typeof reply[field] !== "boolean")
-      complain(inside(field), `expected true or false, not ${kindOf(reply[field])}`);
+      complain(inside(field), `expected true or false, not ${describeType(reply[field])}`);
   }
   const usage = readUsage({ value: reply.usage ?? {}, where: inside("usage") }, complain);
   return { steps, usage, expect, summary: reply.summary === true, aside: reply.aside === true };
@@ -302,11 +303,14 @@ function readStep(entry: ReplyEntry, complain: ReportProblem): ScriptedStep {
 function readCall(entry: ReplyEntry, complain: ReportProblem): ScriptedCall {
   const { name, args = {}, id } = fields(entry, ["name", "args", "id"], complain);
   if (typeof name !== "string" || name === "")
-    complain(entry.where, `"name" must be the name of a tool, not ${kindOf(name)}`);
+    complain(entry.where, `"name" must be the name of a tool, not ${describeType(name)}`);
   if (id !== undefined && (typeof id !== "string" || id === ""))
-    complain(entry.where, `"id" must be a string, not ${kindOf(id)}`);
+    complain(entry.where, `"id" must be a string, not ${describeType(id)}`);
   if (typeof args !== "string" && (args === null || typeof args !== "object" || Array.isArray(args))) {
-    complain(entry.where, `"args" must be an object, or a string to play malformed arguments, not ${kindOf(args)}`);
+    complain(
+      entry.where,
+      `"args" must be an object, or a string to play malformed arguments, not ${describeType(args)}`,
+    );
   }
   return { name: name as string, args, ...(id !== undefined && { id: id as string }) };
 }
@@ -323,7 +327,7 @@ function readError(entry: ReplyEntry, complain: ReportProblem): ScriptedError {
     );
   }
   if (message !== undefined && typeof message !== "string")
-    complain(entry.where, `"message" must be a string, not ${kindOf(message)}`);
+    complain(entry.where, `"message" must be a string, not ${describeType(message)}`);
   return {
     code: code as ErrorCode,
     message: (message as string | undefined) ?? `${code} (played by a script)`,
@@ -351,7 +355,7 @@ function fields<Field extends string>(
 ): Partial<Record<Field, unknown>> {
   const { value, where } = entry;
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
-    return complain(where, `expected an object with any of ${allowed.join(", ")}, not ${kindOf(value)}`);
+    return complain(where, `expected an object with any of ${allowed.join(", ")}, not ${describeType(value)}`);
   }
   for (const key of Object.keys(value)) {
     if ((allowed as readonly string[]).includes(key)) continue;
@@ -362,7 +366,7 @@ function fields<Field extends string>(
 }
 
 function list(value: unknown, where: string, complain: ReportProblem): unknown[] {
-  return Array.isArray(value) ? value : complain(where, `expected an array, not ${kindOf(value)}`);
+  return Array.isArray(value) ? value : complain(where, `expected an array, not ${describeType(value)}`);
 }
 
 function texts(value: unknown, where: string, complain: ReportProblem): string[] {
@@ -370,7 +374,7 @@ function texts(value: unknown, where: string, complain: ReportProblem): string[]
   const isTexts = Array.isArray(value) && value.every((item) => typeof item === "string");
   return isTexts
     ? (value as string[])
-    : complain(where, `expected a string or an array of strings, not ${kindOf(value)}`);
+    : complain(where, `expected a string or an array of strings, not ${describeType(value)}`);
 }
 
 function duration(value: unknown, where: string, complain: ReportProblem): number {
@@ -378,7 +382,7 @@ function duration(value: unknown, where: string, complain: ReportProblem): numbe
   return isMs ? value : complain(where, `expected a number of milliseconds, not ${JSON.stringify(value)}`);
 }
 
-function kindOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";

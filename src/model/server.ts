@@ -12,7 +12,7 @@ import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
 import type { Vendor, VendorSettings } from "./vendors/vendor.ts";
 
-/** Opens a built-in model that a fallback names. */
+/** Opens a built-in model that is used as a fallback. */
 type OpenBuiltIn = (resolved: ResolvedModel, options: ProviderOptions) => Promise<Provider>;
 
 export async function openServer(
@@ -21,7 +21,7 @@ export async function openServer(
   openBuiltIn: OpenBuiltIn,
 ): Promise<Provider> {
   const primary = candidateOf(resolved, options, openBuiltIn);
-  await primary.open(); // so that the first request does not wait for the load
+  await primary.open(); // load the code now, so that the first request does not wait for it
   const retried = withRetries(primary, {
     ...(options.retries !== undefined && { retries: options.retries }),
     ...(options.sleep && { sleep: options.sleep }),
@@ -57,7 +57,7 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
     // A model on this machine may read a long conversation for many minutes before its first word.
     responseMs: options.timeoutMs ?? (resolved.local ? 30 * 60_000 : 120_000),
     idleMs: options.idleMs ?? 120_000,
-    // Compressed events would arrive in bursts.
+    // Request uncompressed events, since compressed ones would arrive in bursts.
     acceptEncoding: "identity",
     ...(options.insecure && { tls: { rejectUnauthorized: false } }),
   });
@@ -98,7 +98,7 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
   });
 }
 
-/** Their makers require thinking back, and so do most who serve these models; vendors in the catalog are known one by one. */
+/** Returns whether a model requires thinking to be sent back. Vendors in the catalog have their own entry for this. */
 function isThinker({ vendor, modelId }: ResolvedModel): boolean {
   return !isHosted(vendor) && /kimi|deepseek/i.test(modelId);
 }

@@ -63,7 +63,7 @@ class TextReader {
     else if (this.#mode !== "call" || !this.#takeCall(this.#rest))
       yield* this.#say((this.#mode === "call" ? tags.call : "") + this.#rest);
     if (!isBlankText(this.#thinking)) yield { type: "part", part: { type: "thinking", text: this.#thinking.trim() } };
-    // Blanks between tags are not text.
+    // Ignore blanks between tags.
     const isTagged = this.#thinking !== "" || this.#calls.length > 0;
     if (isTagged ? !isBlankText(this.#text) : this.#text !== "")
       yield { type: "part", part: { type: "text", text: this.#text } };
@@ -105,7 +105,7 @@ class TextReader {
     }
   }
 
-  /** Takes from the rest what comes before a tag, or what surely is not part of one if none has come yet. */
+  /** Returns the text before a tag. If no tag has arrived yet, keeps back what may be the beginning of one. */
   #takeUntil(tag: string): [before: string, found: boolean] {
     const at = this.#rest.indexOf(tag);
     let end = at < 0 ? this.#rest.length : at;

@@ -8,10 +8,10 @@ export type RunCommand = (command: string, signal: AbortSignal | undefined) => P
 
 type Token = { text: string; until: number };
 
-/** One token per command, shared by subagents and fallbacks. */
+/** One token per command, which subagents and fallbacks share. */
 const tokens = new Map<string, Promise<Token>>();
 
-/** How long before its expiry a token is no longer used. */
+/** How many milliseconds before its expiry a token is replaced. */
 const marginMs = 60_000;
 
 export type TokenUse = { command: string; run: RunCommand; onToken(token: string): void };
@@ -45,7 +45,7 @@ async function tokenFrom({ command, run, onToken }: TokenUse, signal: AbortSigna
       tokens.set(command, asked);
       token = await asked;
     }
-    onToken(token.text); // also one that another provider asked for: it is a secret of this one too
+    onToken(token.text); // report also a token that another provider requested, so that it is redacted here too
     return token;
   } catch (error) {
     tokens.delete(command);
@@ -63,12 +63,15 @@ export function readToken(printed: string): Token {
   const token = fields ? named?.find((value) => typeof value === "string" && value !== "") : text;
   if (typeof token !== "string" || token === "" || /\s/.test(token))
     throw new Error("it must print the token alone, or JSON with the field access_token or token.");
-  return { text: token, until: ((fields && endOf(fields)) ?? endOfJwt(token) ?? Number.POSITIVE_INFINITY) - marginMs };
+  return {
+    text: token,
+    until: ((fields && expiryTime(fields)) ?? endOfJwt(token) ?? Number.POSITIVE_INFINITY) - marginMs,
+  };
 }
 
 const endFields = "expires_at expiresAt expires_on expiresOn expiry token_expiry expirationTimestamp".split(" ");
 
-function endOf(fields: Record<string, unknown>): number | undefined {
+function expiryTime(fields: Record<string, unknown>): number | undefined {
   const seconds = Number(fields["expires_in"] ?? fields["expiresIn"]);
   if (seconds > 0) return Date.now() + seconds * 1000;
   for (const name of endFields) {

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from "../json/object.ts";
 import { resolveRef } from "../json/schema.ts";
 
-/** Takes a schema of JSON Schema 2020-12 with an object at the top; its definitions are kept. */
+/** Converts a JSON Schema (2020-12, an object at the top) so that every schema in it has a type. */
 export function typedSchema(root: JsonObject): JsonObject {
   const definitions = root["$defs"];
   const place = { root, depth: 0 };
@@ -12,7 +12,7 @@ export function typedSchema(root: JsonObject): JsonObject {
 
 type Place = { root: JsonObject; depth: number };
 
-/** Definitions may include each other without end. */
+/** The maximum depth, since definitions may include each other endlessly. */
 export const deepest = 60;
 
 const mostAlternatives = 10;
@@ -45,13 +45,13 @@ function typed(schema: unknown, above: Place): JsonObject {
 function typesOf({ type, enum: values, const: only, properties, additionalProperties, ...rest }: JsonObject): string[] {
   if (type !== undefined) return (Array.isArray(type) ? type : [type]).filter((each) => typeof each === "string");
   const known = only !== undefined ? [only] : listIn(values);
-  if (known.length > 0) return [...new Set(known.map(typeOf))];
+  if (known.length > 0) return [...new Set(known.map(schemaTypeOf))];
   if (properties !== undefined || additionalProperties !== undefined || rest["required"] !== undefined)
     return ["object"];
   return rest["items"] !== undefined || rest["prefixItems"] !== undefined ? ["array"] : everyType;
 }
 
-function typeOf(value: unknown): string {
+function schemaTypeOf(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
@@ -59,7 +59,7 @@ function typeOf(value: unknown): string {
 function ofType(type: string, schema: JsonObject, place: Place): JsonObject {
   if (type === "object") return ofObject(schema, place);
   if (type === "array") return ofArray(schema, place);
-  const isOfType = (value: unknown) => typeOf(value) === (type === "integer" ? "number" : type);
+  const isOfType = (value: unknown) => schemaTypeOf(value) === (type === "integer" ? "number" : type);
   const listed = (schema["const"] !== undefined ? [schema["const"]] : listIn(schema["enum"])).filter(isOfType);
   const isListed = listed.length > 0 && type !== "boolean" && type !== "null";
   return {
@@ -82,7 +82,7 @@ function ofObject({ properties, required, additionalProperties }: JsonObject, pl
   };
 }
 
-/** A tuple is an array of what its places may hold. Other servers of these models require `items`. */
+/** Converts an array. A tuple becomes an array of any of its items, since other servers require `items`. */
 function ofArray({ items, prefixItems }: JsonObject, place: Place): JsonObject {
   const isSaid = isObject(items) && Object.keys(items).length > 0;
   const each = [...listIn(prefixItems), ...(isSaid ? [items] : [])];

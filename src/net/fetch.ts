@@ -17,14 +17,14 @@ export type FetchOptions = {
   env?: NodeJS.ProcessEnv;
   /** Time limit for connecting, TLS and proxy included; default 30 s. 0 = no limit, here and below. */
   connectMs?: number;
-  /** Time limit for the response headers; default 120 s. */
+  /** The time limit for the response headers in milliseconds; 120,000 by default. */
   responseMs?: number;
-  /** Longest silence within the response body; default 120 s. */
+  /** The longest silence within the response body in milliseconds; 120,000 by default. */
   idleMs?: number;
   /** Encodings to ask for. A response that is compressed anyway is decompressed. */
   acceptEncoding?: string;
   tls?: Pick<ConnectionOptions, "ca" | "rejectUnauthorized">;
-  /** Connect only to these addresses, whatever the name resolves to by now. Has no effect behind a proxy. */
+  /** If set, only these addresses are connected to, whatever the name resolves to. Has no effect behind a proxy. */
   pinned?: PinnedAddresses;
 };
 
@@ -90,7 +90,7 @@ async function createAgent(route: Route, options: FetchOptions): Promise<Agent> 
   return pin(new (await import("node:https")).Agent({ ...common, ...options.tls }), pinned);
 }
 
-/** Node calls this for names only. A literal address in the URL is used as it is, and has already been checked. */
+/** Returns the lookup for pinned addresses. Node calls it only for names; addresses in the URL were checked before. */
 function lookupOf({ addresses }: PinnedAddresses): LookupFunction {
   const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   return (_name, { all: wantsAll }, done) =>
@@ -135,7 +135,8 @@ async function send(route: Route, init: RequestInit, agent: Agent, options: Fetc
   }
   const client = secure ? await import("node:https") : await import("node:http");
   await closeStale(agent);
-  if (signal?.aborted) throw abortReason(signal); // checked after the last await: a past abort fires no event
+  // check this after the last await, since an earlier abort fires no event
+  if (signal?.aborted) throw abortReason(signal);
   return await exchange(client.request(request), { route, body, signal, unwanted, options });
 }
 
@@ -224,7 +225,7 @@ function exchange(request: ClientRequest, { route, body, signal, unwanted, optio
   });
 }
 
-/** Methods that change nothing, however often they are repeated (RFC 9110, 9.2.1). */
+/** HTTP methods that change nothing, however often they are repeated (RFC 9110, 9.2.1). */
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 const whatHappened = {

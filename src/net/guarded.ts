@@ -11,9 +11,9 @@ import { orAborted } from "./or-aborted.ts";
 import { basicLogin, proxyFor } from "./proxy.ts";
 
 export type GuardedRequest = NetworkSituation & {
-  /** Origins that the user has approved: they are not asked about again. Denials still hold. */
+  /** Origins that the user has approved, about which no question is asked. Denials still apply. */
   permitted?: readonly string[];
-  /** Headers for the first origin. Other origins get only `accept`, `accept-language` and `user-agent`. */
+  /** Headers for the first origin. Others get only `accept`, `accept-language` and `user-agent`. */
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
   limits?: Partial<GuardLimits>;
@@ -26,9 +26,9 @@ export type GuardedRequest = NetworkSituation & {
 
 export type GuardLimits = {
   redirects: number;
-  /** Limit of the decompressed body; the rest is cut off. */
+  /** The maximum size of the decompressed body in bytes. The rest is cut off. */
   bytes: number;
-  /** Time limit from the first lookup to the last byte. */
+  /** The time limit from the first lookup to the last byte, in milliseconds. */
   totalMs: number;
 };
 
@@ -38,9 +38,9 @@ export type GuardedResponse = {
   status: number;
   statusText: string;
   headers: Headers;
-  /** The final URL, after redirects. */
+  /** The URL after all redirects. */
   url: string;
-  /** Read it to its end, or leave the loop: either closes the connection. */
+  /** The body. Either read it to its end or leave the loop: both close the connection. */
   body: AsyncIterable<Uint8Array>;
   /** Whether the body was longer than the limit. Known once it has been read. */
   readonly isTruncated: boolean;
@@ -117,13 +117,13 @@ async function nextUrl(location: string, from: URL, request: GuardedRequest, sig
   const sentOn = (reason: string) => `${from.host} redirects to ${redactedStart(text, 200)}: ${reason}`;
   if (!URL.canParse(text, from.href)) throw new GuardRefusal("deny", [sentOn("that is not a URL.")], text);
   const next = new URL(text, from.href);
-  const refusal = refusalOf(from, next, request);
+  const refusal = redirectRefusal(from, next, request);
   if (!refusal) return next;
   if (refusal.verdict === "ask") await closedBehind(next, request, signal);
   throw new GuardRefusal(refusal.verdict, refusal.reasons.map(sentOn), next.href);
 }
 
-function refusalOf(from: URL, next: URL, request: GuardedRequest): GuardRefusal | undefined {
+function redirectRefusal(from: URL, next: URL, request: GuardedRequest): GuardRefusal | undefined {
   try {
     permittedUrl(next, request);
   } catch (error) {
@@ -183,14 +183,14 @@ function isProxied(url: URL, env: NodeJS.ProcessEnv): boolean {
   try {
     return proxyFor(url, env) !== undefined;
   } catch {
-    return false; // the fetcher reports what is wrong with it
+    return false; // the fetcher reports what is wrong with the URL
   }
 }
 
 /** Behind a proxy the proxy resolves the name: the local lookup can only refuse what it sees from here. */
 async function judgedAddresses(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<readonly string[]> {
   const literal = /^\[(.*)\]$|^([\d.]+)$/.exec(url.hostname);
-  if (literal) return [literal[1] ?? literal[2]!]; // already checked with the URL
+  if (literal) return [literal[1] ?? literal[2]!]; // the address was checked together with the URL
   const proxied = isProxied(url, request.env ?? process.env);
   let addresses: readonly string[];
   try {

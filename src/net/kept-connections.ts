@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 
 /** For servers that name no timeout: shorter than the 60 s after which common load balancers close an idle connection. */
 const usualMs = 50_000;
-/** How long before the server's announced timeout a connection stops being reused. */
+/** How many milliseconds before the timeout that the server announced a connection is not used any more. */
 const marginMs = 1000;
 
 type Kept = { since: number; forMs: number };
@@ -28,7 +28,7 @@ export async function closeStale(agent: Agent): Promise<void> {
     await wholeRound();
     const stale = idleSockets(agent).filter((socket) => !isUsable(socket));
     if (stale.length === 0) return;
-    for (const socket of stale) socket.destroy(); // the agent drops it in the next round
+    for (const socket of stale) socket.destroy(); // the agent removes destroyed sockets in its next round
   }
 }
 
@@ -43,7 +43,7 @@ function idleSockets({ freeSockets }: Agent): Socket[] {
 
 function isUsable(socket: Socket): boolean {
   const { since, forMs } = keptSockets.get(socket) ?? { since: 0, forMs: 0 };
-  const idleMs = Date.now() - since; // negative when the clock was set back
+  const idleMs = Date.now() - since; // negative if the clock was set back
   return socket.readable && socket.writable && idleMs >= 0 && idleMs < forMs;
 }
 

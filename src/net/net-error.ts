@@ -11,11 +11,11 @@ export type BrokenRequest = { isReused: boolean; isRepeatable: boolean };
 
 export class NetError extends Error {
   readonly kind: NetErrorKind;
-  /** The host:port that was requested. */
+  /** The host and port of the request. */
   readonly host: string;
-  /** The host:port of the proxy in between, if there is one. */
+  /** The host and port of the proxy, if there is one. */
   readonly proxy: string | undefined;
-  /** Set if the connection broke before the response headers. */
+  /** Set if the connection broke before the response headers arrived. */
   readonly broke: BrokenRequest | undefined;
 
   constructor(
@@ -32,7 +32,7 @@ export class NetError extends Error {
   }
 }
 
-/** Classifies Node's error codes; any unknown one counts as a broken connection. */
+/** Returns the kind of an error by its code in Node. An unknown one counts as a broken connection. */
 export function netErrorKind(error: unknown): NetErrorKind {
   const code = String((error as { code?: unknown } | undefined)?.code);
   if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EAI_FAIL" || code === "ENODATA") return "dns";

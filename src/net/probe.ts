@@ -89,7 +89,7 @@ async function openTunnel(socket: Socket, proxy: ProxyServer, url: URL): Promise
   const target = hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
   const login = proxy.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : "";
   socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${login}\r\n`);
-  const head = await headOf(socket);
+  const head = await readStatusLine(socket);
   if (/^HTTP\/1\.\d 200/.test(head)) return `opens a tunnel to ${target}`;
   const isLogin = /^HTTP\/1\.\d 407/.test(head);
   throw new Error(`it answered '${head}'${isLogin ? ": it requires a login, http://user:password@host:port" : ""}`);
@@ -158,27 +158,27 @@ function chainOf(first: PeerCertificate & { issuerCertificate?: PeerCertificate 
   return names;
 }
 
-/** `proxy` is the one that forwards plain requests. */
+/** Sends a request and reads its status. `proxy` is the proxy that forwards plain requests. */
 async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found> {
   const path = url.pathname;
   const login = proxy?.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : "";
   socket.write(
     `HEAD ${proxy ? `${url.origin}${path}` : path} HTTP/1.1\r\nHost: ${url.host}\r\n${login}User-Agent: courser-doctor\r\nConnection: close\r\n\r\n`,
   );
-  const head = await headOf(socket);
+  const head = await readStatusLine(socket);
   const [, status] = /^HTTP\/\d(?:\.\d)? (\d+)/.exec(head) ?? [];
   if (status === undefined) throw new Error(`it does not speak HTTP: '${head.slice(0, 60)}'`);
   const detail = `answers '${head}'`;
   if (status === "407") throw new Error(`${detail}: the proxy requires a login, http://user:password@host:port`);
-  // The request has no key and the address may accept only POST, so other error codes mean nothing.
+  // Other statuses mean nothing, since the request has no key and the address may accept only POST.
   if (status.startsWith("5")) return { detail, doubt: true, next: "see whether the model answers: doctor --online" };
   if (/^30[1278]$/.test(status))
     return { detail, doubt: true, next: "redirects are not followed: use the address that it points to" };
   return detail;
 }
 
-/** Reads the first line of the response. */
-function headOf(socket: Socket): Promise<string> {
+/** Reads the first line of a response. */
+function readStatusLine(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     const onData = (chunk: Buffer) => {

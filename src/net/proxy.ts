@@ -7,13 +7,13 @@ export type ProxyServer = {
   protocol: "http:" | "https:";
   hostname: string;
   port: number;
-  /** The value of Proxy-Authorization. */
+  /** The value of the Proxy-Authorization header. */
   authorization?: string;
 };
 
 /** Returns the proxy for a URL, or undefined if it is reached directly. Throws a plain Error with a message for the user. */
 export function proxyFor(url: URL, env: NodeJS.ProcessEnv): ProxyServer | undefined {
-  if (isLoopback(url.hostname)) return undefined; // for a remote proxy, loopback is another machine
+  if (isLoopback(url.hostname)) return undefined; // loopback addresses would be those of the proxy's machine
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const found = setting(env, name) ?? setting(env, "all_proxy");
   if (!found || isExcluded(url, setting(env, "no_proxy")?.value ?? "")) return undefined;

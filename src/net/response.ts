@@ -7,22 +7,22 @@ import { ReadableStream } from "./streams.ts";
 export type BodyLimits = {
   /** Longest silence between two chunks of the body; 0 = no limit. */
   idleMs: number;
-  /** Longest silence before the first chunk. */
+  /** The longest silence before the first chunk, in milliseconds. */
   firstMs: number;
   /** Returns the error for a response that stalls. `begun`: a chunk has arrived. */
   onIdle(begun: boolean): Error;
   translate(error: unknown): unknown;
-  /** Called once, however the body ends. */
+  /** Called once when the body ends, for whatever reason. */
   onEnd(): void;
 };
 
-/** `decoded` is the message's body after decompression. */
+/** Creates a Response. `decoded` is the body of the message after decompression. */
 export function responseOf(message: IncomingMessage, decoded: Readable, url: string, limits: BodyLimits): Response {
   const headers = new Headers();
   const raw = message.rawHeaders;
   for (let index = 0; index + 1 < raw.length; index += 2) headers.append(raw[index]!, raw[index + 1]!);
   if (decoded !== message) {
-    // They describe the compressed bytes, which the reader no longer sees.
+    // Remove these headers, which describe the compressed bytes.
     headers.delete("content-encoding");
     headers.delete("content-length");
   }
@@ -35,7 +35,7 @@ export function responseOf(message: IncomingMessage, decoded: Readable, url: str
     type: "basic",
     url,
     headers,
-    ...withReaders(bodyOf(message, decoded, limits)),
+    ...withReaders(readableBody(message, decoded, limits)),
   };
   return response as unknown as Response;
 }
@@ -65,7 +65,7 @@ export function withReaders(body: ReadableStream<Uint8Array>) {
   };
 }
 
-function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits): ReadableStream<Uint8Array> {
+function readableBody(message: IncomingMessage, decoded: Readable, limits: BodyLimits): ReadableStream<Uint8Array> {
   let timer: NodeJS.Timeout | undefined;
   let over = false;
   let begun = false;
@@ -86,7 +86,7 @@ function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits)
     start(controller) {
       decoded.on("data", (chunk: Buffer) => {
         begun = true;
-        if (over) return; // cancelled: data that was under way still arrives
+        if (over) return; // after a cancellation, data may still arrive
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) > 0) return arm();
         decoded.pause();
@@ -101,7 +101,7 @@ function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits)
         if (over) return;
         finish();
         controller.error(limits.translate(error));
-        message.destroy(); // otherwise bytes that cannot be decompressed would wait in the connection for ever
+        message.destroy(); // close the connection, since bytes that cannot be decompressed would stay in it
       };
       decoded.on("error", fail);
       decoded.on("close", () => fail(Object.assign(new Error("aborted"), { code: "ECONNRESET" })));

@@ -11,7 +11,7 @@ const longestEvent = 16 * 2 ** 20;
 
 export type ServerFetchOptions = {
   env: NodeJS.ProcessEnv;
-  /** Sent to the server itself, not to the hosts it refers to. */
+  /** Headers that are sent only to the server itself, not to hosts it refers to. */
   headers?: Readonly<Record<string, string>>;
 };
 

@@ -180,7 +180,7 @@ class Readable<Value> {
   }
 }
 
-/** The end of a transforming stream that takes values. */
+/** The writable side of a transform stream. */
 class Entrance<Value> {
   source: Reader<Value> | undefined;
 }
@@ -220,7 +220,7 @@ class Decoding extends Transform<Uint8Array, string> {
   }
 }
 
-/** Into a stream of Node's. */
+/** Copies a web stream to a stream of Node. */
 async function pump<Value>(reader: Reader<Value>, writer: WritableStreamDefaultWriter<Value>): Promise<void> {
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {

@@ -48,10 +48,10 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
     asked.once("connect", (answer: IncomingMessage, socket: Duplex) => {
       if (answer.statusCode !== 200) {
         parts = [socket];
-        fail(undefined, refusal(through, target, answer));
+        fail(undefined, proxyRefusalText(through, target, answer));
         return;
       }
-      // TLS sends only names as the server name, not addresses.
+      // TLS sends a server name only for host names, not for addresses.
       const servername = place.servername ?? (/[:]|^[\d.]+$/.test(host) ? undefined : host);
       const secure = connect({ ...tls, socket, ...(servername && { servername }) });
       parts = [secure, socket];
@@ -68,7 +68,7 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
   return agent;
 }
 
-function refusal(proxy: string, target: string, answer: IncomingMessage): string {
+function proxyRefusalText(proxy: string, target: string, answer: IncomingMessage): string {
   const reply = `The proxy ${proxy} answered ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim();
   if (answer.statusCode === 407)
     return `${reply} for ${target}: it requires a login. Write it into the proxy's URL: http://user:password@host:port.`;

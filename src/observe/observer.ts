@@ -6,13 +6,13 @@ import type { Part } from "../protocol/message.ts";
 import type { Recorded } from "../protocol/run.ts";
 import type { Waited } from "../protocol/waiting.ts";
 
-/** One request to a model, including its retries. */
+/** A request to a model, including its retries. */
 export type ModelCall = {
   number: number;
   /** The model's display name, such as `GPT-5`. */
   name: string;
   provider: string;
-  /** The address of its server, if it has one. */
+  /** The address of the model's server, if it has one. */
   url?: string;
   request: ModelRequest;
   startedAt: number;
@@ -20,18 +20,18 @@ export type ModelCall = {
 
 export type ModelAnswer = {
   endedAt: number;
-  /** When the first piece arrived; absent if none did. */
+  /** When the first chunk arrived; absent if none did. */
   firstAt?: number;
   usage?: Usage;
   parts: readonly Part[];
   error?: { code: string; message: string };
-  /** True if the run stopped reading before the end. */
+  /** Whether the run stopped reading before the end. */
   cut?: true;
 };
 
 export type ModelRetry = Extract<ModelChunk, { type: "retry" }>;
 
-/** All times are milliseconds since 1970. */
+/** Receives what happens in a run. All times are milliseconds since 1970. */
 export interface Observer {
   event(recorded: Recorded, at: number): void;
   asked(call: ModelCall): void;
@@ -39,9 +39,9 @@ export interface Observer {
   answered(call: ModelCall, answer: ModelAnswer): void;
   /** Called after waiting for a hook, server or person; tool calls and model requests are reported above. */
   waited(waited: Waited, endedAt: number): void;
-  /** Called with debug messages. */
+  /** Called with each debug message. */
   said(message: string, at: number): void;
-  /** Called if the run cannot start, or breaks. */
+  /** Called if the run cannot start or fails. */
   failed(error: unknown, at: number): void;
   /** Called last. Resolves to what went wrong with observing, if anything did. */
   end(): Promise<string | undefined>;

@@ -173,9 +173,9 @@ function describe(event: AgentEvent): [Level, string, Fields] | undefined {
   }
 }
 
-/** How the call ended and, if it failed, why. */
+/** Formats how a call ended and, if it failed, why. */
 function toolEnd({ callId, tool, outcome, startedAt, completedAt }: Extract<AgentEvent, { type: "tool_end" }>): Fields {
-  const { exitCode, reason, message } = fieldsOf(outcome);
+  const { exitCode, reason, message } = outcomeFields(outcome);
   return {
     call: callId,
     tool,
@@ -186,6 +186,6 @@ function toolEnd({ callId, tool, outcome, startedAt, completedAt }: Extract<Agen
   };
 }
 
-function fieldsOf(outcome: Outcome | undefined): Fields {
+function outcomeFields(outcome: Outcome | undefined): Fields {
   return typeof outcome?.value === "object" && outcome.value !== null ? (outcome.value as Fields) : {};
 }

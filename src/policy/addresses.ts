@@ -31,7 +31,7 @@ const closed: Record<ClosedKind, readonly string[]> = {
   reserved: ["192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4", "2001::/23"],
 };
 
-/** The only IPv6 range that is the public internet. */
+/** The only IPv6 range that is part of the public internet. */
 const public6 = "2000::/3";
 
 /** With `reachesPublic`, the embedded address decides; the other forms are not used to reach public sites. */

@@ -41,7 +41,7 @@ export function uncoveredRun(
 
 function coveringRules({ args }: ProgramStart, bare: string, allowing: readonly Rule[]): Rule[] {
   const words = args.map((arg) => arg.value);
-  // Two names for the same built-in.
+  // `[` and `test` are two names of the same built-in, as are `:` and `true`.
   const names = bare === "[" ? ["[", "test"] : bare === ":" ? [":", "true"] : [bare];
   const { named, open } = indexOf(allowing);
   return names.flatMap((name) =>
@@ -89,7 +89,7 @@ export function programName(name: string, situation: ShellSituation): string | u
   if (!isAbsolute(name) || isInside(realOrSame(name), workspace) || isInside(name, workspace)) return undefined;
   const base = baseName(name);
   const meant = programAt(base, searchPath);
-  // `/bin/ls` and `/usr/bin/ls` are one file where one folder links to the other.
+  // `/bin/ls` and `/usr/bin/ls` are the same file if one of the folders is a link to the other.
   return meant !== undefined && realOrSame(meant) === realOrSame(name) ? base : undefined;
 }
 

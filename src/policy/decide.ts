@@ -30,7 +30,7 @@ import {
 import { capitalize } from "./show.ts";
 import { keptWhole, systemFloor } from "./system-folders.ts";
 
-/** What a decision depends on beside the call itself. */
+/** What a decision depends on, besides the call itself. */
 export type Situation = WorkspacePaths & {
   mode: "default" | "force" | "plan" | "ask";
   /** Whether the user can be asked. If not, `ask` means rejected; only the reasons differ. */
@@ -43,15 +43,15 @@ export type Situation = WorkspacePaths & {
    * works; commands that need to reach beyond the sandbox are asked about instead of failing in it.
    */
   attended?: { sandboxWorks: boolean };
-  /** Set when the chat has changed the workspace. If the user cannot be asked, commands allowed by rules then run in the sandbox. */
+  /** Whether the chat has changed the workspace. If nobody can be asked, allowed commands then run in the sandbox. */
   changed?: boolean;
-  /** Set when the run is unattended and saves files before deleting them: see `Decision.ifKept`. */
+  /** Whether the run is unattended and saves files before deleting them: see `Decision.ifKept`. */
   keepsDeleted?: boolean;
-  /** Set when the user's settings allow web searches without a question. */
+  /** Whether the user's settings allow web searches without asking. */
   acceptsSearches?: boolean;
   /** The `PATH` that commands get. Without it, no path counts as a program's name, and any folder may hold programs. */
   searchPath?: string;
-  /** When this run started, in milliseconds. Code in files changed since then is read before it may run. */
+  /** When this run started, in milliseconds. Files with code that changed since then are read before they may run. */
   startedAt?: number;
 };
 
@@ -67,7 +67,7 @@ const onlyReading = "It only reads, and only in the workspace.";
 const marks = ["reading", "confined", "leaves", "changes", "ifKept", "forced", "personOnly"] as const;
 const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
 
-/** Changes nothing and never throws: an error on the way becomes a denial with its reason. */
+/** Decides about a call. Changes nothing and never throws: an error becomes a denial with its reason. */
 export async function decide(needs: readonly Need[], situation: Situation): Promise<Decision> {
   const approved = new Map<string, string>();
   let verdict: Verdict = "allow";

@@ -74,7 +74,7 @@ export function unseenArguments({ runs }: StartedPrograms, rules: readonly Rule[
     .map((run) => `what ${run.name.value} is given is not known in advance`);
 }
 
-/** Only the first arguments are compared: what a rule names is close to the program's name. */
+/** How many arguments are compared with deny rules: those that a rule names come soon after the program. */
 const maxArguments = 50;
 
 /** Returns whether the rule would match if its own words replaced the unknown arguments. */

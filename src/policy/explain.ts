@@ -18,21 +18,21 @@ export type Explanation = Pick<
   "verdict" | "reasons" | "reading" | "confined" | "forced" | "personOnly" | "withNetwork"
 > & {
   need: Need;
-  /** The rules that match, those that decide first. */
+  /** The matching rules, in the order in which they decide. */
   rules: Rule[];
-  /** Set if it runs in the sandbox once the chat has changed the workspace. */
+  /** Whether the command runs in the sandbox once the chat has changed the workspace. */
   confinedLater?: true;
   /** Set for files: the resolved path, and what protects it from writes in every mode. */
   path?: ExplainedPath;
-  /** For commands: a tree of every program that would be started. */
+  /** For commands: every program that would be started, as a tree. */
   commands?: ExplainedCommand[];
   /** The files that the line writes, as far as its words name them. */
   writes?: ExplainedPath[];
-  /** What cannot be known before the line runs. */
+  /** Parts of the line that are unknown before it runs. */
   unseen?: string[];
 };
 
-/** A path of a call, and what was decided about it. */
+/** A path that a call uses, and what was decided about it. */
 export type ExplainedPath = {
   given: string;
   /** The resolved path; missing if only the shell can resolve it. */
@@ -42,19 +42,19 @@ export type ExplainedPath = {
   rule?: Rule;
 };
 
-/** A command of a line, and what was decided about it. */
+/** A command in a line, and what was decided about it. */
 export type ExplainedCommand = {
   command: string;
   /** The words as rules compare them; missing if it starts nothing or only the shell knows the program. */
   program?: string[];
   /** Where the command is in the line: `after &&`, `inside $( )`, `run by sudo`, … */
   where: string[];
-  /** The verdict for this command alone. */
+  /** The verdict about this command alone. */
   verdict: Verdict;
   reason: string;
   rule?: Rule;
   redirects: string[];
-  /** Commands that it starts or that its words contain. */
+  /** The commands that this one starts, or that its arguments contain. */
   runs: ExplainedCommand[];
 };
 
@@ -117,7 +117,8 @@ function commandTree(findings: ShellFindings, situation: RunSituation): Explaine
     const starter = trail.at(-1);
     const isFirst = !first.has(run.command);
     const position = positions.get(run.command);
-    const holder = isFirst && position?.within ? first.get(position.within) : undefined;
+    const within = isFirst ? position?.within : starter ? undefined : run.command;
+    const holder = within && first.get(within);
     const node: ExplainedCommand = {
       command: isFirst ? run.command.text : [run.name, ...run.args].map(({ text }) => text).join(" "),
       where: [

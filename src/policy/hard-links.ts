@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { WorkspacePaths } from "./paths.ts";
 import { protectedFolders } from "./protected-names.ts";
 
-/** Folders that hold protected files, in a workspace and in a home. */
+/** Folders with protected files, in a workspace and in a home folder. */
 const inWorkspace = [".cursor", ".cursor/hooks", ".git/hooks", ".git/info", ".git", ...protectedFolders, ""];
 const inHome = ["", ".ssh", ".cursor", ".config/fish", ".config/git"];
 const maxEntries = 2000;

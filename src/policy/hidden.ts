@@ -13,7 +13,7 @@ type RulesAndPaths = WorkspacePaths & { rules: readonly Rule[] };
 export function hiddenBy(situation: RulesAndPaths, ignored: IgnoreCheck): (path: string) => boolean {
   const denying = rulesFor(situation.rules, "Read", "deny");
   let linked: SecondNames | undefined;
-  // Most rules cannot match in most folders, so the rules for a folder are cached for all its files.
+  // Cache the rules for a folder, since most rules cannot match any file in it.
   const near = new Map<string, readonly Rule[]>();
   const rulesNear = (folder: string): readonly Rule[] => {
     const rules = near.get(folder) ?? denying.filter((rule) => reachesInto(rule, folder, situation));

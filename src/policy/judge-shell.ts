@@ -45,17 +45,17 @@ export type FileWrite = Touch & { isPurpose: boolean };
 export type ShellFindings = {
   denied: string[];
   floor: string[];
-  /** Parts that deny rules cannot be compared with. */
+  /** Parts of the line that cannot be compared with deny rules. */
   unseen: string[];
   runs: StartedPrograms;
-  /** Files that Read deny rules cannot be compared with. */
+  /** Files that cannot be compared with Read deny rules. */
   unread: string[];
   writes: FileWrite[];
   reads: Touch[];
   directories: LineDirectories;
 };
 
-/** A line with more files is asked about in every mode. */
+/** The number of files in one line above which the user is asked in every mode. */
 const maxFiles = 400;
 
 export function inspectShell(command: string, cwd: string, situation: ShellSituation): ShellFindings {
@@ -151,7 +151,7 @@ function floorReasons(
   for (const path of [...writes, ...others].flatMap((touch) => touch.paths)) judge(floorOf(path, situation), path);
   // Many programs are passed the names of system files, but few write them, so only known writes count.
   for (const path of writes.flatMap((touch) => touch.paths)) judge(systemFloor(path), path);
-  // A name that the line generates can be a protected path.
+  // A name that the line itself creates may be a protected path.
   for (const { word, isUnknown } of writes)
     if (isUnknown && word.origin === "made") reasons.add(`Only the shell knows where ${showText(word.text)} leads.`);
   if (directories.made && writes.some(({ word }) => !word.value.startsWith("/")))
@@ -225,7 +225,6 @@ export function judgeByRules(
   return { verdict: "allow", reasons: ["Allow rules cover every part of it."] };
 }
 
-/** Returns the texts of the allow rules that match the line's programs. */
 export function coveringTexts({ runs }: ShellFindings, { rules }: ShellSituation): string[] {
   const allowing = rulesFor(rules, "Shell", "allow");
   const named = runs.runs.flatMap(({ name, args }) => {

@@ -10,7 +10,7 @@ export { judgeAddress } from "./addresses.ts";
 
 export type NetworkSituation = { mode: "default" | "force" | "plan" | "ask"; rules: readonly Rule[] };
 
-/** Ports that a rule without a port covers. */
+/** The ports that a rule without a port covers. */
 const usualPorts = new Set(["80", "443"]);
 
 /** Judges a URL before its name is resolved; `judgeAddresses` judges the resolved addresses. */
@@ -102,7 +102,7 @@ function normalizeAddress(host: string): string {
   return plainAddress(host) ?? host;
 }
 
-/** Only a user's rule that names host and port exactly opens an address that is not public. */
+/** Returns whether a user's rule opens an address that is not public, which takes an exact host and port. */
 function opens(rules: readonly Rule[], url: URL): boolean {
   return rules.some((rule) => {
     if (rule.kind !== "WebFetch" || rule.verdict !== "allow" || rule.scope !== "user") return false;

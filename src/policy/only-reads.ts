@@ -6,13 +6,13 @@ import { readFiles } from "./files/touched-files.ts";
 import { writesOf } from "./files/written-files.ts";
 import type { ShellLine, ShellRedirect, ShellWord } from "./parse/shell.ts";
 import { own, words } from "./programs/command-names.ts";
-import { dangerousArgument } from "./programs/dangerous-options.ts";
+import { dangerousArguments } from "./programs/dangerous-options.ts";
 import { onlyReadsConfig } from "./programs/git-options.ts";
 import { showsNoContent } from "./programs/program-kinds.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
 import { type ProgramStart, type StartedPrograms, startedPrograms } from "./starts/wrappers.ts";
 
-/** Programs that write nothing but their output, whatever their arguments. */
+/** Programs that write only their output, with any arguments. */
 const readers = words(`
   cat head tail wc ls dir pwd cd echo true false : basename dirname realpath readlink stat cut tr nl tac rev fold
   fmt expand unexpand paste join comm cmp diff od hexdump strings md5sum sha1sum sha224sum sha256sum sha384sum
@@ -28,7 +28,7 @@ const gitReaders = words(`
   merge-base grep diff-tree diff-index diff-files for-each-ref show-ref show-branch whatchanged count-objects
   check-ignore check-attr version var`);
 
-/** Other git subcommands, with the arguments that make them only list. */
+/** Further git subcommands, with the arguments that make them only list. */
 const gitListings: Record<string, RegExp> = {
   branch: /^( (-[arv]+|--(all|remotes|list|show-current|verbose|(no-)?merged|sort=\S+|format=\S+)))*$/,
   tag: /^( (-l|-n\d*|--list|--sort=\S+))*$/,
@@ -38,14 +38,14 @@ const gitListings: Record<string, RegExp> = {
   worktree: /^ list\b/,
 };
 
-/** Programs that print their version and do nothing else when asked for it. */
+/** Programs that only print their version when they are asked for it. */
 const versioned = words(`
   node npm npx pnpm yarn bun deno python python3 pip pip3 uv ruby go cargo rustc java javac gcc g++ clang make cmake tsc docker
   podman kubectl gh psql sqlite3 bash`);
 /** Programs that also print their version for the bare word `version`. Others would run a file or a target of that name. */
 const versionCommands = words("go cargo docker podman kubectl gh");
 
-/** Programs whose arguments are text, not file names. */
+/** Programs whose arguments are text and not the names of files. */
 const talkers = words("echo printf true false : seq sleep expr tr basename dirname uname date numfmt which type");
 
 const systemFolders = /^(\/usr)?(\/local)?\/s?bin\//;
@@ -79,12 +79,12 @@ export function looksOutside(
   });
 }
 
-/** Field separators: `-d/`, `-F:`. */
+/** Matches field separators: `-d/`, `-F:`. */
 const separator = /^-[dFt].$/;
 
 function wordsReadBy({ name, args }: ProgramStart): ShellWord[] {
   if (talkers.has(name.value)) return [];
-  // These take the names of their files from elsewhere.
+  // These programs may take the names of files from elsewhere.
   const listed = /^(wc|sort|du)$/.test(name.value) ? args.find((arg) => /^--f(?!ie)/.test(arg.value)) : undefined;
   const elsewhere = name.value === "xargs" ? name : listed;
   if (elsewhere) return [{ ...elsewhere, dynamic: true }];
@@ -110,14 +110,14 @@ function isReader(run: ProgramStart): boolean {
   if (!run.certain || name.dynamic || name.glob) return false;
   const base = name.value.replace(systemFolders, "");
   if (base.includes("/")) return false;
-  // The programs that these start are judged separately.
+  // The programs that these ones start are judged separately.
   if (run.transparent || readers.has(base)) return true;
   if (versioned.has(base)) {
     const word = args.length === 1 ? args[0]!.value : "";
     return /^(--version|-v|-V)$/.test(word) || (word === "version" && versionCommands.has(base));
   }
   if (!carefulReaders.has(base) || args.some(mayBeOption)) return false;
-  if (dangerousArgument(run) !== undefined || writesOf(run).length > 0) return false;
+  if (dangerousArguments(run).length > 0 || writesOf(run).length > 0) return false;
   if (base === "uniq") return !args.some((arg) => arg.glob);
   // With -R, tree writes an HTML page into every folder.
   if (base === "tree") return !args.some((arg) => /^-\w*R/.test(arg.value));

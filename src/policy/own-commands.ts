@@ -22,7 +22,7 @@ const changing: Record<string, ReadonlySet<string> | "*"> = {
   ...each("login logout install uninstall update upgrade install-shell-integration uninstall-shell-integration", "*"),
 };
 
-/** Flags that give a run more permissions than its caller has. */
+/** Matches flags that give a run more permissions than its caller has. */
 const widening =
   /^(--(force|yolo|trust|approve-mcps?|mcp-config|hooks|ask-command|auto-review|sandbox|add-dir)(=.*)?|-[a-zA-Z]*f[a-zA-Z]*)$/s;
 
@@ -65,7 +65,7 @@ const longestEntry = 8192;
 
 function changeIn(args: readonly ShellWord[]): string | undefined {
   for (const [index, { value, dynamic, glob }] of args.entries()) {
-    // A word that only the shell can expand may be any of them.
+    // A word that only the shell can expand may be any subcommand.
     if (dynamic || glob) return "with arguments that are not known in advance";
     if (widening.test(value)) return value;
     const subcommands = own(changing, value);

@@ -14,9 +14,9 @@ import {
   systemFiles,
 } from "./protected-names.ts";
 
-/** The directories that paths are judged by. */
+/** The directories that decide how paths are judged. */
 export type WorkspacePaths = {
-  /** All of these are real paths. */
+  /** The real path of the workspace; the other paths are real too. */
   workspace: string;
   roots: readonly string[];
   home: string;
@@ -70,12 +70,12 @@ export function withHome(path: string, home: string): string {
   return folder ? folder + path.slice(tilde!.length) : path;
 }
 
-/** Larger than any handwritten file of code or names. */
+/** The maximum size of a text that is read, more than any handwritten file of code or names. */
 export const longestText = 512 * 1024;
 
 let homes: ReadonlyMap<string, string> | undefined;
 
-/** Users from a directory service are not in /etc/passwd: their homes are beside the current user's. */
+/** Returns a user's home. Users of a directory service are not in /etc/passwd: try beside the current home. */
 function homeOf(name: string, home: string): string | undefined {
   homes ??= new Map(
     readTextUpTo("/etc/passwd", longestText)
@@ -97,7 +97,7 @@ export function readTextUpTo(file: string, longest: number): string {
   }
 }
 
-/** Twice the kernel's limit: a folder, and a path in it. */
+/** Twice the kernel's limit for paths: a folder, and a path in it. */
 const longestPath = 8192;
 
 /** `real` is a folder known to be resolved. `isKnown` tells whether anything exists at the path. */
@@ -133,7 +133,7 @@ export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // A file in place of a folder, or a folder that may not be searched: the next system call tells which.
+    // This is a file in place of a folder, or an unreadable folder: the next system call decides.
     return true;
   }
 }
@@ -231,7 +231,7 @@ const homeFileNames = new Set(homeFiles);
 function protectedName(path: string, paths: WorkspacePaths): string | undefined {
   const home = homeName(path, paths.home);
   if (home) return home;
-  // Components above the workspace do not matter.
+  // Ignore the part of the path above the workspace.
   const root = rootOf(path, paths);
   const names = (root ? path.slice(root.length) : path).split(sep).filter(Boolean);
   const folded = names.map((name) => normalizeName(name));
@@ -254,7 +254,7 @@ function homeName(path: string, home: string): string | undefined {
   return named ? `~/${rest}` : undefined;
 }
 
-/** Normalises a name as the most lenient file system would. */
+/** Normalises a name the way the most lenient file system would. */
 function normalizeName(name: string): string {
   const plain = foldText(name)
     .replace(/::?\$.*$/, "")

@@ -1,15 +1,15 @@
 // Lists protected names, for the policy and for the sandbox, which must also name paths that must not be created.
 import { list } from "../text/words.ts";
 
-/** Everything below these is protected, at any depth. */
+/** Folders in which everything is protected, at any depth. */
 export const protectedFolders = list(".vscode .idea .zed .claude .codex .gemini .opencode .devcontainer .husky");
 export const protectedFiles = list(`
   .mcp.json .envrc .cursorignore .cursorindexingignore .devcontainer.json .npmrc .gitmodules`);
 
-/** Instructions for agents, which users let agents write. */
+/** Folders in .cursor with instructions for agents, which users let agents write. */
 export const openInCursor = ["rules", "commands", "skills", "agents"];
 
-/** Protected files in the home directory. */
+/** Files in the home folder that are protected. */
 export const homeFiles = list(`
   .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
   .cshrc .tcshrc .login .logout .inputrc .xprofile .xinitrc .xsessionrc .pam_environment .gitconfig`);
@@ -18,7 +18,7 @@ export const homeFiles = list(`
 export const homeFolders = list(`
   .ssh .config/fish .config/git .config/environment.d .config/autostart .config/systemd`);
 
-/** All of these, for the sandbox, which needs each path. */
+/** All protected paths in the home folder, for the sandbox. */
 export const homeSettings = [...homeFiles, ".cursor", ...homeFolders];
 
 export const systemFiles = list(`
@@ -50,10 +50,10 @@ export function isProtectedInGit(rest: readonly string[]): boolean {
 function isSetting([first, second, third]: readonly string[]): boolean {
   return (
     first === "hooks" ||
-    // It names other repositories, whose objects then count as this one's.
+    // This file names other repositories, whose objects then count as this one's.
     (first === "objects" && second === "info" && third === "alternates") ||
     isGitFile(first!) ||
-    // Its lines may be commands, which `git rebase --continue` runs.
+    // This file may contain commands, which `git rebase --continue` runs.
     (first === "rebase-merge" && second?.startsWith("git-rebase-todo") === true) ||
     (first === "info" && (second === undefined || second === "attributes"))
   );

@@ -21,8 +21,11 @@ export async function remedyFor(need: Need, situation: Situation, width: RemedyW
   const explanation = await explain(need, situation);
   if (explanation.personOnly || explanation.reading || (explanation.verdict !== "ask" && !explanation.confined))
     return [];
-  for (const texts of listProposals(need, explanation, { situation, width }))
-    if (await wouldAllow([...new Set(texts)], need, situation)) return [...new Set(texts)];
+  for (const all of listProposals(need, explanation, { situation, width })) {
+    // `Shell(git push a)` also covers `git push a b`.
+    const texts = [...new Set(all)].filter((text) => !all.some((each) => text.startsWith(`${each.slice(0, -1)} `)));
+    if (await wouldAllow(texts, need, situation)) return texts;
+  }
   return [];
 }
 
@@ -39,7 +42,6 @@ async function wouldAllow(texts: readonly string[], need: Need, situation: Situa
   return then.verdict === "allow" && !then.confined;
 }
 
-/** Lists the proposals, narrower ones first. */
 function listProposals(
   need: Need,
   { commands = [], writes = [], path }: Explanation,
@@ -56,7 +58,7 @@ function listProposals(
   const wide = commands.flatMap((command) => shellRules(command, programRule));
   const narrow = commands.flatMap((command) => shellRules(command, exactRule));
   const files = writes.flatMap(({ real, rule }) => (real && !rule ? [writeRule(real, situation)] : []));
-  return (width === "wide" ? [wide] : [narrow, wide]).flatMap((shell) =>
+  return (width === "wide" || new Set(narrow).size > 8 ? [wide] : [narrow, wide]).flatMap((shell) =>
     hasWrites ? [shell, [...shell, ...files]] : [shell],
   );
 }

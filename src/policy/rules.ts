@@ -74,7 +74,7 @@ function compiledRule({ verdict, pattern }: Rule, paths: RulePaths): CompiledRul
   return compiled;
 }
 
-/** Matches the folder itself and everything below it. */
+/** Returns tests that match a folder and everything below it. */
 function denyTests(pattern: string): PathTest[] {
   const below = `${pattern}/**`;
   const plain = compilePath(below, { fold: true });
@@ -157,7 +157,7 @@ export function shellPattern(pattern: string): ShellPattern {
   if (/^\*+(:\*+)?$/.test(pattern)) return { form: "any" };
   const end = pattern.search(/[\s:]/);
   if (pattern[end] === ":") return { form: "glob", name: pattern.slice(0, end), glob: pattern.slice(end + 1) };
-  // `npm run:*` means the same as `npm run`.
+  // `npm run:*` has the same meaning as `npm run`.
   return { form: "tokens", tokens: pattern.replace(/:\*+$/, "").split(/\s+/).filter(Boolean) };
 }
 
@@ -197,7 +197,7 @@ function isOption(token: string): boolean {
   return token.startsWith("-") && token.length > 1;
 }
 
-/** `-rf` also matches `-fr`, `-r -f` and `-rfv`. */
+/** Returns whether an option is given: `-rf` also as `-fr`, `-r -f` or in `-rfv`. */
 function hasOption(option: string, args: readonly string[]): boolean {
   if (args.some((arg) => matchesText(option, arg) || (option.startsWith("--") && arg.startsWith(`${option}=`))))
     return true;
@@ -229,7 +229,7 @@ function startsAfterOptions(args: readonly string[]): number[] {
 /** Cached per list: a decision needs them often, and lists can be long. */
 const lists = new WeakMap<readonly Rule[], Map<string, readonly Rule[]>>();
 
-/** Returns the rules of one kind and verdict. */
+/** Returns the rules with a kind and a verdict. */
 export function rulesFor(rules: readonly Rule[], kind: RuleKind, verdict: Rule["verdict"]): readonly Rule[] {
   const existing = lists.get(rules) ?? new Map<string, readonly Rule[]>();
   lists.set(rules, existing);

@@ -12,14 +12,14 @@ const systemFolders = words(`
   /usr/lib64 /usr/libexec /usr/include /etc/pam.d /etc/ssl /etc/ssh /etc/alternatives /etc/systemd /lib/modules /usr/lib/modules
   /lib/systemd /usr/lib/systemd /var/lib /var/lib/dpkg /var/lib/rpm /var/lib/pacman /nix /nix/store
   /system /system/library /system/volumes /library /private /private/etc /private/var`);
-/** Libraries for one architecture. */
+/** Matches folders with libraries for one architecture. */
 const systemPattern = /^\/(usr\/)?lib\/\w+-linux-\w+$/;
 
 /** Folders with user data: changing their owner may be right, removing them never is. */
 const keptFolders = words(`
   /home /root /opt /srv /mnt /media /snap /usr/share /usr/local /usr/local/bin /usr/local/sbin /usr/local/lib /usr/local/share
   /users /applications /volumes /opt/homebrew /var/root`);
-/** Homes, drives, and the main folders of a Windows drive. */
+/** Matches homes, drives, and the main folders of a Windows drive. */
 const keptPattern =
   /^\/(home|users|volumes)\/[^/]+$|^\/mnt\/[a-z]$|^(\/mnt)?\/[a-z]\/(windows|users|program files[^/]*|programdata)$/;
 

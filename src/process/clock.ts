@@ -8,7 +8,7 @@ export function milliseconds(): number {
 export async function settlesWithin(event: Promise<unknown>, limitMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
-    // In a busy process timers fire before pipes are read, so let pending input be handled first.
+    // In a busy process timers fire before pipes are read, so first handle pending input.
     timer = setTimeout(() => setImmediate(() => resolve(false)), limitMs);
   });
   try {

@@ -16,7 +16,7 @@ export function startDetached(
       windowsHide: true,
       stdio: ["ignore", "ignore", stderr],
     });
-    child.on("error", () => {}); // the missing pid reports the failure
+    child.on("error", () => {}); // the missing process id reports the failure
     child.unref();
     return child.pid;
   } finally {

@@ -2,7 +2,7 @@
 
 type Running = { endNow(): void };
 
-// One listener for all children, since Node warns about an eleventh. If this process is killed outright, the guard ends them instead.
+// The children that are running. One exit listener serves all of them, since Node warns about more than ten.
 const running = new Set<Running>();
 const endRunning = () => {
   for (const each of running) {
@@ -19,7 +19,7 @@ export function endWithThisProcess(each: Running): void {
   running.add(each);
 }
 
-/** Stops tracking a child that has ended. */
+/** Stops tracking a child process that has ended. */
 export function forget(each: Running): void {
   running.delete(each);
   if (running.size === 0) process.removeListener("exit", endRunning);

@@ -14,7 +14,7 @@ export function findProgram(
   const endings = isWindows ? ["", ...(env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";")] : [""];
   if (/[/\\]/.test(program)) return endings.map((ending) => resolve(program + ending)).find(isFile);
   const folders = (env["PATH"] ?? env["Path"] ?? "").split(isWindows ? ";" : delimiter).filter((path) => path !== "");
-  // npm puts a script without an extension beside the `.cmd`, and Windows cannot start that one.
+  // Skip names without an extension: npm puts a script beside the `.cmd` file, which Windows cannot start.
   const tried = isWindows ? endings.slice(1) : endings;
   return folders
     .flatMap((folder) => tried.map((ending) => resolve(folder, program + ending)))

@@ -3,9 +3,7 @@
 import type { ChildProcess } from "node:child_process";
 import { endWithThisProcess, forget } from "./exit.ts";
 
-/**
- * `target` is what the guard signals: a process group (a negative number) or a pid. Descendants are found by the mark with `number`.
- */
+/** `target` is what the guard signals: a process group (negative) or a process id. `number` is in the mark. */
 type Guarded = { number: number; target: number };
 
 const guarded = new Map<number, Guarded>();
@@ -35,7 +33,7 @@ export function guardChild(pid: number, { leadsGroup }: { leadsGroup: boolean })
 }
 
 function startGuard(): ChildProcess | undefined {
-  // On Windows Node starts children in a job, and the system ends them with their parent.
+  // On Windows, Node starts children in a job, so the system ends them together with their parent.
   if (process.platform === "win32") return undefined;
   const { spawn } = process.getBuiltinModule("node:child_process");
   const child = spawn("/bin/sh", ["-c", script, "guard", name], {
@@ -44,7 +42,7 @@ function startGuard(): ChildProcess | undefined {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
-  const onExit = { endNow: () => child.kill("SIGKILL") }; // this process's exit handler ends the children too
+  const onExit = { endNow: () => child.kill("SIGKILL") }; // the exit handler of this process ends the children too
   const over = () => {
     forget(onExit);
     if (guard === child) guard = undefined; // the next child starts a new guard

@@ -3,14 +3,17 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ProgramEnd, type ProgramRequest, runProgram } from "./run-program.ts";
 
-/** What searches and git read in every folder, and all that git reads in its own. */
+/** Matches files that searches and git read in every folder, and everything in a `.git` folder. */
 const expected = /\/(?:\.(?:git|rg)?ignore|\.gitattributes|\.gitmodules|\.mailmap|\.git(?:\/.*)?)$/;
 const largest = 2 ** 24;
-/** Finding it takes a walk through all folders, which quick programs are spared. */
-const patienceMs = 1000;
-
-/** Watches over a program that works in this folder. `signal` aborts when there is such a file; `end` stops looking and returns it. */
-export function watchIrregularFiles(folder: string): { signal: AbortSignal; end(): string | undefined } {
+/**
+ * Watches over a program that works in this folder. `signal` aborts when there is such a file; `end` stops looking and returns it.
+ * Finding it takes a walk through all folders, which quick programs are spared.
+ */
+export function watchIrregularFiles(
+  folder: string,
+  patienceMs = 1000,
+): { signal: AbortSignal; end(): string | undefined } {
   const [found, ended] = [new AbortController(), new AbortController()];
   let file: string | undefined;
   const timer = setTimeout(async () => {

@@ -6,14 +6,14 @@ export type ProgramRequest = Pick<
   SupervisorRequest,
   "command" | "cwd" | "env" | "input" | "keepOpen" | "timeoutMs" | "graceMs" | "signal" | "leftovers" | "plain"
 > & {
-  /** The most bytes kept of each stream. */
+  /** The maximum number of bytes that are kept of each stream. */
   keepBytes?: number;
 };
 
 export type ProgramEnd = Pick<ProcessEnding, "exitCode" | "signal" | "stages" | "durationMs" | "failure"> & {
   stdout: Buffer;
   stderr: string;
-  /** The program wrote more than was kept. */
+  /** Whether the program wrote more than was kept. */
   isCut: boolean;
   timedOut: boolean;
   cancelled: boolean;
@@ -25,7 +25,7 @@ export function programSucceeds([program, ...args]: readonly string[]): boolean 
   return spawnSync(program!, args, { stdio: "ignore", timeout: 10_000 }).status === 0;
 }
 
-/** Never rejects: `failure` says why the program could not be started. */
+/** Runs a program to its end. Never rejects: `failure` says why it could not be started. */
 export async function runProgram({ keepBytes = 1024 * 1024, ...request }: ProgramRequest): Promise<ProgramEnd> {
   const outputs = { stdout: new BoundedBytes(keepBytes), stderr: new BoundedBytes(keepBytes) };
   const supervisor = new Supervisor({ ...request, onOutput: (stream, chunk) => outputs[stream].push(chunk) });

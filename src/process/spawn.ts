@@ -12,21 +12,22 @@ type SpawnRequest = {
   streams: "pipe" | "noInput" | "inherit";
   /** Opens two more descriptors: the program reads 3 and writes 4. */
   channel: boolean;
-  /** Keeps the child in this process's session. */
+  /** Whether the child stays in this process's session. */
   plain?: boolean;
-  /** A descriptor of this process that the child gets as 3. */
+  /** A file descriptor of this process that the child receives as descriptor 3. */
   inherited?: number;
 };
 
 export function spawnChild({ command, cwd, env, streams, channel, plain, inherited }: SpawnRequest): ChildProcess {
-  const { spawn } = process.getBuiltinModule("node:child_process"); // loaded when the first child is started
+  // the module is loaded when the first child is started
+  const { spawn } = process.getBuiltinModule("node:child_process");
   const more: ("pipe" | number)[] = channel ? ["pipe", "pipe"] : inherited === undefined ? [] : [inherited];
   const [first, ...rest] = command;
-  const { program, args, verbatim } = spawnWords(first!, rest, shellOption(env));
+  const { program, args, verbatim } = spawnWords(first!, rest, { shell: env["ComSpec"] ?? env["COMSPEC"] });
   return spawn(program, [...args], {
     cwd,
     env,
-    // A session of its own: no controlling terminal to ask for passwords on, and one group to signal.
+    // A separate session: the child has no terminal to ask for passwords, and its group can be signalled as a whole.
     detached: !plain && process.platform !== "win32",
     windowsHide: true,
     windowsVerbatimArguments: verbatim,
@@ -34,12 +35,7 @@ export function spawnChild({ command, cwd, env, streams, channel, plain, inherit
   });
 }
 
-function shellOption(env: SpawnRequest["env"]): { shell?: string } {
-  const shell = env["ComSpec"] ?? env["COMSPEC"];
-  return shell === undefined ? {} : { shell };
-}
-
-/** `code` says what is missing, if known. */
+/** Why a process could not be started; `code` says what is missing, if known. */
 export type StartFailure = { code?: "CWD_MISSING" | "CLI_NOT_FOUND"; message: string; cause: unknown };
 
 export function startFailure(cause: unknown, program: string, cwd: string): StartFailure {

@@ -15,22 +15,22 @@ export type Stage = "cancel" | "SIGTERM" | "SIGKILL";
 type StopReason<Reason extends string = never> = "timedOut" | "cancelled" | Reason;
 
 export type SupervisorRequest<Reason extends string = never> = {
-  /** Program and arguments, run without a shell. */
+  /** The program and its arguments, which are run without a shell. */
   command: readonly string[];
   cwd: string;
-  /** The whole environment; nothing is inherited. */
+  /** All environment variables of the program; none is inherited. */
   env: NodeJS.ProcessEnv;
   /** Called just before the start; returns what to run in place of `command`. */
   enter?(): Enclosure;
   /** Standard input, empty by default. The program need not read it. */
   input?: string;
-  /** Keeps the input open after `input` was written. */
+  /** Whether stdin stays open after `input` was written. */
   keepOpen?: boolean;
   /** Called with every chunk of output as it arrives. */
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
   /** Opens a channel on descriptors 3 and 4; called with what the program sends. The program must end when they break. */
   onChannel?(chunk: Buffer): void;
-  /** Gives the program this process's own input and output. */
+  /** Whether the program uses the stdin and stdout of this process. */
   inheritStreams?: boolean;
   /**
    * Stays in this process's session: for programs that never prompt or
@@ -41,9 +41,9 @@ export type SupervisorRequest<Reason extends string = never> = {
   timeoutMs?: number;
   /** Time shared by the stages of a stop, which as a whole takes hardly longer. */
   graceMs?: number;
-  /** Time for each stage, where the stages should differ. */
+  /** How many milliseconds each stage of stopping lasts, if not the default. */
   stageMs?: { cancel?: number; term?: number };
-  /** First stage of a stop: cancels in the program's own way. Returns false if the program has none. */
+  /** The first stage of stopping: asks the program to cancel in its own way. Returns false if it has none. */
   cancel?(reason: StopReason<Reason>): boolean;
   /**
    * What to do with processes that outlive it. "group": those that left its group may
@@ -72,16 +72,16 @@ export interface Enclosure {
 type Exit = {
   exitCode: number | null;
   signal: string;
-  /** Why the process could not be started. */
+  /** Why the process could not be started, if it could not. */
   failure?: StartFailure;
 };
 
 export type ProcessEnding<Reason extends string = never> = Exit & {
-  /** Why the supervisor ended it. */
+  /** Why the supervisor stopped the process, if it did. */
   stopped?: StopReason<Reason>;
-  /** The stages that were needed, in order. */
+  /** The stages that were needed to stop the process, in order. */
   stages: Stage[];
-  /** How many processes outlived it and were ended. */
+  /** How many processes outlived the program and were killed. */
   leftovers: number;
   notes: string[];
   /** Why the command never started in its enclosure; it may be retried. */
@@ -90,14 +90,14 @@ export type ProcessEnding<Reason extends string = never> = Exit & {
   durationMs: number;
 };
 
-// After the exit, output of grandchildren is read until none has arrived for a while.
+// After the exit, how many milliseconds to wait for more output of processes that the program started.
 const drainQuietMs = 250;
 const drainMaxMs = 2000;
 
 export class Supervisor<Reason extends string = never> {
-  /** 0 if the process could not be started; `ended` says why. */
+  /** The process id; 0 if the process could not be started, in which case `ended` says why. */
   readonly pid: number = 0;
-  /** Rejects only if leaving the enclosure fails. */
+  /** Resolves when the process has ended. Rejects only if leaving the sandbox fails. */
   readonly ended: Promise<ProcessEnding<Reason>>;
   readonly #request: SupervisorRequest<Reason>;
   readonly #child: ChildProcess | undefined;
@@ -113,7 +113,7 @@ export class Supervisor<Reason extends string = never> {
   #receivedBytes = 0;
   /** Stops waiting for a process that even SIGKILL does not end because it hangs in the kernel. */
   #giveUp: () => void = () => {};
-  /** Tells the guard that this process no longer needs ending. */
+  /** Tells the guard that this process need not be killed any more. */
   #unguard: () => void = () => {};
   /** Removes the time limit and the abort listener. */
   #unlimit: () => void = () => {};
@@ -192,7 +192,7 @@ export class Supervisor<Reason extends string = never> {
     this.#child?.kill(name);
   }
 
-  /** Kills synchronously, for use while this process is exiting. */
+  /** Kills the process synchronously, for use while our own process is exiting. */
   endNow(): void {
     if (this.#tree) this.#tree.endNow();
     else this.#child?.kill("SIGKILL");
@@ -216,7 +216,7 @@ export class Supervisor<Reason extends string = never> {
   #connect(child: ChildProcess): Promise<Exit> {
     const { input, keepOpen, onOutput, onChannel } = this.#request;
     // Streams are absent when the system has no descriptor left; an error event follows.
-    child.stdin?.on("error", () => {}); // the program may end or close its input before reading all of it
+    child.stdin?.on("error", () => {}); // the program may end or close its stdin before reading everything
     if (onChannel) {
       child.stdio[3]?.on("error", () => {});
       (child.stdio[4] as Readable | undefined)?.on("data", onChannel).on("error", () => {});
@@ -285,7 +285,7 @@ export class Supervisor<Reason extends string = never> {
 
     const { leftovers, isHeldUp } = this.#request;
     const mayGoOn = leftovers === "group" && this.#stopped === undefined && !this.#tree?.hasGroup();
-    // After SIGTERM and its grace period there is no reason to ask politely again.
+    // After SIGTERM and its waiting time, do not ask the remaining processes politely again.
     const politeness = this.#stages.includes("SIGKILL") ? { politeMs: 0 } : {};
     const count = mayGoOn ? 0 : await this.#tree?.end(politeness);
     while (!(await settlesWithin(closed, drainQuietMs)) && isHeldUp?.());

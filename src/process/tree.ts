@@ -3,14 +3,14 @@ import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync 
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-type Row = {
+export type Row = {
   pid: number;
   parent: number;
   group: number;
   session: number;
   startedAt: string;
   environment(): string | Buffer;
-  /** What its standard output and error are connected to. */
+  /** Returns the files that stdout and stderr of the process are connected to. */
   streams(): string[];
 };
 
@@ -25,9 +25,9 @@ export class ProcessTree {
   readonly #spawnedAt = Date.now();
   readonly #rootStartedAt: string;
   readonly #pipes: ReadonlySet<string>;
-  /** Set when the pipes are only a guess: a process that holds one counts only if its parent is the child or one of these. */
+  /** Set if the pipes are a guess: a process with one then counts only if its parent is the child or one of these. */
   readonly #fosterParents: ReadonlySet<number> | undefined;
-  /** pid → start time of every descendant ever seen, so that one whose parent is gone still counts. */
+  /** The start time of every descendant ever seen, by process id, so that it counts after its parent has ended. */
   readonly #known = new Map<number, string>();
   readonly #sessions = new Set<number>();
   #isUnsure = false;
@@ -39,7 +39,7 @@ export class ProcessTree {
     this.#rootStartedAt = statRow(pid)?.startedAt ?? "";
     // "/dev/null" and terminals are shared with unrelated processes; a pipe or socket was made for this child.
     const pipes = streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream));
-    // On a busy machine a short command may end before its streams can be read.
+    // On a busy machine, a short command may end before its streams can be read.
     this.#pipes = new Set(pipes.length > 0 ? pipes : outputs.flatMap(farEnd));
     // An orphan is reparented to the first process or to another ancestor of this one.
     if (pipes.length === 0 && this.#pipes.size > 0) this.#fosterParents = ancestors();
@@ -66,7 +66,8 @@ export class ProcessTree {
 
   /** Ends everything that is left: asks, waits `politeMs`, kills, searches again until none is left. Returns how many there were. */
   async end({ politeMs = 250, withinMs = 5000 } = {}): Promise<number> {
-    if (process.platform === "win32") return 0; // Windows knows parents only while they live
+    // Windows knows the parent of a process only while the parent is running
+    if (process.platform === "win32") return 0;
     let found = await this.#find();
     // A process in the middle of exec has no environment for a moment, so look again.
     for (const pause of [3, 10, 30]) {
@@ -75,7 +76,7 @@ export class ProcessTree {
       found = await this.#find();
     }
     if (found.length === 0) return 0;
-    // Most are already exiting: the tail of a pipeline, a helper whose input has just ended.
+    // Wait briefly, since most processes are already exiting: the end of a pipeline, or a helper whose input has ended.
     await sleep(10);
     found = await this.#find();
     const count = found.length;
@@ -83,11 +84,11 @@ export class ProcessTree {
     const asked = new Set<number>();
     for (let pause = 5; found.length > 0 && Date.now() - startedAt < politeMs; pause = Math.min(pause * 2, 50)) {
       const fresh = found.filter((row) => !asked.has(row.pid));
-      if (asked.size > 0 && fresh.length > 0) break; // it keeps forking: waiting makes it worse
+      if (asked.size > 0 && fresh.length > 0) break; // stop waiting for a command that keeps forking
       for (const { pid } of fresh) {
         asked.add(pid);
         kill(pid, "SIGTERM");
-        kill(pid, "SIGCONT"); // a stopped process cannot handle SIGTERM
+        kill(pid, "SIGCONT"); // a suspended process cannot handle SIGTERM
       }
       await sleep(pause);
       found = await this.#find();
@@ -100,19 +101,19 @@ export class ProcessTree {
         killed.add(pid);
         kill(pid, "SIGKILL");
       }
-      if (fresh.length === 0) await sleep(5); // all were killed already and are still dying
+      if (fresh.length === 0) await sleep(5); // all processes were killed and are still exiting
       found = await this.#find();
     }
     return count;
   }
 
-  /** Like `end`, but kills at once and synchronously, for use while this process is exiting. */
+  /** Kills all processes like `end`, but at once and synchronously, for use while our own process is exiting. */
   endNow(): void {
     if (process.platform === "win32") {
       killTreeOnWindows(this.pid);
       return;
     }
-    const found = () => this.#select(hasProc() ? runToEnd(this.#rows()) : rowsOfPsNow());
+    const found = () => this.select(hasProc() ? runToEnd(this.#rows()) : rowsOfPsNow());
     for (let round = 0; round < 50; round++) {
       const rows = found();
       kill(-this.pid, "SIGKILL");
@@ -124,24 +125,24 @@ export class ProcessTree {
   }
 
   async #find(): Promise<Row[]> {
-    if (!hasProc()) return this.#select(await rowsOfPs());
+    if (!hasProc()) return this.select(await rowsOfPs());
     const rows = this.#rows();
     for (;;) {
       const step = rows.next();
-      if (step.done) return this.#select(step.value);
-      await new Promise((resolve) => setImmediate(resolve)); // thousands of processes must not hold up timers
+      if (step.done) return this.select(step.value);
+      await new Promise((resolve) => setImmediate(resolve)); // let timers run between thousands of processes
     }
   }
 
   /** Lists the processes that are young enough to descend from the child. */
   *#rows(): Generator<void, Row[]> {
     const rows: Row[] = [];
-    // The pid that the system assigned last, or 0 if unknown.
+    // The process id that the system assigned last, or 0 if unknown.
     const last = Number(readShort("/proc/loadavg")?.split(" ")[4] ?? 0);
     // Pids are assigned in order, so descendants have higher ones, or lower ones after a wrap-around. After a while all pids may have
     // been reused; then the start time decides.
     const mayHaveComeRound = Date.now() - this.#spawnedAt > 20_000;
-    // Most commands fork nothing, so the newest process of the system is still the child.
+    // If the newest process of the system is still the child, it has started no other.
     if (last === this.pid && !mayHaveComeRound) return rows;
     let read = 0;
     for (const name of readdirSync("/proc")) {
@@ -155,7 +156,8 @@ export class ProcessTree {
     return rows;
   }
 
-  #select(rows: Row[]): Row[] {
+  /** Picks the descendants out of these processes. */
+  select(rows: readonly Row[]): Row[] {
     const mine = new Map<number, Row>();
     const bare: Row[] = [];
     const take = (row: Row) => {
@@ -193,7 +195,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Already gone, or owned by another user (sudo).
+    // The process has ended, or belongs to another user (sudo).
   }
 }
 
@@ -272,7 +274,7 @@ function runToEnd<Result>(steps: Generator<void, Result>): Result {
   }
 }
 
-// Without /proc (macOS, BSD), `ps` lists the processes; -E adds the environment of the user's own.
+// Without /proc (macOS, BSD), `ps` lists the processes; -E adds the environment of the user's own processes.
 const psArguments = ["-axEww", "-o", "pid=,ppid=,pgid=,sess=,stat=,lstart=,command="];
 const psBytes = 64 * 1024 * 1024;
 
@@ -300,7 +302,7 @@ export function parsePs(text: string): Row[] {
       pid: Number(pid),
       parent: Number(parent),
       group: Number(group),
-      // macOS prints 0 for every session; use a unique number rather than one that all processes share.
+      // macOS prints 0 as the session of every process; use a number that no other process has.
       session: Number(session) || -Number(pid),
       startedAt: startedAt!,
       environment: () => command!,

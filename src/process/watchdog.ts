@@ -6,7 +6,7 @@ export interface Watchdog {
   stop(): void;
 }
 
-/** How often the main thread signals that it is alive, and the watchdog checks. */
+/** How often the main thread signals that it is alive and the watchdog checks for it, in milliseconds. */
 const beatMs = 500;
 const stuckName = "courser.stuck";
 
@@ -30,6 +30,7 @@ export function startWatchdog({
   Object.defineProperty(globalThis, Symbol.for(stuckName), {
     configurable: true,
     value() {
+      Atomics.add(beats, 0, 1);
       process.once("exit", () => closeSync(2)); // hides Node's message that it waits for a debugger
       onStuck();
     },
@@ -75,17 +76,21 @@ const looking = setInterval(() => {
 
 function end() {
   clearInterval(looking);
+  const before = Atomics.load(beats, 0);
   try {
     const { Session } = require("node:inspector");
     const session = new Session();
     session.connectToMainThread();
     session.post("Runtime.evaluate", { expression: "globalThis[Symbol.for(" + JSON.stringify(stuckName) + ")]()" });
   } catch {}
-  setTimeout(() => {
-    try {
-      require("node:fs").writeSync(2, "Error: The program waited for the system without an end: it was killed. [INTERNAL]\\n");
-    } catch {}
-    process.kill(process.pid, "SIGKILL");
-  }, 2500);
+  // What was called is ending the process, which takes its time on a busy machine.
+  setTimeout(() => setTimeout(kill, Atomics.load(beats, 0) === before ? 0 : 20_000), 2500);
+}
+
+function kill() {
+  try {
+    require("node:fs").writeSync(2, "Error: The program waited for the system without an end: it was killed. [INTERNAL]\\n");
+  } catch {}
+  process.kill(process.pid, "SIGKILL");
 }
 `;

@@ -11,7 +11,7 @@ export function isBatchFile(program: string, platform: NodeJS.Platform = process
 export function spawnWords(
   program: string,
   args: readonly string[],
-  { platform = process.platform, shell = "cmd.exe" }: { platform?: NodeJS.Platform; shell?: string } = {},
+  { platform = process.platform, shell = "cmd.exe" }: { platform?: NodeJS.Platform; shell?: string | undefined } = {},
 ): { program: string; args: readonly string[]; verbatim: boolean } {
   if (!isBatchFile(program, platform)) return { program, args, verbatim: false };
   // Escape twice: a batch file passes its arguments to a program in a line that the shell parses a second time.

@@ -17,7 +17,7 @@ import { keyOfTool, outcomeOf, toolKeyOf, toolOfKey } from "./tool-calls.ts";
 
 type Call = Of<"tool_start"> | Of<"tool_end">;
 
-/** The fields under the key that names the tool. */
+/** The fields below the key that names the tool. */
 const startedTool: Table<Of<"tool_start">> = {
   rows: [field("args", "args", "given"), field("description", "description", "given")],
 };
@@ -45,7 +45,7 @@ function resultRow(): Row<Of<"tool_end">> {
   };
 }
 
-/** The fields under `tool_call`. The tool key comes first, for readers that take the first key. */
+/** The fields of `tool_call`. The key that names the tool comes first, for programs that take the first key. */
 const startedCall: Table<Of<"tool_start">> = {
   rows: [toolRow(startedTool), hookContextsRow(), callIdRow(), clock("startedAtMs", "startedAt")],
 };
@@ -93,7 +93,7 @@ function callRow<Event extends Call>(table: Table<Event>): Row<Event> {
     when: "always",
     holds(value, event, scope) {
       const name = toolKeyOf(value as JsonObject);
-      // A form without a tool key is carried whole, since the event holds only what could be recognised.
+      // Keep the whole value if it has no tool key, since the event contains only the parts that are understood.
       return name !== undefined && (compareObject(value as JsonObject, { table, event, scope, name }) ?? true);
     },
     write: (event, scope, carried) => writeObject({ table, event, scope, name: keyOfTool(event.tool) }, carried),
@@ -116,7 +116,7 @@ export const toolStart: LineKind<Of<"tool_start">> = {
   start(line) {
     const call = line.tool_call;
     if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
-    const { tool, args, description } = toolOf(call);
+    const { tool, args, description } = toolInLine(call);
     const event: Of<"tool_start"> = { type: "tool_start", callId: line.call_id, tool, args };
     if (description !== undefined) event.description = description;
     return withTimes(event, line, call);
@@ -128,7 +128,7 @@ export const toolEnd: LineKind<Of<"tool_end">> = {
   start(line) {
     const call = line.tool_call;
     if (typeof line.call_id !== "string" || !isObject(call)) return undefined;
-    const { tool, args, result, description } = toolOf(call);
+    const { tool, args, result, description } = toolInLine(call);
     const event: Of<"tool_end"> = { type: "tool_end", callId: line.call_id, tool, args };
     if (description !== undefined) event.description = description;
     const outcome = outcomeOf(result);
@@ -149,7 +149,7 @@ function withTimes<Event extends Call>(event: Event, line: JsonObject, call: Jso
 
 type Tool = { tool: string; args: unknown; result: unknown; description?: string };
 
-function toolOf(call: JsonObject): Tool {
+function toolInLine(call: JsonObject): Tool {
   const key = toolKeyOf(call);
   if (key === undefined) return foreignToolOf(call);
   const { args, result, description } = call[key] as JsonObject;

@@ -2,7 +2,7 @@
 import { UserError } from "./error-codes.ts";
 
 export function cancelled(signal: AbortSignal | undefined): UserError {
-  const why = reasonOf(signal?.reason);
+  const why = abortReasonText(signal?.reason);
   return new UserError(
     "INTERRUPTED",
     why === "" ? "The run was cancelled." : `The run was cancelled: ${why.replace(/\.$/, "")}.`,
@@ -10,7 +10,7 @@ export function cancelled(signal: AbortSignal | undefined): UserError {
 }
 
 /** `abort()` without a reason gives an AbortError, which has no useful message. */
-function reasonOf(reason: unknown): string {
+function abortReasonText(reason: unknown): string {
   if (typeof reason === "string") return reason.trim();
   return reason instanceof Error && reason.name !== "AbortError" ? reason.message.trim() : "";
 }

@@ -5,10 +5,10 @@ import { didYouMean } from "../text/nearest.ts";
 import { UserError } from "./error-codes.ts";
 
 export type CheckedCall = {
-  /** An example argument for the error message. */
+  /** An example value for the error message. */
   example?: string;
   required?: string;
-  /** Names that users of other libraries expect, mapped to the name used here. */
+  /** Option names in other libraries, with the name that is used here. */
   habits?: ReadonlyMap<string, string>;
 };
 

@@ -35,9 +35,9 @@ export type HostAbility = (typeof hostAbilities)[number];
 
 /** A line from the host. `id` is echoed by the reply or by the end of the turn; prompts need none. */
 export type ControlLine =
-  /** `request` describes the run, if the command line says that the request comes from the host. */
+  /** Opens the conversation with the host. `request` describes the run, if the command line leaves that to the host. */
   | { type: "hello"; version: number; can: HostAbility[]; request?: RunRequest }
-  /** A person is now present. */
+  /** A user is present from now on. */
   | { type: "attend" }
   | { type: "steer"; text: string; id?: string }
   | { type: "withdraw"; prompt: string; id?: string }
@@ -46,7 +46,7 @@ export type ControlLine =
   | { type: "model"; model: string; effort?: ReasoningEffort; id?: string }
   | { type: "answer"; question: string; hash: string; answer: Answer }
   | { type: "background"; call: string; id?: string }
-  /** Releases a held call. `agent` is the subagent that made it. */
+  /** Lets a held tool call run. `agent` is the subagent that made it. */
   | { type: "run_call"; call: string; agent?: string }
   | { type: "compact" | "context" | "names"; id?: string }
   | { type: "rewind"; turn: number; id?: string }
@@ -57,7 +57,7 @@ export type ControlNotice =
   /** Answers `hello`. `event_number` is that of `init`, which may have been written before the host asked for numbers. */
   | { subtype: "hello"; version: number; session_id: string; event_number?: number }
   | { subtype: "question"; question: Question }
-  /** The question no longer needs an answer. */
+  /** The question needs no answer any more. */
   | { subtype: "question_closed"; question: string }
   /**
    * The prompt with this id is over: `told`, answered by the last result before this line; `dropped`, never sent to the model,
@@ -86,13 +86,13 @@ const line = (table: FieldTable, required: readonly string[] = Object.keys(table
   fields({ type: anything, id: word, ...table }, required);
 
 const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
-  // Abilities of a later version are ignored.
+  // Ignore unknown abilities, which belong to a later version.
   hello: line({ version: number, can: listOf(anything), request: object }, ["version", "can"]),
   attend: line({}),
   steer: line({ text: word }),
   withdraw: line({ prompt: word }),
   interrupt: line({ reason: text }, []),
-  /** The older name of `interrupt`. */
+  /** An older name of `interrupt`. */
   cancel: line({}),
   mode: line({ mode }),
   model: line({ model: word, effort }, ["model"]),

@@ -4,11 +4,11 @@ import type { ToolShapes } from "./tool-shapes.ts";
 export interface CursorSystemEvent {
   type: "system";
   subtype: "init";
-  /** One of login, env, flag or none. */
+  /** Where the key comes from: login, env, flag or none. */
   apiKeySource: string;
   cwd: string;
   session_id: string;
-  /** The display name, such as "Claude 4.5 Sonnet". */
+  /** The model's name for display, such as "Claude 4.5 Sonnet". */
   model: string;
   permissionMode: string;
   tools?: string[];
@@ -30,16 +30,16 @@ export interface CursorAssistantEvent {
   type: "assistant";
   message: { role: "assistant"; content: CursorTextBlock[] };
   session_id: string;
-  /** A line with a time and without `model_call_id` is a delta. */
+  /** A time. A line that has it and no `model_call_id` is a delta. */
   timestamp_ms?: number;
-  /** Marks the complete text before a tool call. */
+  /** Marks a line that has the complete text before a tool call. */
   model_call_id?: string;
 }
 
 export interface CursorThinkingEvent {
   type: "thinking";
   subtype: "delta" | "completed";
-  /** Present in a delta only. */
+  /** The text; only in lines that are deltas. */
   text?: string;
   session_id: string;
   timestamp_ms?: number;
@@ -48,7 +48,7 @@ export interface CursorThinkingEvent {
 export interface CursorToolCallEvent {
   type: "tool_call";
   subtype: "started" | "completed";
-  /** The original's ids may contain a line break. */
+  /** The id of the tool call. In streams of the original it may contain a line break. */
   call_id: string;
   tool_call: CursorToolCall;
   model_call_id?: string;
@@ -56,10 +56,13 @@ export interface CursorToolCallEvent {
   timestamp_ms?: number;
 }
 
-/** One key names the tool; the others are its siblings. Tools without a type here also have a key that ends in `ToolCall`. */
+/**
+ * A tool call: one key names the tool, and the others are next to it. Tools without a type here also have a key that
+ * ends in `ToolCall`.
+ */
 export type CursorToolCall = Partial<ToolShapes> & {
   toolCallId?: string;
-  /** Milliseconds, as a string since it is a 64-bit number. */
+  /** Milliseconds since 1970, as a string because it is a 64-bit number. */
   startedAtMs?: string;
   completedAtMs?: string;
   hookAdditionalContexts?: unknown[];
@@ -71,7 +74,7 @@ export interface CursorResultEvent {
   duration_ms: number;
   duration_api_ms: number;
   is_error: boolean;
-  /** The full text of the answer, or the error message. */
+  /** The complete answer, or the error message. */
   result: string;
   session_id: string;
   request_id?: string;
@@ -86,7 +89,7 @@ export interface CursorResultEvent {
   permission_denials?: { tool: string; call_id: string; reason: string; rule?: string; file?: string }[];
   background?: { id: string; command: string; status: string; exit_code?: number }[];
   missing_mcp_servers?: { name: string; status: string; problem?: string }[];
-  /** The answer that matches the schema of `--json-schema`. */
+  /** The answer as parsed by the schema of `--json-schema`. */
   structured_output?: unknown;
 }
 

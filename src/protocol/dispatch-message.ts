@@ -4,7 +4,7 @@ import type { LiveRun, Sent } from "./run.ts";
 import type { RunOrder } from "./run-elsewhere.ts";
 
 export type MessageHost = {
-  /** Called with each prompt that was handed in. */
+  /** Called with each prompt that was sent to the run. */
   follow(sent: Sent, id: string | undefined): void;
   /** Runs `work` and sends its result as the reply to the line. */
   reply(id: string | undefined, work: () => Promise<unknown>): void;

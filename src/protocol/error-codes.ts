@@ -109,7 +109,7 @@ export function exitCodeOf(code: ErrorCode): number {
   return errorCodes[code].exit;
 }
 
-/** Whether trying again may help. */
+/** Returns whether it may help to try again after this error. */
 export function isRetryable(code: ErrorCode): boolean {
   return (errorCodes[code] as CodeInfo).retry === true;
 }

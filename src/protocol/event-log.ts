@@ -5,9 +5,7 @@ import type { Recorded } from "./run.ts";
 
 /** Stores events: in a chat on disk, or the newest ones in memory. */
 export interface EventKeeper {
-  /**
-   * Returns the number of the stored event, `known` if it has one; undefined if it is not stored. Throws a UserError on failure.
-   */
+  /** Returns the number of the stored event, `known` if given; undefined if it is not stored. Throws a UserError. */
   record(event: AgentEvent, known?: number): number | undefined;
   events(from: number, most: number): Promise<KeptEvent[]>;
 }
@@ -17,9 +15,9 @@ export type Watcher = { watch?(recorded: Recorded): void; broke?(error: unknown)
 
 export type KeptEvent = { sequence: number; event: AgentEvent };
 
-/** The run waits while this many events are pending for the first reader. Low, since one event may hold 16 MiB. */
+/** How many events may wait for the first reader before the run is paused. Low, since one may take 16 MiB. */
 const maxWaiting = 16;
-/** At this many pending events, any other reader falls back to the recorded events. */
+/** The number of waiting events at which any other reader continues with the recorded events. */
 const maxBehind = 4096;
 const pageSize = 500;
 
@@ -27,12 +25,12 @@ export class EventLog {
   readonly #keeper: EventKeeper;
   #watcher: Watcher | undefined;
   readonly #readers = new Set<Reader>();
-  /** Buffers events for the first reader. */
+  /** The buffer of events for the first reader. */
   readonly #first = new Reader(maxWaiting);
   #isFirstTaken = false;
   /** The number of the run's first event. */
   #start: number | undefined;
-  /** The newest event number. */
+  /** The number of the newest event. */
   #last = 0;
   #isClosed = false;
   #waiting: (() => void)[] = [];
@@ -74,7 +72,7 @@ export class EventLog {
     return { [Symbol.asyncIterator]: () => this.#read(from) };
   }
 
-  /** Readers receive the remaining events, and then the end. */
+  /** Ends the log. Readers receive the remaining events before it ends for them. */
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers) reader.end();
@@ -86,7 +84,7 @@ export class EventLog {
     const reader = isFirst ? this.#first : new Reader(maxBehind, { isBehind: true });
     if (isFirst) {
       this.#isFirstTaken = true;
-      reader.most = Number.POSITIVE_INFINITY; // the run waits for this reader
+      reader.most = Number.POSITIVE_INFINITY; // no limit, since the run waits for this reader
     } else this.#readers.add(reader);
     if (this.#isClosed) reader.end();
     let next = from ?? this.#start ?? 1;
@@ -101,7 +99,7 @@ export class EventLog {
             yield { number, event };
           }
           if (page.length === 0) {
-            // No event arrived in between, so switch to live events.
+            // No event arrived in between, so continue with live events.
             if (next > this.#last || hasLooked === this.#last) reader.isBehind = false;
             hasLooked = this.#last;
           }
@@ -168,7 +166,7 @@ class Reader {
   }
 }
 
-/** Holds the newest events of a run that is not stored on disk. */
+/** Keeps the newest events of a run in memory, if it is not stored on disk. */
 export class MemoryKeeper implements EventKeeper {
   readonly #most: number;
   #kept: KeptEvent[] = [];
@@ -180,7 +178,7 @@ export class MemoryKeeper implements EventKeeper {
 
   record(event: AgentEvent, known?: number): number | undefined {
     if (event.type === "text" || event.type === "thinking" || event.type === "tool_output") return undefined;
-    this.#last = Math.max(this.#last + 1, known ?? 0); // numbers never decrease, regardless of their source
+    this.#last = Math.max(this.#last + 1, known ?? 0); // numbers never decrease, whichever source they come from
     this.#kept.push({ sequence: this.#last, event });
     if (this.#kept.length > this.#most) this.#kept = this.#kept.slice(this.#most / 2);
     return this.#last;

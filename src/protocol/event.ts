@@ -8,7 +8,7 @@ export type Outcome = {
   siblings?: Record<string, unknown>;
 };
 
-/** Tokens that were used. Those from and to the vendor's cache are counted apart from the input. */
+/** The tokens that were used. Tokens of the vendor's cache are not included in the input. */
 export type Usage = {
   inputTokens: number;
   outputTokens: number;
@@ -16,10 +16,7 @@ export type Usage = {
   cacheWriteTokens: number;
 };
 
-/**
- * A refused call and the reason, listed at the end of a run. `rule` is the rule that denies it, if any, and `file` holds that
- * rule.
- */
+/** A refused call and the reason. `rule` is the rule that denies it, if any; `file` contains that rule. */
 export type Denial = { tool: string; callId: string; reason: string; rule?: string; file?: string };
 
 /**
@@ -36,27 +33,24 @@ export type BackgroundWork = {
 /** An MCP server that was configured but not available. */
 export type MissingServer = { name: string; status: string; problem?: string };
 
-/** What a run has used of its limits. */
+/** How much of its limits the run has used. */
 export type BudgetUse = { turns: number; max_turns?: number; cost_usd?: number; max_cost_usd?: number };
 
 /** Tokens and their cost in US dollars; null if the price is unknown. */
 export type Spending = Usage & { totalCost: number | null };
 
-/**
- * How full the context window was after the last answer, in tokens as counted by the model. Stored with the chat; not in the
- * stream.
- */
+/** How full the context window was after the last answer, in the model's tokens. Stored, but not in the stream. */
 export type ContextFill = { used: number; window?: number };
 
-/** Totals that both endings of a run carry. */
+/** Totals that the last event of a run contains. */
 export type Ending = {
-  /** The duration of the whole run. */
+  /** The duration of the whole run in milliseconds. */
   durationMs: number;
-  /** The part of the duration spent in model requests. */
+  /** For how many of these milliseconds the run waited for the model. */
   apiDurationMs: number;
   /** The part of the duration spent waiting for a person's answers. Stored with the chat; not in the stream. */
   waitedMs?: number;
-  /** The id of this run, for bug reports. */
+  /** The id of this run, to include in bug reports. */
   requestId?: string;
   /** Tokens, summed over the run. `totalCost` is in US dollars; null if tokens were used whose price is unknown. */
   usage?: Usage & { totalCost?: number | null };
@@ -64,15 +58,15 @@ export type Ending = {
   context?: ContextFill;
   /** The calls that were refused. */
   denials?: Denial[];
-  /** Background commands of the run, and how they ended. */
+  /** The background commands of the run, and how they ended. */
   background?: BackgroundWork[];
   /** Configured MCP servers that were not available. */
   missingServers?: MissingServer[];
-  /** Present if a limit was given. */
+  /** What the run used of its limits; present if it had any. */
   budget?: BudgetUse;
-  /** The run's notices, for readers of the last line only. */
+  /** The run's notices again, for programs that read only the last line. */
   notices?: { kind: string; message: string }[];
-  /** Present if the CLI reports it. */
+  /** The cost in US dollars, if the CLI reports it. */
   costUsd?: number;
 };
 
@@ -91,13 +85,13 @@ export type AgentEventBody =
       /** Hash of the permissions: rules, mode, sandbox, trust. The same policy has the same hash. */
       policyHash?: string;
     }
-  /** The prompt that the user sent. */
+  /** A prompt that the user has sent. */
   | { type: "user"; text: string }
-  | { type: "thinking"; text: string } // a delta of thinking
+  | { type: "thinking"; text: string } // a piece (delta) of thinking
   /** `text` is the whole text, if known. `cut`, here and below: the turn ended before it was complete; not in the stream. */
   | { type: "thinking_end"; text?: string; cut?: true }
-  | { type: "text"; text: string } // a delta of the answer
-  | { type: "text_end"; text: string; modelCallId?: string; cut?: true } // the whole segment
+  | { type: "text"; text: string } // a piece (delta) of the answer
+  | { type: "text_end"; text: string; modelCallId?: string; cut?: true } // the whole text between two calls
   /** `description`, here and below, says what the call does, in the model's words. */
   | {
       type: "tool_start";
@@ -108,8 +102,8 @@ export type AgentEventBody =
       modelCallId?: string;
       startedAt?: number;
     }
-  | { type: "tool_output"; callId: string; chunk: string } // live only, never stored
-  /** The call has ended with its `outcome`. */
+  | { type: "tool_output"; callId: string; chunk: string } // for display only, never stored
+  /** The tool call has ended with this `outcome`. */
   | {
       type: "tool_end";
       callId: string;
@@ -119,7 +113,7 @@ export type AgentEventBody =
       outcome?: Outcome;
       modelCallId?: string;
       startedAt?: number;
-      /** When it began to run, after hooks and questions. Stored with the chat; not in the stream. */
+      /** When the tool began to run, after hooks and questions. Stored with the chat but not in the stream. */
       ranAt?: number;
       completedAt?: number;
     }
@@ -135,9 +129,7 @@ export type AgentEventBody =
   | ({ type: "done"; text: string; structured?: unknown } & Ending)
   /** The run failed. `answer` and `structured` hold the agent's answer, if it gave one. */
   | ({ type: "fail"; message: string; code?: string; answer?: string; structured?: unknown } & Ending)
-  | { type: "other"; raw: unknown }; // not recognised, passed on unchanged
+  | { type: "other"; raw: unknown }; // a line that was not recognised, passed on unchanged
 
-/**
- * `at` is the time of the event in ms. `carried` holds fields of a foreign line outside this vocabulary; only its codec reads it.
- */
+/** `at` is the time in ms. `carried` contains fields of a foreign line, which only its codec reads. */
 export type AgentEvent = AgentEventBody & { at?: number; carried?: unknown };

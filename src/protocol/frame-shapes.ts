@@ -4,11 +4,11 @@ import { isObject, type JsonObject } from "../json/object.ts";
 export type FrameType = {
   /** Returns what is wrong with a stream-json line of this type. Absent for types of the turn contract. */
   check?: (line: JsonObject) => string | undefined;
-  /** Ends the turn; the first such frame is final. */
+  /** Whether this frame ends the turn; the first such frame is final. */
   isTerminal?: true;
-  /** The frame has no effect, so its shape is not checked. */
+  /** Whether this frame has no effect, so that its fields are not checked. */
   isIgnored?: true;
-  /** Carries the model's answer. Only after such a frame does a bare exit code 0 count as success. */
+  /** Whether this frame contains the model's answer. Without one, exit code 0 alone is not a success. */
   isForwardable?: true;
 };
 
@@ -28,7 +28,7 @@ export const frameTypes: ReadonlyMap<string, FrameType> = new Map<string, FrameT
   ["done", { isTerminal: true }],
 ]);
 
-/** Checks the fields that any line may have. */
+/** Checks the fields that lines of every type may have. */
 export function commonFault(line: JsonObject): string | undefined {
   if (line.session_id !== undefined && typeof line.session_id !== "string") return "session_id must be a string";
   if (line.timestamp_ms !== undefined && typeof line.timestamp_ms !== "number") return "timestamp_ms must be a number";
@@ -65,7 +65,10 @@ function thinkingFault(line: JsonObject): string | undefined {
   return subtypeFault(line);
 }
 
-/** Some CLIs use a nested form for their host's tools, `tool_call{name, …}`, also under `function`; it needs only the name. */
+/**
+ * Checks a call of the nested form that some CLIs use for their host's tools: `tool_call{name, …}`, also below
+ * `function`. Only the name is required.
+ */
 function toolCallFault(line: JsonObject): string | undefined {
   if (!isObject(line.tool_call)) return "tool_call must be an object";
   const { name, function: inner } = line.tool_call;

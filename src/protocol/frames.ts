@@ -20,9 +20,9 @@ import {
 export type FrameParserOptions = {
   /** Fixed at the start and never changed by the stream. "auto": the first line decides. */
   framing?: Framing;
-  /** The longest line or block; 16 MiB by default. */
+  /** The maximum length of a line or block; 16 MiB by default. */
   maxLineBytes?: number;
-  /** The supported protocol versions. */
+  /** The protocol versions that are supported. */
   supported?: readonly string[];
   /** The tools that contract-shaped calls may name. If absent, names are not checked. */
   tools?: readonly KnownTool[];
@@ -32,16 +32,16 @@ export type FrameParserOptions = {
   types?: ReadonlyMap<string, FrameType>;
 };
 
-/** `other`: well-formed, but of an unknown type. Counted as ignored; callers keep it but do not act on it. */
+/** A parsed frame. `other`: valid, but of an unknown type, so that it is counted as ignored and has no effect. */
 export type Frame = { kind: "frame" | "other"; type: string; value: JsonObject };
 
-/** How the child process ended. If `exit` is null and there is no signal, it is still running. */
+/** How the child process ended. It is still running if `exit` is null and there is no signal. */
 export type ChildEnd = { exit: number | null; signal?: string | null; stderr?: string };
 
 /** How a stream of frames ended. */
 export type FrameEnding = {
   outcome: "ok" | "fail_closed";
-  /** Frames of a last line without a line break. */
+  /** The frames of a last line that has no line break. */
   frames: Frame[];
   error?: FrameError;
   /** Why the turn is over: the reason of `done`; "stop" or "error" for a result; "exit" if only the exit code showed it. */
@@ -72,12 +72,12 @@ export class FrameParser {
     this.#types = options.types ?? frameTypes;
   }
 
-  /** Set by the first fault. From then on no frames are delivered, and the caller should kill the child. */
+  /** The first fault in the stream. After it no frames are delivered, and the caller should kill the child process. */
   get error(): FrameError | undefined {
     return this.#error;
   }
 
-  /** The frame that ended the turn, if any so far. */
+  /** The frame that ended the turn, if it has ended. */
   get terminal(): Frame | undefined {
     return this.#terminal;
   }
@@ -146,12 +146,12 @@ export class FrameParser {
       return;
     }
     if (existing.isIgnored) {
-      // Even an ignored frame names its session.
+      // Check the session id, which ignored frames contain too.
       if (typeof value.session_id === "string") this.#checkSession(value.session_id);
       frames.push({ kind: "frame", type, value });
       return;
     }
-    // Both wire formats have a tool_call; that of the contract keeps everything under `data`.
+    // Both formats have a frame `tool_call`; in that of the contract all fields are below `data`.
     const isContract = !existing.check || (type === "tool_call" && Object.hasOwn(value, "data"));
     if (isContract) refuse(contractFault(type, value, this.#tools));
     else this.#checkLine(type, existing, value);
@@ -183,16 +183,22 @@ export class FrameParser {
   #endFault(child: ChildEnd): FrameError | undefined {
     const failed = (child.exit !== null && child.exit !== 0) || Boolean(child.signal);
     if (this.#terminal) {
-      if (failed) this.#warnings.push(`The CLI ${endOf(child)} after its result; the result stands.`);
+      if (failed) this.#warnings.push(`The CLI ${describeChildEnd(child)} after its result; the result stands.`);
       return undefined;
     }
     const { stderr } = child;
     if (failed)
-      return new FrameError("CLI_EXIT", `The CLI ${endOf(child)} without a result${quotedStderr(stderr)}`, { stderr });
-    if (!this.#hasForwarded) {
-      return new FrameError("NO_OUTPUT", `The CLI ${endOf(child)} without an answer${quotedStderr(stderr)}`, {
+      return new FrameError("CLI_EXIT", `The CLI ${describeChildEnd(child)} without a result${quotedStderr(stderr)}`, {
         stderr,
       });
+    if (!this.#hasForwarded) {
+      return new FrameError(
+        "NO_OUTPUT",
+        `The CLI ${describeChildEnd(child)} without an answer${quotedStderr(stderr)}`,
+        {
+          stderr,
+        },
+      );
     }
     if (child.exit === null) {
       return new FrameError("CLI_TIMEOUT", `The CLI gave no result and did not exit${quotedStderr(stderr)}`, {
@@ -219,7 +225,7 @@ function finishOf(terminal: Frame | undefined): string {
   return terminal.value.is_error === true ? "error" : "stop";
 }
 
-function endOf(child: ChildEnd): string {
+function describeChildEnd(child: ChildEnd): string {
   if (child.signal) return `was killed by ${child.signal}`;
   return child.exit === null ? "stayed" : `exited with code ${child.exit}`;
 }
@@ -227,9 +233,13 @@ function endOf(child: ChildEnd): string {
 /** A faulty stream often results from a crash, whose cause is in stderr. */
 function withStderr(error: FrameError, child: ChildEnd): FrameError {
   if (!child.stderr?.trim()) return error;
-  return new FrameError(error.code, `${error.message} The CLI ${endOf(child)}${quotedStderr(child.stderr)}`, {
-    stderr: child.stderr,
-  });
+  return new FrameError(
+    error.code,
+    `${error.message} The CLI ${describeChildEnd(child)}${quotedStderr(child.stderr)}`,
+    {
+      stderr: child.stderr,
+    },
+  );
 }
 
 const longestQuote = 2000;

@@ -61,7 +61,7 @@ class SeenFraming implements JsonReader {
 
 /** Returns the first non-blank line; undefined while it is incomplete and could still be the mark. */
 function firstLine(bytes: Uint8Array, { isWhole = false } = {}): string | undefined {
-  // A byte order mark may also be split across chunks.
+  // Wait for more bytes, since a byte order mark may be split across chunks.
   if (!isWhole && bytes[0] === 0xef && bytes.length < 3) return undefined;
   let text = "";
   for (const byte of withoutBom(bytes).subarray(0, 4 * longestFirstLine)) text += String.fromCharCode(byte);

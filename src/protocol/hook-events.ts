@@ -11,9 +11,9 @@ type Fields = Readonly<Record<string, "string" | "boolean" | "object" | "array" 
 
 export type HookEvent = {
   effect: HookEffect;
-  /** The fields of an answer, all optional. */
+  /** The fields of the hook's answer, all of which are optional. */
   answer: Fields;
-  /** What a `matcher` is compared with: a field of the payload, or a fixed word. If absent, matchers do not apply. */
+  /** What a `matcher` is compared with: a field of the payload, or a fixed word. Absent for events without matchers. */
   subject?: { field: string } | { word: string };
   /** Fired by editors only; listed so that it is not reported as unknown. */
   editorOnly?: true;
@@ -23,7 +23,7 @@ export type HookEvent = {
   gemini?: string;
 };
 
-/** The common payload fields that `workspaceOpen` has. */
+/** The fields common to all payloads that `workspaceOpen` also has. */
 export const openFields = ["hook_event_name", "cursor_version", "workspace_roots", "user_email"] as const;
 
 const verdict: Fields = { permission: "permission", user_message: "string", agent_message: "string" };
@@ -113,7 +113,7 @@ export function canRefuse(event: HookEventName): boolean {
 /** Maps Claude's tool names to Cursor's, where they differ. */
 export const cursorToolNames: Readonly<Record<string, string>> = { Bash: "Shell", Edit: "Write", MultiEdit: "Write" };
 
-/** Gemini CLI's names of tools, in matchers and in payloads. */
+/** The names of tools in Gemini CLI, in matchers and payloads. */
 export const geminiToolNames: Readonly<Record<string, string>> = {
   Bash: "run_shell_command",
   Shell: "run_shell_command",
@@ -128,10 +128,10 @@ export const geminiToolNames: Readonly<Record<string, string>> = {
   TodoWrite: "write_todos",
 };
 
-/** Renames the tools in a matcher. */
+/** Replaces the tool names in a matcher. */
 export function renamedTools(matcher: string, names: Readonly<Record<string, string>>): string {
   const words = matcher.replace(/\b[A-Za-z]+\b/g, (word) => (Object.hasOwn(names, word) ? names[word]! : word));
-  // Two names may map to the same one, so remove duplicates.
+  // Remove duplicates, since two names may map to the same one.
   return /^\w+(\|\w+)*$/.test(words) ? [...new Set(words.split("|"))].join("|") : words;
 }
 

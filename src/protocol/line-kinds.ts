@@ -73,7 +73,7 @@ function isPlain(value: JsonObject, role: string): boolean {
   );
 }
 
-/** Both keys are known to exist; checks that there are no others, and which comes first. */
+/** Returns whether an object has only two keys, and the given one first. Both are known to exist. */
 function hasTwoKeys(object: JsonObject, first: string): boolean {
   let count = 0;
   for (const key in object) if (++count > 2 || (count === 1 && key !== first)) return false;
@@ -197,7 +197,7 @@ function exchangeRows<Event extends Omit<Exchange, "body"> & { at?: number }>(
 
 const queryName = (kind: string) => kind;
 
-/** webFetchRequestQuery is answered by webFetchRequestResponse. */
+/** For example, webFetchRequestQuery is answered by webFetchRequestResponse. */
 const responseName = (kind: string) => kind.replace(/Query$/, "Response");
 
 const ask: LineKind<Of<"ask">> = {
@@ -295,7 +295,7 @@ export const kinds = {
 
 /** Returns the kind of a line, or undefined if it is unknown. */
 // biome-ignore lint/suspicious/noExplicitAny: the kinds of all events stand in one table
-export function kindOf(line: JsonObject): LineKind<any> | undefined {
+export function lineKindOf(line: JsonObject): LineKind<any> | undefined {
   switch (line.type) {
     case "system":
       return line.subtype === "init" ? init : notice;

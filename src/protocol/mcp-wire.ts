@@ -8,7 +8,7 @@ export function mcpWireArgs({ server, tool, args, callId }: McpCall): McpToolCal
   return { name: `${server}-${tool}`, args, toolCallId: callId, providerIdentifier: server, toolName: tool };
 }
 
-/** A failed tool is reported as a success with `isError` set. */
+/** Returns the outcome of an MCP call. A failed tool is reported as a success with `isError` set. */
 export function mcpOutcome(content: McpContent[], isError: boolean) {
   return { kind: "success", value: { content, isError } };
 }

@@ -3,14 +3,14 @@
 /** One part of a message: text, thinking, an image, a tool call or its result. */
 export type Part =
   | { type: "text"; text: string }
-  | { type: "thinking"; text: string; opaque?: unknown } // opaque: returned to its provider verbatim
+  | { type: "thinking"; text: string; opaque?: unknown } // opaque: data that is sent back to its vendor verbatim
   | { type: "image"; mime: string; base64: string }
   | { type: "tool_call"; id: string; name: string; args: unknown; opaque?: unknown }
   | { type: "tool_result"; id: string; text: string; isError: boolean; images?: { mime: string; base64: string }[] };
 
 /** A tool call of the model. */
 export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
-/** The result of a tool call, for the model. */
+/** The result of a tool call as the model receives it. */
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
 
 /** `provider` is the source of the message; opaque parts go back to that provider only. */

@@ -3,7 +3,7 @@ import type { MessageHost } from "./dispatch-message.ts";
 import { UserError } from "./error-codes.ts";
 import type { Sent, TurnEnding } from "./run.ts";
 
-/** `told`: the model got the prompt. `error` says why it was dropped. */
+/** How a prompt ended. `told`: the model received it. `dropped`: it did not, and `error` says why. */
 export type PromptEnd = { state: "told" | "dropped"; error?: string; code?: string };
 export type RequestEnd = { value?: unknown; error?: string; code?: string };
 
@@ -14,14 +14,14 @@ export type PromptReports = {
   replied(id: string, end: RequestEnd): void;
   /** Called if a prompt without an id was dropped before it was delivered. */
   dropped?(ending: TurnEnding): void;
-  /** Called when a prompt is over. */
+  /** Called when a prompt has ended. */
   settled?(): void;
 };
 
 export class OpenPrompts implements MessageHost {
   readonly #reports: PromptReports;
   readonly #sent = new Map<string, Sent>();
-  /** The number of prompts that are not over. */
+  /** The number of prompts that have not ended. */
   prompts = 0;
   #requests = 0;
   #wake: () => void = () => {};
@@ -30,7 +30,7 @@ export class OpenPrompts implements MessageHost {
     this.#reports = reports;
   }
 
-  /** The number of prompts and requests that are not over. */
+  /** The number of prompts and requests that have not ended. */
   get count(): number {
     return this.prompts + this.#requests;
   }
@@ -55,7 +55,7 @@ export class OpenPrompts implements MessageHost {
       else if (id === undefined) this.#reports.dropped?.(ending);
       if (id !== undefined) {
         this.#sent.delete(id);
-        this.#reports.ended(id, endOf(sent, ending));
+        this.#reports.ended(id, promptEnd(sent, ending));
       }
       this.prompts--;
       this.#reports.settled?.();
@@ -81,7 +81,7 @@ export class OpenPrompts implements MessageHost {
   }
 }
 
-function endOf({ state }: Sent, ending: TurnEnding): PromptEnd {
+function promptEnd({ state }: Sent, ending: TurnEnding): PromptEnd {
   if (state === "told" || ending.type === "done") return { state: "told" };
   return { state: "dropped", error: ending.message, ...(ending.code !== undefined && { code: ending.code }) };
 }

@@ -30,7 +30,7 @@ export const ruleKinds: readonly RuleKind[] = ["Shell", "Read", "Write", "WebFet
 
 const longestPattern = 2000;
 
-/** Names that other tools use for the same kind. */
+/** Names that other tools have for the same kind of rule. */
 const otherNames: Partial<Record<RuleKind, readonly string[]>> = {
   Shell: ["bash", "terminal", "command"],
   Write: ["edit", "multiedit", "delete"],

@@ -92,7 +92,7 @@ function valueIn(tool: string, value: JsonObject, profile: Profile): JsonObject 
 
 /** Returns the changed lines of a unified diff in the format of older versions, where a new file replaces one empty line. */
 function changedLines(diff: string, { isNew, diffString }: Pick<Profile, "diffString"> & { isNew: boolean }): string {
-  // Skip the two header lines.
+  // Skip the two header lines of the diff.
   const lines = diff
     .split("\n")
     .slice(2)

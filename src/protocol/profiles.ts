@@ -29,7 +29,7 @@ export type Profile = {
   extensions: boolean;
   /** Writes `usage` in the result. `COURSER_COMPAT` keeps it, since it does no harm; code that imitates that version does not. */
   usage: boolean;
-  /** Tools that this version did not have, by their wire name. */
+  /** The wire names of tools that this version did not have. */
   missingTools: readonly string[];
 };
 
@@ -50,7 +50,7 @@ const today: Profile = {
 };
 
 const profiles = {
-  /** The stream of October 2025. */
+  /** The stream format of October 2025. */
   "2025": {
     callSiblings: false,
     segmentTimes: false,
@@ -66,7 +66,7 @@ const profiles = {
     usage: false,
     missingTools: ["task", "askQuestion", "createPlan"],
   },
-  /** The stream of February 2026. */
+  /** The stream format of February 2026. */
   "2026-02": {
     ...today,
     wordTypes: "three",
@@ -79,7 +79,7 @@ const profiles = {
   },
 } satisfies Record<string, Profile>;
 
-/** A version other than the current one. */
+/** The name of an older version of the stream format. */
 export type ProfileName = keyof typeof profiles;
 
 export const profileNames = Object.keys(profiles) as ProfileName[];

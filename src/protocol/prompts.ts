@@ -12,10 +12,10 @@ export type OpenPrompt = {
   settle(ending: TurnEnding): void;
 };
 
-/** The reason given for a prompt that its sender took back. */
+/** The error of a prompt that its sender has withdrawn. */
 export const withdrawnMessage = "The prompt was withdrawn.";
 
-/** The prompts that are not over. Ended prompts are removed; their senders still hold the result. */
+/** The prompts of a run that have not ended. Ended ones are removed; their senders still have the result. */
 export class Prompts {
   readonly #open = new Map<string, OpenPrompt>();
   readonly #name: string;
@@ -63,7 +63,7 @@ export class Prompts {
     return this.list().filter(({ state }) => state === "waiting");
   }
 
-  /** Steering text comes before prompts that wait for a new turn. */
+  /** Returns the next prompt. Steering text comes before prompts that wait for a new turn. */
   nextWaiting(): OpenPrompt | undefined {
     const waiting = this.waiting();
     return waiting.find(({ kind }) => kind === "steer") ?? waiting[0];

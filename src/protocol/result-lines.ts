@@ -25,7 +25,7 @@ function resultRows<Event extends Ending & { at?: number }>(subtype: string, own
       key: "usage",
       when: "given",
       holds: (value, event) => event.usage === value,
-      write: ({ usage }, { extensions }) => (extensions === false ? countsOf(usage) : usage),
+      write: ({ usage }, { extensions }) => (extensions === false ? tokenCounts(usage) : usage),
     },
     {
       key: "permission_denials",
@@ -45,7 +45,7 @@ function resultRows<Event extends Ending & { at?: number }>(subtype: string, own
   ];
 }
 
-/** A field that older versions do not have. */
+/** Creates the row of a field that older versions do not have. */
 function extension<Event>(key: string, property: keyof Event & string, holds: (value: unknown) => boolean): Row<Event> {
   return {
     key,
@@ -58,7 +58,7 @@ function extension<Event>(key: string, property: keyof Event & string, holds: (v
 export const done: LineKind<Of<"done">> = {
   start(line) {
     if (typeof line.result !== "string") return undefined;
-    const event: Of<"done"> = { type: "done", text: line.result, ...endingOf(line) };
+    const event: Of<"done"> = { type: "done", text: line.result, ...parseEnding(line) };
     if (line.structured_output !== undefined) event.structured = line.structured_output;
     return withTime(event, line);
   },
@@ -68,7 +68,7 @@ export const done: LineKind<Of<"done">> = {
 export const fail: LineKind<Of<"fail">> = {
   start(line) {
     if (typeof line.result !== "string") return undefined;
-    const event: Of<"fail"> = { type: "fail", message: line.result, ...endingOf(line) };
+    const event: Of<"fail"> = { type: "fail", message: line.result, ...parseEnding(line) };
     if (typeof line.error_code === "string") event.code = line.error_code;
     if (typeof line.answer === "string") event.answer = line.answer;
     if (line.structured_output !== undefined) event.structured = line.structured_output;
@@ -83,7 +83,7 @@ export const fail: LineKind<Of<"fail">> = {
 };
 
 /** A missing API duration is taken to equal the whole duration, as in every observed stream. */
-function endingOf(line: JsonObject): Ending {
+function parseEnding(line: JsonObject): Ending {
   const durationMs = typeof line.duration_ms === "number" ? line.duration_ms : 0;
   const apiDurationMs = typeof line.duration_api_ms === "number" ? line.duration_api_ms : durationMs;
   const ending: Ending = { durationMs, apiDurationMs };
@@ -116,8 +116,8 @@ function parseUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** Drops the cost, for versions that report only tokens. */
-function countsOf(usage: Ending["usage"]): Usage | undefined {
+/** Removes the cost from the usage, for versions that report only tokens. */
+function tokenCounts(usage: Ending["usage"]): Usage | undefined {
   if (!usage) return undefined;
   const { totalCost: _, ...counts } = usage;
   return counts;
@@ -127,10 +127,7 @@ function isBudget(value: unknown): value is BudgetUse {
   return isObject(value) && Object.values(value).every((count) => typeof count === "number");
 }
 
-/**
- * Checks for a list of objects that hold strings or numbers under these keys, in this order, and nothing else. `key?` may be
- * missing.
- */
+/** Checks a list of objects with strings or numbers under exactly these keys, in order. `key?` may be missing. */
 function areAll<Item>(
   ...keys: ((keyof Item & string) | `${keyof Item & string}?`)[]
 ): (value: unknown) => value is Item[] {

@@ -19,17 +19,17 @@ import { derived } from "./stream-json.ts";
 
 type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 
-/** Control lines that any client of a run may send. */
+/** Control lines that every client of a run may send. */
 export type RunOrder = Exclude<ControlLine, { type: "hello" | "attend" | "answer" | "run_call" | "steer" }>;
 
-/** The result of a request or prompt with this id. */
+/** The reply to the request or prompt with this id. */
 type Reply = { id: string; value?: unknown; error?: string | undefined; code?: string | undefined };
 
 export abstract class RunElsewhere implements LiveRun {
   protected readonly log = new EventLog(new MemoryKeeper());
   protected readonly prompts: Prompts;
   protected readonly startedAt = Date.now();
-  /** Set once the run takes no more orders, with the reason. */
+  /** Why the run accepts no more control lines, if that is so. */
   protected stopped: UserError | undefined;
   protected lastEnding: TurnEnding | undefined;
   readonly #openCalls = new Map<string, ToolStart>();
@@ -47,7 +47,7 @@ export abstract class RunElsewhere implements LiveRun {
   abstract close(): Promise<void>;
   /** Sends an order. Throws or rejects if it cannot be sent. */
   protected abstract sendOrder(order: RunOrder): Promise<void> | undefined;
-  /** Sends the prompt to the run. */
+  /** Sends a prompt to the run. */
   protected abstract pass(item: OpenPrompt): void;
 
   send(prompt: Prompt): Sent {
@@ -105,14 +105,14 @@ export abstract class RunElsewhere implements LiveRun {
   /** Called when a request starts to wait for its reply. */
   protected onAsk(): void {}
 
-  /** Returns why a prompt cannot be sent, if so. */
-  protected faultOf(_prompt: Prompt): UserError | undefined {
+  /** Returns why a prompt cannot be sent, or undefined if it can. */
+  protected promptFault(_prompt: Prompt): UserError | undefined {
     return undefined;
   }
 
   protected hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
     const item = this.prompts.add(kind, prompt);
-    const refusal = this.stopped ?? this.faultOf(prompt);
+    const refusal = this.stopped ?? this.promptFault(prompt);
     if (refusal) this.drop(item, refusal);
     else this.pass(item);
     return sentOf(item, () => this.withdraw(item));
@@ -129,7 +129,7 @@ export abstract class RunElsewhere implements LiveRun {
     this.prompts.end(item, "dropped", failedTurn(why, this.startedAt));
   }
 
-  /** Records and shows an event as the run recorded it. */
+  /** Records an event and shows it to readers, with the number that the run gave it. */
   protected record({ number, agent, event }: Recorded): void {
     if (agent !== undefined || number === undefined) {
       this.log.show({ ...(agent !== undefined && { agent }), ...(number !== undefined && { number }), event });
@@ -173,14 +173,15 @@ export abstract class RunElsewhere implements LiveRun {
   }
 
   #say(order: RunOrder): void {
-    if (!this.stopped) this.sendOrder(order)?.catch(() => {}); // the run is over: nothing is left to interrupt or change
+    // if the run has ended, there is nothing left to interrupt or change
+    if (!this.stopped) this.sendOrder(order)?.catch(() => {});
   }
 
   async #ask(order: RunOrder): Promise<unknown> {
     if (this.stopped) throw this.stopped;
     const id = `${this.#name}request-${++this.#count}`;
     const answer = new Promise<unknown>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
-    answer.catch(() => {}); // the caller sees the rejection through the return value below
+    answer.catch(() => {}); // the caller receives the rejection through the returned promise
     try {
       const sent = this.sendOrder({ ...order, id } as RunOrder);
       this.onAsk();

@@ -6,7 +6,7 @@ import { ruleFault } from "./permission-rule.ts";
 import { profileNames } from "./profiles.ts";
 import { endpointTypes, failReasons, type RunRequest, reasoningEfforts } from "./run.ts";
 
-/** The side whose grants the merged request has. */
+/** Which of two merged requests may grant permissions. */
 type Granting = "base" | "more";
 
 type Field<Effect extends string, Value> = {
@@ -38,7 +38,7 @@ function uniteLists<Item>(base?: readonly Item[], more?: readonly Item[]): reado
   return base && more ? [...new Set([...base, ...more])] : (base ?? more);
 }
 
-/** The restricting value wins whichever side it comes from; any other value is a grant. */
+/** For these fields, the restricting value applies whichever request has it. All other values are grants. */
 const strict =
   <Value>(restricting: Value): Field<string, Value>["join"] =>
   (base, more, granting) =>
@@ -105,7 +105,7 @@ export const requestFields = {
   single: neutral(flag),
   failOn: restricts(listOf(oneOf(...failReasons)), uniteLists),
   requiredServers: restricts(listOf(text), uniteLists),
-  // A lower price raises the effective cost limit.
+  // The price can only be granted, since a lower one raises the effective cost limit.
   price: grants(fields({ input: amount, output: amount }, ["input", "output"])),
   limits: restricts(fields({ maxTurns: count, maxTimeMs: positive, maxCost: positive }), (base, more) =>
     base && more
@@ -147,7 +147,8 @@ export function readRunRequest(value: unknown): RunRequest {
  */
 export function restrict(base: RunRequest, more: Partial<RunRequest>, granting: Granting = "base"): RunRequest {
   const { mode, ...loose } = more;
-  const isLoose = mode === "agent" && more.force && granting === "base"; // asks for force, which `more` may not grant
+  // `more` requests force, which it may not grant
+  const isLoose = mode === "agent" && more.force && granting === "base";
   const sides = [withoutForce(base), withoutForce(isLoose ? loose : more)] as const;
   const isForbidden = sides.some(({ force }) => force === false);
   const joined = Object.entries(table).map(([name, { join }]) => {

@@ -6,7 +6,7 @@ import type { ChoiceItem, QuestionAnswer } from "./tool-shapes.ts";
 
 export type { ChoiceItem, QuestionAnswer };
 
-/** How much a live run may do: see `setMode`. */
+/** How much a running agent may do without asking: see `setMode`. */
 export type PermissionMode = "default" | "force" | "plan" | "ask";
 
 export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -22,7 +22,7 @@ export type EndpointType = (typeof endpointTypes)[number];
  * headers come from the process that executes it.
  */
 export type RunRequest = {
-  /** The directory to work in. */
+  /** The directory in which the agent works. */
   workspace: string;
   /** Works in a worktree of the workspace's repository instead: a new one, or an existing one by name. */
   worktree?: { name?: string; base?: string; skipSetup?: boolean };
@@ -35,12 +35,12 @@ export type RunRequest = {
   mode?: "plan" | "ask" | "agent";
   /** Allows everything except deny rules and protected paths. Also passes the trust gate, for this run. */
   force?: boolean;
-  /** Trusts the workspace from now on. */
+  /** Whether to trust the workspace from now on. */
   trust?: boolean;
   model?: string;
   effort?: ReasoningEffort;
   fallbackModels?: readonly string[];
-  /** The URL of a model server to use instead of a vendor. */
+  /** The URL of a model server that is used in place of a vendor. */
   endpoint?: string;
   /** The protocol of `endpoint`; OpenAI's chat completions by default. */
   endpointType?: EndpointType;
@@ -50,15 +50,13 @@ export type RunRequest = {
   disallowedTools?: readonly string[];
   /** Rules for this run, with the same weight as the user's own: `Shell(git)`, `Write(src/**)`. */
   permissions?: { allow?: readonly string[]; deny?: readonly string[] };
-  /** Gives the agent a browser. */
+  /** Whether the agent can use a browser. */
   browser?: boolean;
   /** Additional MCP servers: file paths or inline JSON. */
   mcpConfigs?: readonly string[];
   /** MCP servers approved for this run; those of the project are started. */
   approvedServers?: "all" | readonly string[];
-  /**
-   * Decides calls to the approved servers' tools that match no rule. `allow`: in a trusted workspace, the approval covers them.
-   */
+  /** Decides calls to approved servers' tools without a rule. `allow`: the approval covers them if trusted. */
   approvedServerCalls?: "allow" | "ask";
   /** Plugin folders for this run. */
   pluginDirs?: readonly string[];
@@ -69,20 +67,20 @@ export type RunRequest = {
   sandbox?: "enabled" | "disabled";
   /** Decides commands that match no rule: `sandbox` confines them where a sandbox works, and asks otherwise. */
   unlistedCommands?: "sandbox" | "ask";
-  /** Lets a model review what a person would otherwise be asked. */
+  /** Whether a model reviews calls before a user is asked. */
   autoReview?: boolean;
-  /** A command that answers permission questions in place of a person. */
+  /** A command that answers permission questions in place of the user. */
   askCommand?: string;
   /** The run ends after one prompt; what it left running in the background is part of its ending. */
   single?: boolean;
-  /** The conditions that turn a successful run into a failure. */
+  /** Conditions that turn a successful run into a failed one. */
   failOn?: readonly FailReason[];
   /** MCP servers that must be available before the model is called. */
   requiredServers?: readonly string[];
   /** The model's price in US dollars per million tokens, if it is unknown or differs from the known one. */
   price?: { input: number; output: number };
   limits?: { maxTurns?: number; maxTimeMs?: number; maxCost?: number };
-  /** The JSON Schema of the answer. */
+  /** The JSON Schema that the final answer must match. */
   answerSchema?: unknown;
   /** Writes the output shapes of this version of the older CLI. */
   compat?: ProfileName;
@@ -99,15 +97,15 @@ export const failReasons = ["denied", "background", "empty", "mcp", "replay"] as
 /** Selects the conversation: a new one, or one to resume by its id, a prefix of the id, or `-1` for the latest. */
 export type ChatChoice =
   | { type: "new"; id?: string; name?: string }
-  /** `orNew` starts a new chat with this id if none exists. */
+  /** Resumes a chat. With `orNew`, a new chat with this id is started if there is none. */
   | { type: "resume"; id: string; orNew?: boolean; fork?: boolean; newId?: string; name?: string };
 
-/** A prompt with what belongs to it. */
+/** A prompt with its attachments. */
 export type Prompt = {
   text: string;
   /** Sent to the model verbatim after the text; commands and mentions in it are not expanded. */
   data?: string;
-  /** Absolute paths, or the image data itself. */
+  /** The images, as absolute paths or as data. */
   images?: readonly (string | { mime: string; base64: string })[];
 };
 
@@ -170,7 +168,7 @@ export interface LiveRun {
   setMode(mode: PermissionMode): void;
   /** Resolves the model by the same rules as at the start. Rejects with a UserError, and then nothing has changed. */
   setModel(model: string, effort?: ReasoningEffort): Promise<void>;
-  /** Compacts the model's conversation now. */
+  /** Compacts the conversation now, so that it takes less of the context window. */
   compact(): Promise<void>;
   /** Restores conversation and files to their state before turn `turn`. Only allowed while no turn runs. */
   rewind(turn: number): Promise<void>;
@@ -184,16 +182,13 @@ export interface LiveRun {
    * hold up the run by not reading; the run never waits for others: a reader that falls behind misses only deltas.
    */
   events(from?: number): AsyncIterable<Recorded>;
-  /** Returns what the run has used so far; absent if unknown. */
+  /** Returns what the run has used so far; undefined if unknown. */
   spent?(): Spending;
-  /** Ends the running turn and every process the run started. */
+  /** Ends the running turn and all processes that the run started. */
   close(): Promise<void>;
 }
 
-/**
- * `hash` covers the question's content. An answer from another process must name it, so that it cannot answer a different
- * question.
- */
+/** `hash` identifies the question's content; an answer from another process must contain it. */
 export type Question = { id: string; hash: string } & QuestionBody;
 
 export type QuestionBody =
@@ -262,6 +257,6 @@ export type BackgroundCommand = {
 /** Answers questions that no rule decides. Without one, every question is refused. */
 export interface Human {
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
-  /** The kinds of question it can answer, if not all. */
+  /** The types of questions that this human can answer; all if absent. */
   readonly answers?: readonly QuestionBody["type"][];
 }

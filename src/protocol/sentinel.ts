@@ -56,7 +56,7 @@ export class SentinelBlocks implements JsonReader {
       this.#line.append(bytes.subarray(0, Math.max(0, longestMarkLine - this.#line.length)));
       return;
     }
-    // Until it is recognised, the end mark counts as part of the block: allow for it beyond the limit.
+    // The end mark counts as part of the block until it is recognised, so allow for its length.
     const length = this.#block.length + this.#line.length + bytes.length;
     if (length > this.#maxBlockBytes + longestMarkLine) throw tooLargeFault(this.#maxBlockBytes);
     this.#line.append(bytes);

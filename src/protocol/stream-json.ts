@@ -3,7 +3,7 @@
 import { type Carried, compareObject, type Scope, writeObject } from "../json/key-table.ts";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "./event.ts";
-import { kindOf, kinds } from "./line-kinds.ts";
+import { kinds, lineKindOf } from "./line-kinds.ts";
 import type { LineKind } from "./line-rows.ts";
 import { type ProfileName, profileOf } from "./profiles.ts";
 
@@ -12,18 +12,18 @@ const codec = "stream-json";
 /** Marks events that were inferred and have no line of their own; encoders of the same stream leave them out. */
 export const derived = { codec: "derived" } as const;
 
-/** Whether an event was inferred, and has no line of its own. */
+/** Returns whether an event was inferred from others and has no line in the stream. */
 export function isDerived({ carried }: AgentEvent): boolean {
   return isObject(carried) && carried.codec === derived.codec;
 }
 
 /** The options of the encoder. */
 export type EncodeOptions = {
-  /** Also writes text deltas. */
+  /** Whether to write deltas of text. */
   partial?: boolean;
-  /** Also writes live output of tools, for hosts that asked for it. */
+  /** Whether to write live tool output, for hosts that requested it. */
   live?: boolean;
-  /** Writes the shapes of an older version. */
+  /** The older version of the format to write, if any. */
   compat?: ProfileName | undefined;
 };
 
@@ -37,7 +37,7 @@ export function decodeLine(line: unknown, sessionId?: string): AgentEvent {
 
 function decodeIn(line: unknown, scope: Scope): AgentEvent {
   if (!isObject(line)) return { type: "other", raw: line };
-  const kind = kindOf(line);
+  const kind = lineKindOf(line);
   const event: AgentEvent | undefined = kind?.start(line);
   if (!kind || !event) return { type: "other", raw: line };
   const carried = compareObject(line, { table: kind, event, scope });
@@ -68,7 +68,7 @@ export function encodeEvent(event: AgentEvent, sessionId: string, options: Encod
   return writeObject({ table, event, scope }, carriedBy(event));
 }
 
-/** Ignores what other codecs carry. */
+/** Returns what this codec stored in the event. What other codecs stored is ignored. */
 function carriedBy(event: AgentEvent): Carried | undefined {
   return isObject(event.carried) && event.carried.codec === codec ? (event.carried as Carried) : undefined;
 }
@@ -80,9 +80,9 @@ function carriedBy(event: AgentEvent): Carried | undefined {
  * discards, the open segment is void.
  */
 export function createDecoder(): (line: unknown) => AgentEvent[] {
-  // Until the session is known, lines keep their own id.
+  // The session of the stream; until it is known, lines keep their own session id.
   let scope: Scope = { sessionId: "" };
-  /** The text of the segment since its start. */
+  /** The text of the current segment so far. */
   let open = "";
 
   const endSegment = (before: AgentEvent): AgentEvent[] => {

@@ -3,7 +3,7 @@ import type { AgentEvent } from "./event.ts";
 import { keyOfTool } from "./tool-calls.ts";
 import type { ConversationStep, TaskToolCallArgs, TaskToolCallResult } from "./tool-shapes.ts";
 
-/** Subagents with their own name on the wire. */
+/** Subagent types that have their own name on the wire. */
 const ownNames = new Set(["explore", "bash", "shell"]);
 
 export type TaskRequest = {
@@ -58,7 +58,7 @@ export function taskSuccess({
   };
 }
 
-/** The notice that a background subagent has ended. */
+/** Returns the notice for a background subagent that has ended. */
 export function taskNotice(task: { agentId: string; status: string; title: string; detail: string }): AgentEvent {
   const { agentId, status, title, detail } = task;
   const message = `The subagent "${title}" ${status === "success" ? "has ended" : "failed"}.`;
@@ -81,11 +81,11 @@ export function collectSteps() {
   let room = maxResultText;
   return {
     steps: [] as ConversationStep[],
-    /** The number of finished calls, including failed ones. */
+    /** The number of calls that have ended, including failed ones. */
     calls: 0,
-    /** Paths of the changed files. */
+    /** The paths of the files that the subagent changed. */
     changed: new Set<string>(),
-    /** The last text of the subagent. */
+    /** The subagent's last text. */
     lastText: "",
     add(event: AgentEvent): void {
       switch (event.type) {

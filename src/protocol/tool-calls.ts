@@ -15,7 +15,7 @@ const groups: readonly [OutcomeGroup, kinds: string[]][] = [
 ];
 const outcomeGroups = new Map(groups.flatMap(([group, kinds]) => kinds.map((kind) => [kind, group])));
 
-/** The kinds of outcomes that a tool call may have. */
+/** The kinds of outcomes that tool calls can have. */
 export const outcomeKinds: readonly string[] = [...outcomeGroups.keys()];
 
 /** Classifies an outcome. A failed MCP tool is reported inside a `success`. */
@@ -45,7 +45,7 @@ export function keyOfTool(tool: string): string {
   return tool + toolSuffix;
 }
 
-/** Takes the first known outcome, or else the first key that holds an object; the other keys are its siblings. */
+/** Returns the outcome in a result: the first known kind, or else the first key with an object. */
 export function outcomeOf(result: unknown): Outcome | undefined {
   if (!isObject(result)) return undefined;
   const keys = Object.keys(result);
@@ -79,7 +79,7 @@ function textOfContent(content: unknown[]): string {
     .join("");
 }
 
-/** Model-facing names that differ in more than the capital. */
+/** Tool names for the model that differ from the wire name by more than a capital letter. */
 const modelNames: ReadonlyMap<string, string> = new Map([
   ["ls", "LS"],
   ["updateTodos", "TodoWrite"],

@@ -1,6 +1,6 @@
 // Types of each tool's arguments and results, as the wire spells them. A result holds exactly one of its outcomes.
 
-/** The error outcomes of most tools. */
+/** An error outcome as most tools have it. */
 export type ErrorText = { error: string };
 export type ErrorMessage = { errorMessage: string };
 export type Rejected = { reason: string };
@@ -29,11 +29,11 @@ export interface ReadToolCallResult {
     content: string;
     isEmpty: boolean;
     exceededLimit: boolean;
-    /** Includes the empty string after a final newline. */
+    /** The number of lines, including the empty string after a final line break. */
     totalLines: number;
     fileSize: number;
     path: string;
-    /** One-based and inclusive. */
+    /** The first and last line that were read, counted from 1. */
     readRange?: { startLine: number; endLine: number };
     totalChars?: number;
     relatedCursorRulePaths?: string[];
@@ -48,7 +48,7 @@ export interface ReadToolCallResult {
 export interface EditToolCallArgs {
   path: string;
   streamContent?: string;
-  /** The 2025 version spelled the change out. */
+  /** The patch that was applied; only in the stream of 2025. */
   applyPatch?: { patchContent: string };
   strReplace?: { oldText: string; newText: string; replaceAll?: boolean };
   multiStrReplace?: { edits: { oldText: string; newText: string; replaceAll?: boolean }[] };
@@ -108,7 +108,7 @@ export interface GrepToolCallResult {
   };
   error?: ErrorText | ErrorMessage;
 }
-/** Holds one of the three, depending on the output mode. */
+/** The result for one workspace, which has one of three fields, depending on the output mode. */
 export interface WorkspaceResult {
   content?: { matches: FileMatch[]; totalLines?: number; totalMatchedLines?: number } & Truncation;
   files?: { files: string[]; totalFiles?: number } & Truncation;
@@ -128,7 +128,7 @@ export interface ShellToolCallArgs {
   hasInputRedirect: boolean;
   hasOutputRedirect: boolean;
   parsingResult: ShellParsingResult;
-  /** A 64-bit number, written as a string. */
+  /** A size in bytes: a 64-bit number, written as a string. */
   fileOutputThresholdBytes?: string;
   isBackground?: boolean;
   skipApproval?: boolean;
@@ -171,7 +171,7 @@ export interface SandboxPolicy {
   readBoundary?: string;
   additionalReadPaths?: string[];
 }
-/** `failure`: the command ran and exited with a non-zero code. */
+/** How a shell command ended. `failure` means that it exited with a code other than 0. */
 export interface ShellToolCallResult {
   success?: ShellRun;
   failure?: ShellRun;
@@ -232,7 +232,7 @@ export type WebReference = { title: string; url: string; chunk: string };
 
 export interface SemSearchToolCallArgs {
   query: string;
-  /** Empty means the whole project. */
+  /** The folders to search; an empty list means the whole project. */
   targetDirectories: string[];
   explanation?: string;
 }
@@ -254,7 +254,7 @@ export type AskQuestionToolCallResult = Refusable<{ answers: QuestionAnswer[] },
 export interface QuestionAnswer {
   questionId: string;
   selectedOptionIds: string[];
-  /** The person's own answer as text. */
+  /** An answer that the user has typed instead of choosing an option. */
   freeformText?: string;
 }
 
@@ -270,7 +270,7 @@ export type CreatePlanToolCallResult = Refusable<Record<string, unknown>> & { pl
 export interface TaskToolCallArgs {
   description?: string;
   prompt?: string;
-  /** For example `{explore: {}}` or `{custom: {name}}`. */
+  /** The type of the subagent, such as `{explore: {}}` or `{custom: {name}}`. */
   subagentType?: Record<string, { name?: string }>;
   model?: string;
   resume?: string;
@@ -279,7 +279,7 @@ export interface TaskToolCallArgs {
   environment?: unknown;
   [field: string]: unknown;
 }
-/** One message, thought or tool call of a subagent. */
+/** A message, thought or tool call of a subagent. */
 export type ConversationStep =
   | { assistantMessage: { text: string } }
   | { thinkingMessage: { text: string; durationMs: number } }
@@ -314,7 +314,7 @@ export type ReadMcpResourceToolCallResult = Refusable<
 >;
 
 export interface McpToolCallArgs {
-  /** Spelled `<server>-<tool>`. */
+  /** The name of the tool, as `<server>-<tool>`. */
   name: string;
   args: Record<string, unknown>;
   toolCallId: string;
@@ -324,7 +324,7 @@ export interface McpToolCallArgs {
   skipApproval?: boolean;
   smartModeApprovalOnly?: boolean;
 }
-/** A failed tool is a success with `isError` set. */
+/** How an MCP call ended. If the tool failed, this is a success with `isError` set. */
 export type McpToolCallResult = Refusable<{ content: McpContent[]; isError: boolean }>;
 export interface McpContent {
   text?: { text: string };
@@ -332,7 +332,7 @@ export interface McpContent {
   resource?: { uri: string; text?: string };
 }
 
-/** Every tool of the wire by its key; readers keep unknown ones. */
+/** The tool calls of the stream, by their key. Readers of the stream also keep unknown keys. */
 export interface ToolShapes {
   lsToolCall: { args: LsToolCallArgs; result?: LsToolCallResult };
   readToolCall: { args: ReadToolCallArgs; result?: ReadToolCallResult };

@@ -5,7 +5,7 @@ import type { FrameErrorCode } from "../json/frame-error.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { valueFault } from "../json/schema.ts";
 
-/** The line that a CLI of this contract reads from stdin. */
+/** The turn that a CLI with this contract reads from stdin as one line. */
 export type Turn = {
   type: "turn";
   turnId: string;
@@ -17,7 +17,7 @@ export type TurnMessage = {
   role: string;
   content: string;
   tool_calls?: readonly TurnCall[];
-  /** The tool and the call that a tool result belongs to. */
+  /** The name of the tool that a result belongs to; `id` is that of the call. */
   name?: string;
   tool_call_id?: string;
 };
@@ -28,9 +28,9 @@ export type TurnTool = { name: string; schema: object; description?: string };
 
 /** The next piece of the answer, to be appended to those before it. */
 export type AssistantDelta = { type: "assistant_delta"; data: { content: string } };
-/** A tool call that the caller is to run. */
+/** A tool call that the caller should run. */
 export type ContractToolCall = { type: "tool_call"; data: { name: string; args: Record<string, unknown> } };
-/** Tokens that a turn has used. */
+/** The tokens that a turn has used. */
 export type ContractUsage = { type: "usage"; data: { promptTokens: number; completionTokens: number } };
 /** Ends a turn that failed, with the reason. */
 export type ContractError = { type: "error"; data: { code: string; message: string } };
@@ -39,10 +39,10 @@ export type ContractDone = { type: "done"; data: { finishReason: string } };
 /** A frame of the turn contract. */
 export type TurnEvent = AssistantDelta | ContractToolCall | ContractUsage | ContractError | ContractDone;
 
-/** An optional first line that names the contract's version. */
+/** An optional first line with the version of the contract. */
 export type ProtocolLine = { type: "protocol"; data: { version: string } };
 
-/** The versions of the contract that are understood. */
+/** The supported versions of the contract. */
 export const supportedVersions: readonly string[] = ["1.0"];
 
 /** A tool that may be called; with a schema, its arguments are checked as well. */
@@ -66,7 +66,7 @@ export const contractSchemas: ReadonlyMap<string, object> = new Map<string, obje
 /** Maps every tool that may be called to its schema, if any. */
 export type ToolTable = ReadonlyMap<string, unknown>;
 
-/** Looks tools up by their names and other names. */
+/** Creates a function that finds a tool by its name or an alias. */
 export function toolTable(tools: readonly KnownTool[]): ToolTable {
   return new Map(
     tools.map((tool) => {
@@ -76,7 +76,7 @@ export function toolTable(tools: readonly KnownTool[]): ToolTable {
   );
 }
 
-/** What is wrong with a frame. */
+/** A fault in a frame. */
 export type Fault = { code: FrameErrorCode; message: string };
 
 /** Returns undefined if the frame matches the contract. Types outside the contract are not checked. */
@@ -98,7 +98,7 @@ const contractFields: Readonly<Record<string, FieldTable>> = {
   assistant_delta: { content: text },
   usage: { promptTokens: count, completionTokens: count },
   error: { code: text, message: text },
-  // The reason is optional.
+  // Here, the reason may be missing.
   done: { finishReason: (value) => (value === undefined ? undefined : text(value)) },
 };
 

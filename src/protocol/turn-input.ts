@@ -52,7 +52,7 @@ function readMessage(messageValue: unknown): TurnMessage | string {
   return calls.length === 0 ? message : { ...message, tool_calls: calls as TurnCall[] };
 }
 
-/** Accepts a string, nothing, or a list of text blocks. */
+/** Returns the text of a content, which may be a string, nothing, or a list of text blocks. */
 function textOfContent(content: unknown): string | undefined {
   if (typeof content === "string") return content;
   if (content === null || content === undefined) return "";

@@ -1,7 +1,7 @@
 // Builds messages of the turn contract, for programs that drive a turn.
 import type { TurnCall, TurnMessage } from "./turn-contract.ts";
 
-/** The model's text and the calls it made. */
+/** Creates a message of the model from its text and its tool calls. */
 export function assistantMessage(content: string, calls: readonly TurnCall[]): TurnMessage {
   return { role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
@@ -14,7 +14,7 @@ export function toolMessage({ id, name }: Pick<TurnCall, "id" | "name">, content
  * Builds the prompt of a turn for a CLI that takes one prompt and no messages: the user's last message, followed by the results
  * of the tools called since. Returns undefined if the user said nothing.
  */
-export function promptOf(messages: readonly TurnMessage[]): string | undefined {
+export function buildTurnPrompt(messages: readonly TurnMessage[]): string | undefined {
   const last = messages.findLastIndex(({ role }) => role === "user");
   const asked = messages[last]?.content;
   if (asked === undefined || asked.trim() === "") return undefined;

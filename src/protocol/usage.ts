@@ -3,7 +3,7 @@ import type { Ending, Spending, Usage } from "./event.ts";
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** The spending of a run that made no model request. */
+/** The spending of a run that has made no request to a model. */
 export const noSpending: Spending = { ...noUsage, totalCost: 0 };
 
 /** Returns the cost in US dollars, as reported by the CLI or counted by this run; undefined if unknown. */
@@ -12,7 +12,7 @@ export function costOfEnding({ costUsd, usage }: Pick<Ending, "costUsd" | "usage
 }
 
 /** Returns the size of the conversation after an answer: everything sent to the model, plus the answer. */
-export function contextOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
+export function contextTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
   return inputTokens + cacheReadTokens + cacheWriteTokens + outputTokens;
 }
 

@@ -6,12 +6,12 @@ export class Waiting {
   readonly #open = new Set<Waited>();
   readonly #watching: ((waited: Waited) => void)[] = [];
 
-  /** `notify` is called when a wait is over. */
+  /** Calls `notify` each time that a wait has ended. */
   watch(notify: (waited: Waited) => void): void {
     this.#watching.push(notify);
   }
 
-  /** Returns a function that ends the wait. */
+  /** Starts a wait. Returns a function that ends it. */
   begin(kind: Waited["kind"], name: string): () => void {
     const waited: Waited = { kind, name, since: Date.now() };
     this.#open.add(waited);
@@ -29,7 +29,7 @@ export class Waiting {
     }
   }
 
-  /** The newest wait comes first: a tool that asks a person waits for the person. */
+  /** Returns the current waits, newest first: a tool that asks the user waits for the user. */
   list(): Waited[] {
     return [...this.#open].reverse();
   }

@@ -22,10 +22,11 @@ const sources =
 export function isCode(value: string, quote: string): boolean {
   if (value.length > 200) return false;
   if (sources.test(value)) return true;
-  if (quote.endsWith("`")) return /\s/.test(value); // a command
+  if (quote.endsWith("`")) return /\s/.test(value); // the value is a command
   if (quote !== "") return false;
-  if (/^[~.]{0,2}\/[A-Za-z_./-]+$/.test(value)) return true; // a path
-  if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) || /^0x[0-9a-f]{1,8}$/i.test(value)) return true; // a constant
+  if (/^[~.]{0,2}\/[A-Za-z_./-]+$/.test(value)) return true; // the value is a path
+  // the value is the name of a constant
+  if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) || /^0x[0-9a-f]{1,8}$/i.test(value)) return true;
   if (/^[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+[!?]?$/.test(value)) return !/\d{2}/.test(value);
   const isIdentifier = /^_?[a-z]+(?:[A-Z][a-z]+)+$|^_?[a-z]+(?:_[a-z]+)+$/.test(value);
   return isIdentifier && /pass|pwd|secret|token|key|auth|cred/i.test(value);
@@ -36,7 +37,7 @@ export function isBetweenTexts(value: string): boolean {
   return /^\s*[,:}\]][\s,:{}[\]\d.a-z-]*$/.test(value);
 }
 
-/** Recognises several words and nothing else. */
+/** Returns whether a value is a sentence of several words. */
 export function isSentence(value: string): boolean {
   return /\s/.test(value) && /^[\p{L}\s.,:;!?'"()-]*$/u.test(value);
 }

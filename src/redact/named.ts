@@ -17,18 +17,18 @@ const classes: readonly [words: string, NameClass][] = [
   ["key|signature|sig", "query"],
 ];
 
-/** With these words, a key is always a secret; other keys are columns, caches and buttons. */
+/** Words that make any key secret. A key without them may be a column, a cache or a button. */
 const secretKey =
   /(?:api|access|account|private|secret|signing|enc(?:rypt(?:ion)?)?|decryption|cipher|fernet|master|licen[cs]e|auth|service|deploy|client|storage|subscription|admin|app|application|webhook|hmac|sharedaccess|consumer|session|write|function|server|ssh|rsa|aes|gpg|root|bot)[-_. ]?$/i;
 
-/** What may follow the word within a name: SECRET_KEY_BASE, token2, PASSWORD_PROD. Any other ending gives the name another meaning. */
+/** Words that may follow in a secret's name: SECRET_KEY_BASE, token2. Any other ending changes the meaning. */
 const endings = new Set(
   "access base key token secret value prod production dev development test live staging main primary secondary old new backup current default b64 base64 encoded encrypted plain plaintext raw hash".split(
     " ",
   ),
 );
 
-/** Words that begin or end too many others, so they need a word boundary. */
+/** Matches words that are part of many other words, so they must stand alone. */
 const needsBoundary = /^(?:pass|pwd|jwt|pat|dsn|auth|key|sig|signature)$/i;
 
 /** A run without spaces or quotes that has more names than this is not a list of assignments. */
@@ -57,7 +57,7 @@ export function findNamed(text: string): Span[] {
   return spans;
 }
 
-/** `isKey` marks `apiKey` and similar names. */
+/** A name that suggests a secret. `isKey` marks `apiKey` and similar names. */
 type SecretName = { start: number; end: number; text: string; word: string; isKey: boolean };
 
 /** Characters that can directly follow the name in an assignment. */
@@ -92,9 +92,9 @@ type ValuePosition = {
   start: number;
   end: number;
   separator: "=" | ":" | " " | "," | ">";
-  /** Whether there are spaces around the sign. */
+  /** Whether there are blanks around the sign between name and value. */
   spaced: boolean;
-  /** The quote around the value, with the backslashes of nested strings before it; empty if there is none. */
+  /** The quote around the value, with backslashes before it in nested strings; empty if there is none. */
   quote: string;
   /** The quote around the name, if the sign after it is a colon, as in JSON. */
   nameQuote: string;
@@ -115,7 +115,7 @@ function valuePosition(text: string, name: SecretName): ValuePosition | undefine
   if (!separator) return undefined;
   let start = name.end + all.length;
   let quote = opening;
-  // `token: string = "…"`: the type comes first.
+  // In `token: string = "…"` the type comes before the value.
   const typed = separator === ":" && quote === "" && type.exec(text.slice(start, start + 64));
   if (typed) [start, quote] = [start + typed[0].length, typed[1]!];
   // 'Password: ' and {"a":"password:","b":1}: the quote ends the text that contains the name.
@@ -145,7 +145,7 @@ function separatorOf(
   return isOption(name.text) || isSet(text, name) || isNetrc(text, name) ? " " : undefined;
 }
 
-/** `setx NAME value`, `set -gx NAME value`, `ENV NAME value`. */
+/** Returns whether the name is set by `setx NAME value`, `set -gx NAME value` or `ENV NAME value`. */
 function isSet(text: string, { start }: SecretName): boolean {
   return /\b(?:setx|setenv|ENV|set[ \t]+-[a-zA-Z]+|config(?:ure)?[ \t]+set)[ \t]+$/.test(
     text.slice(Math.max(0, start - 24), start),
@@ -199,7 +199,8 @@ function quotedEnd(text: string, from: number, opening: string): number {
     let start = at;
     while (start > from && text[start - 1] === "\\") start--;
     if (text[at] !== opening.at(-1)) {
-      if (/^"[ \t]*[,:\]}]/.test(text.slice(at, at + 16))) return start; // a JSON string ends here, with everything inside it
+      // a JSON string ends here, and with it every string inside it
+      if (/^"[ \t]*[,:\]}]/.test(text.slice(at, at + 16))) return start;
       continue;
     }
     const slashes = at - start;
@@ -213,12 +214,13 @@ function spanOf(text: string, name: SecretName, position: ValuePosition, kind: N
   const { start, end, quote, nameQuote } = position;
   if (end <= start || (position.separator === " " && text[start] === "-")) return undefined;
   if (position.separator === ">" && !text.startsWith("</", end)) return undefined;
-  if (quote === "" && (text[end] === "(" || text[end] === "[")) return undefined; // a call, a member
+  // this is a function call or a member access
+  if (quote === "" && (text[end] === "(" || text[end] === "[")) return undefined;
   if (kind === "header") return credentials(text, position);
   if (kind === "cookie") return cookies(text, position, name);
   if (kind === "query" && !(position.separator === "=" && /[?&]/.test(text.charAt(name.start - 1)))) return undefined;
   const isHere = (stop: number) => isSecret(text.slice(start, Math.min(stop, start + 512)), kind, name, position);
-  // An unclosed quote would include the rest of the line, and so would a form body: only the first word is the value.
+  // Only redact the first word after an unclosed quote, which would otherwise include the rest of the line.
   const word = kind === "password" ? end : bareEnd(text, start, false);
   const stop = isHere(end) ? end : word < end && word > start && isHere(word) ? word : undefined;
   if (stop === undefined) return undefined;
@@ -228,7 +230,7 @@ function spanOf(text: string, name: SecretName, position: ValuePosition, kind: N
 const schemes =
   /^(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|key|oauth|hawk|signature|aws4-hmac-sha256|sharedkey(?:lite)?|github-bearer)[ \t]+/i;
 
-/** Matches `Authorization: <scheme> <all the rest>`; without a scheme, only what looks like a token. */
+/** Finds credentials in `Authorization: <scheme> <credentials>`. Without a scheme, only tokens count. */
 function credentials(text: string, { start, end, quote, nameQuote }: ValuePosition): Span | undefined {
   const scheme = schemes.exec(text.slice(start, start + 64))?.[0] ?? "";
   const from = start + scheme.length;
@@ -242,8 +244,9 @@ function credentials(text: string, { start, end, quote, nameQuote }: ValuePositi
       ...(quote === "" && nameQuote !== "" && { quote: nameQuote }),
     };
   }
-  if (!looksRandom(first, 6) && first.length < 20 && !first.includes("=")) return undefined; // "Bearer token required"
-  // Digest and similar schemes continue with commas; after a bearer token comes something else.
+  // this is a phrase such as "Bearer token required"
+  if (!looksRandom(first, 6) && first.length < 20 && !first.includes("=")) return undefined;
+  // Credentials of Digest and similar schemes continue after commas; those of Bearer do not.
   const isOne = /^(?:bearer|basic|token)/i.test(scheme);
   const stop = isOne ? runEnd(text, from, setOf("bearer")) : quote === "" ? parametersEnd(text, from) : end;
   return stop > from ? { start: from, end: stop } : undefined;
@@ -254,7 +257,7 @@ function cookies(text: string, { start, end, quote, separator }: ValuePosition, 
   const first = /^[\w.%-]+=(?=[^\s;"'`]{6})/.exec(text.slice(start, start + 512))?.[0];
   if (first === undefined) return undefined;
   const stop = quote === "" ? lineEnd(text, start) : end;
-  // Set-Cookie has attributes after its first pair.
+  // In Set-Cookie, attributes follow the first pair.
   const semicolon = /^set/i.test(name.text) ? text.indexOf(";", start) : -1;
   return { start: start + first.length, end: semicolon === -1 ? stop : Math.min(semicolon, stop) };
 }
@@ -280,7 +283,8 @@ function isSecret(value: string, kind: NameClass, name: SecretName, position: Va
 }
 
 function isPassword(value: string, name: SecretName, position: ValuePosition): boolean {
-  if (/^(?:old)?pwd$/i.test(name.text)) return isToken(value) && !/^(?:[/~.]|[A-Z]:)/i.test(value); // may be a directory
+  // the variable PWD contains a directory
+  if (/^(?:old)?pwd$/i.test(name.text)) return isToken(value) && !/^(?:[/~.]|[A-Z]:)/i.test(value);
   // "pass: 12" counts tests, and `'password', 'salt'` is a list of words.
   if (position.separator === "," || /^pass$/i.test(name.text)) return isAssigned(position) && isToken(value);
   if (/^pass$/i.test(name.word) && !looksRandom(value, 6) && !(isAssigned(position) && isVariable(name))) return false;
@@ -304,7 +308,7 @@ function isMachineMade(value: string, name: SecretName, position: ValuePosition)
   );
 }
 
-/** If the name says little, the value itself must look like a token. */
+/** Returns whether a value looks like a token, which is required if its name says little. */
 function isToken(value: string): boolean {
   return !/\s/.test(value) && looksRandom(value) && (hasThreeKinds(value) || hasRandomStretch(value, 12));
 }

@@ -17,14 +17,14 @@ export { marker } from "./span.ts";
 export type { RedactedStream } from "./stream.ts";
 
 export interface Redactor {
-  /** Returns the text without its secrets. */
+  /** Replaces the secrets in a text. */
   redact(text: string): string;
   /** Creates a redactor for text in chunks, which also finds a secret split between two of them. */
   stream(): RedactedStream;
 }
 
 export type RedactorOptions = {
-  /** Values in use, such as keys, tokens and passwords, which are found whatever they look like. */
+  /** Secrets in use, such as keys, tokens and passwords, which are found whatever they look like. */
   values?: readonly string[];
 };
 
@@ -75,13 +75,15 @@ function holdsSecret(text: string): boolean {
   return findShapes(text, noSeam).length > 0 || findNamed(text).length > 0 || findInUrls(text).length > 0;
 }
 
-/** Shorter values are words that any text may contain. */
+/** The minimum length of a secret in use; shorter values are words that any text may contain. */
 const shortest = 6;
 
 type ValueFinder = (text: string) => Span[];
 
 function valueFinder(values: readonly string[]): ValueFinder {
-  const forms = [...new Set(values.flatMap(linesOf).flatMap(formsOf))].sort((one, other) => other.length - one.length);
+  const forms = [...new Set(values.flatMap(secretLines).flatMap(formsOf))].sort(
+    (one, other) => other.length - one.length,
+  );
   return (text) => {
     const spans: Span[] = [];
     const cuts = cutPointsIn(text);
@@ -94,9 +96,9 @@ function valueFinder(values: readonly string[]): ValueFinder {
   };
 }
 
-/** A shorter part of a value may be shown on purpose. */
+/** The length up to which a part of a secret may be shown on purpose. */
 const longestHint = 8;
-/** Limits the cuts that are checked in one text. */
+/** The maximum number of positions per text that are checked for a truncated secret. */
 const maxCuts = 200;
 
 /** Where a text may have been cut: a secret that ends at `ends` or begins at `starts` may be incomplete. */
@@ -132,7 +134,7 @@ function cutValues(text: string, form: string, { ends, starts }: CutPoints): Spa
 }
 
 /** Splits a value of several lines, because logs print it line by line. */
-function linesOf(value: string): string[] {
+function secretLines(value: string): string[] {
   const whole = value.trim();
   if (whole.length < shortest) return [];
   const lines = whole.split(/\r?\n/);

@@ -4,7 +4,7 @@ import { redact } from "./redact.ts";
 
 type Hide = (text: string) => string;
 
-/** Far beyond every limit, and enough for any message; the rest is not read. */
+/** How many characters of a text are read: more than any limit of a message. */
 const maxRead = 256 * 1024;
 
 /** Returns the redacted start of a text, with an ellipsis if it was cut. `hide` is a redactor that knows the values in use. */

@@ -17,7 +17,7 @@ export function cutOut(text: string, spans: readonly Span[]): string {
   return out + text.slice(at);
 }
 
-/** Sorts the spans and joins overlapping ones. */
+/** Sorts the spans and joins those that overlap. */
 function merge(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
   const merged: Span[] = [];

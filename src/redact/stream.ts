@@ -4,7 +4,7 @@ import { cutOut, type Span } from "./span.ts";
 
 /** A line is held back up to this length; then the part far enough from its end is passed on. */
 const longestWait = 262_144;
-/** No secret is longer, so text further back cannot be part of one that is incomplete. */
+/** How many characters are kept back, as the possible beginning of a secret; no secret is longer. */
 const keptBack = 16_384;
 
 export class RedactedStream {
@@ -12,14 +12,14 @@ export class RedactedStream {
   readonly #state: KeyState = { left: 0 };
   #pieces: string[] = [];
   #length = 0;
-  /** True while the rest of a secret that is too long to buffer is still arriving. */
+  /** Whether the rest of a secret that is too long to buffer is still arriving. */
   #isInside = false;
 
   constructor(find: (text: string, state: KeyState) => Span[]) {
     this.#find = find;
   }
 
-  /** Returns what can be shown so far. */
+  /** Adds a chunk of text, and returns the text that can be shown so far. */
   push(chunk: string): string {
     const rest = this.#isInside ? this.#afterSecret(chunk) : chunk;
     const lineEnd = rest.lastIndexOf("\n") + 1;
@@ -28,7 +28,7 @@ export class RedactedStream {
     return this.#clean(ready) + (this.#length < longestWait ? "" : this.#takeFromLongLine());
   }
 
-  /** Returns the remaining text. */
+  /** Ends the stream, and returns the remaining text. */
   end(): string {
     return this.#clean(this.#takeBuffered());
   }

@@ -20,9 +20,9 @@ export function toolEnvironment(env: NodeJS.ProcessEnv, keys: readonly string[] 
   const secrets = new Set(keys);
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || notInherited.has(name) || name.startsWith("BASH_FUNC_")) continue;
-    // A proxy does not work without its login.
+    // Keep variables for proxies, which do not work without their login.
     if (isSecretName(name, value) || (holdsLogin(value) && !/_proxy$/i.test(name))) {
-      // Words such as "true" or "postgres" are also the values of other variables.
+      // Do not treat plain words such as "true" or "postgres" as secrets, since other variables have them too.
       if (!isWord(value)) secrets.add(value);
       continue;
     }

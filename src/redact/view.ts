@@ -3,7 +3,7 @@ import type { Span } from "./span.ts";
 
 export type DecodedText = {
   text: string;
-  /** Maps a span of the view to the original text. */
+  /** Maps a position in the decoded text to the original text. */
   original(span: Span): Span;
   /** Returns whether something was removed right before this character. */
   isSeam(at: number): boolean;
@@ -62,7 +62,7 @@ function decodeEscape(sequence: string): string {
   if (last === "\\") return sequence;
   if (sequence.at(-2) === "\\") return escapes[last] ?? last;
   const code = /u([0-9a-fA-F]{4})$/.exec(sequence)?.[1];
-  return code ? characterFor(Number.parseInt(code, 16), sequence) : ""; // a colour, spelt out
+  return code ? characterFor(Number.parseInt(code, 16), sequence) : ""; // this is an escape sequence for a colour
 }
 
 function characterFor(code: number, otherwise: string): string {

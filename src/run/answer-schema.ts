@@ -6,7 +6,7 @@ import { schemaProblem } from "../json/schema-check.ts";
 import { UserError } from "../protocol/error-codes.ts";
 
 export type AnswerSchema = AnswerCheck & {
-  /** Text to append to the system prompt. */
+  /** Text that is appended to the system prompt. */
   instruction: string;
 };
 

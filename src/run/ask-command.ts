@@ -7,10 +7,13 @@ import { redactedEnd } from "../redact/shorten.ts";
 type AskCommandParts = { processes: ProcessRunner; workspace: string; sessionId: string };
 
 const shell = process.platform === "win32" ? "sh" : "/bin/sh";
-/** The program stands for a user, who may take this long to answer. */
+/** How many milliseconds the program may take to answer, since it stands for a user. */
 const timeoutMs = 3_600_000;
 
-/** Only `{"allow": true}` allows the call. Questions that only the user may answer are refused without running the program. */
+/**
+ * Asks a program instead of the user. Only `{"allow": true}` allows the call. Questions that only the user may answer
+ * are refused without running it.
+ */
 export function commandHuman(command: string, { processes, workspace, sessionId }: AskCommandParts): Human {
   return {
     answers: ["permission"],
@@ -21,7 +24,7 @@ export function commandHuman(command: string, { processes, workspace, sessionId 
         command: [shell, "-c", command],
         cwd: workspace,
         env: toolEnvironment(process.env),
-        input: JSON.stringify(wireOf(question, sessionId)),
+        input: JSON.stringify(questionOnWire(question, sessionId)),
         signal,
         timeoutMs,
         graceMs: 500,
@@ -40,6 +43,6 @@ export function commandHuman(command: string, { processes, workspace, sessionId 
   };
 }
 
-function wireOf({ callId, tool, args, needs, reasons }: PermissionQuestion, sessionId: string): object {
+function questionOnWire({ callId, tool, args, needs, reasons }: PermissionQuestion, sessionId: string): object {
   return { session_id: sessionId, call_id: callId, tool_name: tool, tool_input: args, needs, reasons };
 }

@@ -48,7 +48,7 @@ export interface Assembled {
   readonly state: RunState;
   /** Runs one turn. Several may follow each other in one session. */
   turn(prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent>;
-  /** Expands a prompt for the model, and reports warnings. */
+  /** Expands the mentions in a prompt for the model, and reports warnings. */
   expand(prompt: Prompt, signal: AbortSignal): Promise<TurnPrompt>;
   /** Moves a running command to the background. */
   background(callId: string): Promise<boolean>;
@@ -56,7 +56,7 @@ export interface Assembled {
   names: LiveRun["names"];
   /** Restores stored state after the conversation was rewound. */
   reload(): void;
-  /** Ends everything that was started. */
+  /** Ends everything that the run has started. */
   end(): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     state.provider = provider;
     return state;
   });
-  opened.catch(() => {}); // awaited below
+  opened.catch(() => {}); // awaited further below
   const person = personOf(asking);
   // Started as early as possible, while everything else is prepared.
   const mcp =
@@ -98,7 +98,8 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       ...(person && { person }),
     }));
   const hasServers = mcp !== undefined || browser !== undefined;
-  const builtIn = perMode(state, (mode) => chooseTools(request, { mode, hasServers })); // unknown names throw here
+  // throws here if a tool name is unknown
+  const builtIn = perMode(state, (mode) => chooseTools(request, { mode, hasServers }));
   const withoutServers = perMode(state, (mode) => chooseServerTools([noMcpResources], request, mode));
   await opened;
   const instructions = await loadInstructions(setup, {
@@ -132,7 +133,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const diagnostics = lazyDiagnostics(setup, { processes, warn });
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
   const todos = new TodoList((session.state("todos") as Todo[] | undefined) ?? []);
-  /** Context from the hooks at the start of the session. */
+  /** The context that hooks added at the start of the session. */
   let begun: string[] | undefined;
   const agent: Agent = {
     seams,
@@ -149,7 +150,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       return [instructions.system(), ...(begun ?? [])].join("\n\n");
     },
     get tools() {
-      // If two tools share a name, the first one wins.
+      // If two tools have the same name, the first one is used.
       return [...builtIn(), ...(browser?.tools ?? []), ...(mcp?.tools ?? []), ...withoutServers()];
     },
     decide: permissions.decide,
@@ -157,7 +158,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     get review() {
       return permissions.review;
     },
-    // The offline model cannot repair an answer.
+    // Do not ask the offline model to repair its answer, since it cannot.
     ...(answer && { answer: model.kind === "offline" ? { ...answer, repairs: 0 } : answer }),
     ...(person && { person }),
     get hiddenTools() {
@@ -204,7 +205,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       get openSandbox() {
         return permissions.openSandbox;
       },
-      // At most a quarter of the context window, to leave room for other results and the answer.
+      // Limit a result to a quarter of the context window, to leave room for other results and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, state.model.contextTokens)),
       web,
       codeSearch: codeSearchAccess(setup, { isKept: chat !== undefined }),
@@ -235,7 +236,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   }
   const whole = request.single ? "run" : "session";
   const named = new Set<string>();
-  /** Warns, before the result, about commands that still run, and says what ends them. */
+  /** Warns, before the result, about commands that are still running, and says when they will be ended. */
   const remindOfRunning = () => {
     for (const { taskId, status, command } of background.list()) {
       if (status !== "running" || named.has(taskId)) continue;
@@ -332,7 +333,7 @@ async function tidyChats({ configDir, settings }: Setup, notify?: (message: stri
     const { pruneDaily } = await import("./prune-chats.ts");
     await pruneDaily(configDir, { days, notice: notify });
   } catch {
-    // Best effort: failures are ignored.
+    // Ignore failures, since deleting old chats is not essential.
   }
 }
 

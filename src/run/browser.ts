@@ -12,7 +12,7 @@ export type RunBrowser = { tools: readonly Tool[]; end(): Promise<void> };
 
 type BrowserParts = { state: Pick<Setup, "mode">; processes: ProcessRunner; warn(message: string): void };
 
-/** Throws when no browser is installed. */
+/** Opens a browser for the run. Throws if none is installed. */
 export function openBrowser({ rules, request, host: { env } }: Setup, parts: BrowserParts): RunBrowser {
   const { state, processes, warn } = parts;
   const browser = createBrowser({

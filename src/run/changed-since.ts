@@ -3,10 +3,10 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { namesIn } from "../store/folder-names.ts";
 
-/** A larger tree counts as changed. */
+/** The number of entries above which a folder is assumed to have changed. */
 const maxEntries = 100_000;
 const atOnce = 2000;
-/** What git runs or reads; the rest of `.git` changes with every command of git. */
+/** The parts of `.git` that git runs or reads; the others change with every git command. */
 const partsOfGit = ["config", "hooks", "info"];
 
 /** A change of the file's time of change cannot be hidden by the program that made it. `closed` is not looked at. */

@@ -7,10 +7,10 @@ import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { nearestName } from "../text/nearest.ts";
 import type { Setup } from "./setup.ts";
 
-/** The part of a request that concerns tools. */
+/** The fields of a request that select tools. */
 export type ToolWish = Pick<RunRequest, "allowedTools" | "disallowedTools" | "compat">;
 
-/** With `hasServers`, names may also refer to tools that are known only once servers run. */
+/** How to choose tools. With `hasServers`, a name may be that of a tool of an MCP server that is not running yet. */
 type ToolChoice = { mode: PermissionMode; hasServers: boolean };
 
 /** Returns the built-in tools: only read-only ones in plan and ask mode, narrowed further by the request. */
@@ -42,7 +42,7 @@ function toolsByName(names: readonly string[] | undefined, flag: string, hasServ
     const tool = findTool(builtInTools, name);
     if (!tool && hasServers && isOfServer(name)) return [];
     if (!tool) throw unknownTool(flag, name);
-    // A wire name stands for all tools that share it: `edit` means Write and Edit.
+    // A name on the wire stands for all tools that share it: `edit` for Write and Edit.
     return name === tool.wire ? builtInTools.filter((each) => each.wire === name) : [tool];
   });
 }

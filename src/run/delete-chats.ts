@@ -11,7 +11,7 @@ export async function deleteChats(
   await sweepDeleted(configDir, chats, warn);
 }
 
-/** Removes file snapshots of deleted chats. */
+/** Removes the file snapshots of deleted chats. */
 export async function sweepDeleted(
   configDir: string,
   chats: readonly ChatMetadata[],

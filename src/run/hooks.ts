@@ -30,7 +30,7 @@ export type HookParts = {
   session: RunSession;
   state: RunState;
   processes: ProcessRunner;
-  /** Secret values in use, which hooks do not get. */
+  /** Secrets in use, which are removed from the environment of hooks. */
   keys: readonly string[];
   warn(message: string): void;
 };
@@ -91,7 +91,7 @@ async function permittedHooks(setup: Setup, parts: HookParts): Promise<Hook[]> {
   ];
 }
 
-/** `place` is the folder whose files are read: the workspace, or the folder that it stands for. */
+/** Returns whether a file permits its hooks. `place` is the workspace, or the folder it is a copy of. */
 async function permittedByFile(
   { configDir, home, asking, request }: Setup,
   { warn }: HookParts,

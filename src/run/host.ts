@@ -17,9 +17,9 @@ export type RunHost = {
   /** A program that prints a bearer token for the model's server. */
   tokenCommand?: string;
   headers?: readonly string[];
-  /** Skips verification of the model server's certificate. */
+  /** Whether to skip the verification of the model server's certificate. */
   insecure?: boolean;
-  /** Answers questions; absent when no user can. */
+  /** The user who answers questions; absent when no user can. */
   human?: Human;
   /**
    * Returns whether a user is present now, in which case whatever no rule decides is asked. When absent, no user is: a question is asked
@@ -28,9 +28,9 @@ export type RunHost = {
   attended?(): boolean;
   /** Resolves once it is known who can answer; no question is asked before. */
   ready?: Promise<unknown>;
-  /** Ends the run, with its reason. */
+  /** Ends the run when aborted, with the reason of the abort. */
   signal?: AbortSignal;
-  /** How many milliseconds are left where the host enforces a time limit itself. */
+  /** Returns how many milliseconds are left, if the host itself enforces a time limit. */
   timeLeft?(): number;
   /** Holds a call: resolves when the host has stored the start of this call in its own log. */
   heldCall?(callId: string, agent: string | undefined): Promise<void> | undefined;
@@ -43,11 +43,11 @@ export type RunHost = {
    * of the turn.
    */
   deliver?(answer: { text: string; structured?: unknown }): void;
-  /** Called with every event as it is shown. */
+  /** Called with every event at the time it is shown. */
   watch?(recorded: Recorded): void;
-  /** Tracks what the run waits for. */
+  /** Records what the run is waiting for. */
   waiting?: Waiting;
-  /** A file that logs what the run does, line by line. */
+  /** The path of a file to which the run's activity is logged. */
   log?: string;
   /** Called when the run is over with problems outside of the run itself. */
   warn?(message: string): void;
@@ -55,9 +55,9 @@ export type RunHost = {
   seams?: Partial<Seams> & {
     openProvider?(model: ResolvedModel, options: ProviderOptions): Promise<Provider>;
     wrapProvider?(provider: Provider, model: ResolvedModel): Provider;
-    /** Known facts about a model that a recording replaces. */
+    /** Properties of the model that a recording replaces. */
     modelInfo?: Partial<Pick<ResolvedModel, "displayName" | "contextTokens" | "price" | "effort">>;
-    /** Messages before the first prompt. */
+    /** The messages that precede the first prompt. */
     messages?: readonly Message[];
   };
 };

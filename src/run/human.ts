@@ -10,13 +10,13 @@ import { sha256 } from "../store/chats/sha256.ts";
 
 /** How the parts of a run ask questions. */
 export interface Asking {
-  /** Whether a user is there who can answer something. */
+  /** Whether a user is present who can answer some questions. */
   readonly canAnswer: boolean;
   /** Returns whether a question of this type can be answered at all. */
   can(type: QuestionBody["type"]): boolean;
   /** Resolves to undefined when no user can answer. Rejects when asking fails. */
   ask(body: QuestionBody, signal?: AbortSignal): Promise<Answer | undefined>;
-  /** The total time in which at least one question was open. */
+  /** Returns for how many milliseconds at least one question was open. */
   waitedMs(): number;
 }
 
@@ -52,7 +52,7 @@ export function createAsking(
   };
 }
 
-/** Rules that a question proposes and a yes may grant. */
+/** Rules that the user can grant by answering yes to a question. */
 export type Proposed = { rules: readonly string[]; wider: readonly string[] };
 
 export interface Grants {

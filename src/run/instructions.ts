@@ -99,7 +99,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
   };
 }
 
-/** How long to wait for changed files and commits: a large repository on a busy machine takes about a second. */
+/** How many milliseconds to wait for the list of changed files and commits. */
 const recentWorkMs = 1500;
 /** A chat resumed within this time repeats the same text: vendors cache the start of a request for about this long. */
 const sameForMs = 60 * 60 * 1000;

@@ -21,12 +21,12 @@ import type { Assembled } from "./assemble.ts";
 import type { RunHost } from "./host.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { OpenedModel } from "./models.ts";
-import { chatKeeper, findMcp, initOf, lastingModes, openSession, type RunSession } from "./session.ts";
+import { chatKeeper, findMcp, initEvent, lastingModes, openSession, type RunSession } from "./session.ts";
 import { describeSetup, type Setup, setUp } from "./setup.ts";
 import { limitTime } from "./time-limit.ts";
 import { TurnRecorder } from "./turn-recorder.ts";
 
-/** Throws a UserError when the run cannot start. */
+/** Opens a run. Throws a UserError if it cannot start. */
 export async function openRun(request: RunRequest, host: RunHost): Promise<LiveRun> {
   if (!isObserved(host)) return open(request, host);
   return (await import("./observed-run.ts")).observedRun(request, host, open);
@@ -77,17 +77,17 @@ class OpenRun implements LiveRun {
   readonly #parts: OpenParts;
   readonly #log: EventLog;
   readonly #prompts = new Prompts();
-  /** Work that must not run during a turn. */
+  /** Work that must not be done while a turn is running. */
   readonly #jobs: (() => Promise<void>)[] = [];
   readonly #startedAt: number;
   #timer: NodeJS.Timeout | undefined;
-  /** The model's text since the last tool call. */
+  /** The model's text since its last tool call. */
   #said = "";
   #turn: { abort: AbortController; item: OpenPrompt } | undefined;
   #working: Promise<void> | undefined;
   #assembling: Promise<Assembled> | undefined;
   #agent: Assembled["agent"] | undefined;
-  /** Why the run was stopped. */
+  /** Why the run was stopped, if it was. */
   #stopped: UserError | undefined;
   #hasTurned = false;
   #closing: Promise<void> | undefined;
@@ -102,8 +102,8 @@ class OpenRun implements LiveRun {
       watch: setup.host.watch,
       broke: (error) => this.#stop(faultOf(error)),
     });
-    this.#log.append(initOf(setup, session, mcp));
-    this.#assembleOnce().catch(() => {}); // the first turn reports it
+    this.#log.append(initEvent(setup, session, mcp));
+    this.#assembleOnce().catch(() => {}); // a rejection is reported by the first turn
   }
 
   send(prompt: Prompt): Sent {
@@ -224,7 +224,8 @@ class OpenRun implements LiveRun {
   #startWork(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
-      if (this.#jobs.length > 0 || this.#prompts.nextWaiting()) this.#startWork(); // added between the last check and now
+      // a job or prompt was added after the last check
+      if (this.#jobs.length > 0 || this.#prompts.nextWaiting()) this.#startWork();
     });
   }
 
@@ -283,12 +284,12 @@ class OpenRun implements LiveRun {
     }
   }
 
-  /** Records an event outside the stream of a turn. */
+  /** Records an event that does not belong to a turn. */
   #emit(event: AgentEvent): void {
     try {
       this.#log.append(event);
     } catch (error) {
-      this.#stop(faultOf(error)); // what could not be stored is not shown
+      this.#stop(faultOf(error)); // an event that cannot be stored is not shown
     }
   }
 
@@ -305,7 +306,7 @@ class OpenRun implements LiveRun {
     return { type: "fail", message: redact(message), code, durationMs, apiDurationMs: 0, requestId, usage };
   }
 
-  /** Ends the turn with this reason; nothing runs after it. */
+  /** Ends the turn with this reason. No further turn runs after it. */
   #stop(reason: unknown): void {
     if (this.#stopped) return;
     this.#stopped = reason instanceof UserError ? reason : new UserError("INTERRUPTED", "The run was cancelled.");
@@ -325,7 +326,7 @@ class OpenRun implements LiveRun {
 
   async #assemble(): Promise<Assembled> {
     const { setup, session, mcp, answer } = this.#parts;
-    await new Promise(setImmediate); // readers that wait for `init` come first
+    await new Promise(setImmediate); // first let readers that wait for `init` receive it
     this.#limit(setup);
     await setup.host.ready;
     const { assemble } = await import("./assemble.ts");

@@ -17,7 +17,7 @@ export type PlannedServer = { server: McpServer; standing: McpStanding };
 
 export type McpPlan = { servers: PlannedServer[]; warnings: string[] };
 
-/** What the plan is made from; both a run and the `mcp` commands provide it. */
+/** The input of the plan, which both a run and the `mcp` commands provide. */
 export type McpSetup = Pick<RunRequest, "mcpConfigs" | "approvedServers"> & {
   env: NodeJS.ProcessEnv;
   workspace: string;
@@ -26,7 +26,10 @@ export type McpSetup = Pick<RunRequest, "mcpConfigs" | "approvedServers"> & {
   plugins?: readonly Plugin[];
 };
 
-/** The first server that may be started takes its name; one that waits for approval does not shadow others. */
+/**
+ * Decides which MCP servers to start. If several have the same name, the first that may be started is used; one that
+ * waits for approval does not hide others.
+ */
 export function planMcp(setup: McpSetup): McpPlan {
   const { approvedServers = [] } = setup;
   const warnings: string[] = [];
@@ -82,7 +85,7 @@ function givenServers({ mcpConfigs = [], workspace }: McpSetup, warnings: string
   });
 }
 
-/** Plugin servers were approved with the plugin. */
+/** Returns the servers of a plugin, which were approved together with it. */
 function pluginServers(plugin: Plugin, warnings: string[]): McpServer[] {
   return plugin.servers.flatMap(({ file, content }) =>
     serversIn(withPluginRoot(content, plugin), { scope: plugin.scope, file, folder: plugin.root }, warnings).map(

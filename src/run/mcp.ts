@@ -27,7 +27,7 @@ import type { Setup } from "./setup.ts";
 import type { RunState } from "./state.ts";
 
 export type McpParts = {
-  /** The state of the run, once its model is open. */
+  /** The state of the run, available once its model is open. */
   state: Promise<RunState>;
   mode(): RunState["mode"];
   processes: ProcessRunner;
@@ -36,19 +36,19 @@ export type McpParts = {
   warn(message: string): void;
 };
 
-/** What a run needs from its servers. */
+/** The MCP servers of a run. */
 export interface RunServers {
   readonly tools: readonly Tool[];
   readonly rules: readonly Rule[];
   /** Waits for the servers, up to their limit, and returns notices about missing ones, each once. */
   ready(signal: AbortSignal): Promise<AgentEvent[]>;
-  /** Returns the names of the connected servers. */
+  /** Returns the names of the servers that are connected. */
   names(): string[];
   /** Returns the configured servers that are not connected. */
   missing(): MissingServer[];
   /** Expands `/server:prompt`; resolves to undefined when the text names none. */
   expand(text: string, signal: AbortSignal): Promise<ExpandedPrompt | undefined>;
-  /** Returns the prompts of the servers connected so far. */
+  /** Returns the prompts of the servers that are connected so far. */
   prompts(): CallableName[];
   end(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function serverKeys(setup: Setup, { servers }: McpPlan): string[] {
       const found = resolveServer(server, approvalContext(setup));
       return serverSecrets(found.kind === "url" ? found : { ...found, args: found.command.slice(1) });
     } catch {
-      return []; // a server that cannot be resolved is not started
+      return []; // a server whose definition cannot be resolved is not started
     }
   });
 }
@@ -178,7 +178,7 @@ export function shownStart({ definition }: McpServer): string {
     ...(Object.keys(headers).length > 0 ? [`with the headers ${Object.keys(headers).join(", ")}`] : []),
   ];
   const what = url === undefined ? `run: ${redact([command, ...args].join(" "))}` : `connect to ${redact(url)}`;
-  // Keep it on one line: a separate line could be mistaken for one of ours.
+  // Keep the message on one line: a second line could be mistaken for one of ours.
   return `${[what, ...extras].join(", ").replace(/\r?\n|\r/g, "⏎")}.`;
 }
 

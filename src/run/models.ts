@@ -15,7 +15,7 @@ import type { Settings } from "../store/settings.ts";
 import type { RunHost } from "./host.ts";
 import type { Setup } from "./setup.ts";
 
-/** The parts of a request and its host that concern the model. */
+/** The fields of a request and its host that select the model. */
 export type ModelWish = Pick<RunRequest, "model" | "effort" | "endpoint" | "endpointType"> &
   Pick<RunHost, "apiKey" | "tokenCommand" | "headers" | "env" | "program">;
 
@@ -121,7 +121,7 @@ function withWaiting(provider: Provider, name: string, waiting: Waiting): Provid
   };
 }
 
-/** `by` says whether the user named the model, or a file or model did, which may not widen anything. */
+/** A model by name. `by` says who named it: the user, or a file or another model, which must not extend permissions. */
 type NamedModel = { name: string; by: "user" | "agent"; effort?: Effort };
 
 /** Opens another model under the same rules as at the start. */
@@ -131,7 +131,7 @@ export async function openNamedModel(setup: Setup, { name, by, effort }: NamedMo
   const chosen = effort === undefined ? named : { ...named, effort };
   checkEffort(chosen);
   const isBuiltIn = own.kind === "offline" || own.kind === "script";
-  // A user who runs a local model has not agreed to send data elsewhere.
+  // Do not switch to another vendor for a user of a local model, who has not agreed to send data elsewhere.
   if (own.local && !chosen.local && !(by === "user" && isBuiltIn))
     throw new UserError("USAGE", `The model of the run is on this machine, and ${chosen.displayName} is not.`);
   checkPrice(chosen, limits.maxCost);

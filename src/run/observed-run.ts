@@ -80,7 +80,7 @@ function watchedHost(
   };
 }
 
-/** Keeps faults of an observer from affecting the run. */
+/** Wraps an observer so that its errors do not affect the run. */
 function withoutFailures(observer: Observer): Observer {
   return new Proxy(observer, {
     get(target, name) {
@@ -90,7 +90,7 @@ function withoutFailures(observer: Observer): Observer {
       return (...values: unknown[]) => {
         try {
           value.apply(target, values);
-        } catch {} // only the observation is lost
+        } catch {} // ignore the error: only the observation is lost
       };
     },
   });

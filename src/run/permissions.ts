@@ -13,20 +13,20 @@ import type { Setup } from "./setup.ts";
 import type { RunState } from "./state.ts";
 
 export type RunPermissions = Pick<Agent, "ask" | "decide" | "review"> & {
-  /** Absent until the first command needs a sandbox. */
+  /** The sandbox; absent until the first command needs it. */
   readonly sandbox: Sandbox | undefined;
   readonly openSandbox: Sandbox | undefined;
   end(): Promise<void>;
 };
 
-/** Kinds of needs that change the workspace; an MCP tool may. */
+/** Kinds of needs that may change the workspace, including those of MCP tools. */
 const changing: ReadonlySet<Need["kind"]> = new Set(["Write", "Delete", "Mcp"]);
 
 type Judging = { situation: Situation; check: Confinement["check"] };
 
 type PermissionParts = Pick<Agent["toolContext"], "processes" | "sessionId" | "background"> & {
   state: RunState;
-  /** The chat began in an earlier run. */
+  /** Whether the chat began in an earlier run. */
   isResumed: boolean;
   /** Returns rules that are known only at run time, from skills and servers. */
   moreRules(): readonly Rule[];
@@ -75,7 +75,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     confinement = await confining;
     return confinement;
   };
-  // A user may attach while the run works. Until a command is run, nothing waits for the sandbox.
+  // Determine this for each call, since a user may attach during the run. Only commands wait for the sandbox.
   const situationFor = async (needs: readonly Need[]): Promise<Judging> => {
     const unlisted = request.unlistedCommands ?? (attended() ? "ask" : "sandbox");
     const runsCommand = needs.some((need) => need.kind === "Shell");
@@ -100,7 +100,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     startedAt,
     rules: [...setup.rules, ...granted, ...parts.moreRules()],
     sandbox,
-    // --ask-command is asked like a user would be.
+    // --ask-command counts as a user who can be asked.
     keepsDeleted: !attended() && request.askCommand === undefined,
     acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
   });
@@ -118,7 +118,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
       const judge = async () => check(await decide(needs, { ...situation, mode, changed }));
       let decision = await judge();
       if (decision.leaves && !changed) {
-        // What an allowed command, a hook or a server wrote is seen only by looking.
+        // After a command, a hook or a server ran, only comparing the files shows whether they changed.
         changed = hasRunOutside && (await changedSince([workspace, ...roots], startedAt, configDir));
         if (changed) decision = await judge();
         hasRunOutside = true;

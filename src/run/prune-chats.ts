@@ -12,7 +12,7 @@ import { sweepDeleted } from "./delete-chats.ts";
 
 export const dayMs = 24 * 60 * 60 * 1000;
 
-/** `keepNamed` keeps chats that have a title. */
+/** Which chats to delete; `keepNamed` keeps those that have a title. */
 export type PruneOptions = { olderThanMs: number; keepNamed: boolean };
 
 /** Returns the chats to delete, newest first. A chat's age is that of its last message. */
@@ -43,7 +43,7 @@ export async function pruneChats(
   return deleted;
 }
 
-/** Size of all chats above which the user is notified. */
+/** The size of all chats, in bytes, above which the user is notified. */
 const muchBytes = 1_000_000_000;
 
 /** Runs at most once a day. With `days`, deletes older unnamed chats. Otherwise `notice` is called once when the chats take much space. */

@@ -3,11 +3,11 @@ import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 
-/** `flag` is the option that the error message suggests. */
+/** Returns the real path of a directory. If it does not exist, the error names the option `flag`. */
 export function realDirectory(path: string, flag: string): string {
   let absolute = path;
   try {
-    absolute = resolve(path); // throws if the current directory was deleted
+    absolute = resolve(path); // this throws if the current directory was deleted
     const real = realpathSync(absolute);
     if (statSync(real).isDirectory()) return real;
   } catch {

@@ -30,7 +30,7 @@ export class RunReport {
     this.#parts = parts;
   }
 
-  /** Called with every event of the turn. */
+  /** Records an event of the turn. Call this for each of them. */
   see(event: AgentEvent): void {
     if (event.type === "tool_end" && event.outcome?.kind === "success") this.#done++;
     if (event.type === "notice" && event.kind === "replay") this.#differences.push(event.message);
@@ -65,7 +65,7 @@ export class RunReport {
     return `${names.join(", ")} still ${verb}. Await ${them}, or stop ${them} with kill: true, then end: what is cut off by the end of the run makes it a failure.`;
   }
 
-  /** Returns the ending with all report fields. */
+  /** Returns the last event of the turn with all fields of the report. */
   async ending(event: TurnEnding): Promise<TurnEnding> {
     const { request, background } = this.#parts;
     const cutOff = request.single ? await background.endAll() : [];
@@ -118,7 +118,7 @@ export class RunReport {
 
 type RunCounts = { done: number; differences: readonly string[] };
 
-/** Each check returns what is wrong, or undefined. */
+/** The checks of --fail-on. Each returns what is wrong, or undefined. */
 const checks: Record<FailReason, (event: TurnEnding, counts: RunCounts) => string | undefined> = {
   denied({ denials = [] }) {
     if (denials.length === 0) return undefined;

@@ -15,17 +15,17 @@ import type { Setup } from "./setup.ts";
 export type Confinement = {
   /** Returns which commands run in the sandbox, given how commands without a rule are handled. */
   reach(unlisted: Unlisted): Situation["sandbox"];
-  /** Absent when nothing is confined. */
+  /** The sandbox; absent if commands are not confined. */
   sandbox?: Sandbox;
   /** A sandbox with public network access, for commands that rules allow after the chat has changed files that they may run. */
   openSandbox?: Sandbox;
   /** Turns a call that may run only in the sandbox into a question when there is no sandbox. */
   check(decision: Decision): Promise<Decision>;
-  /** Removes what was created for the sandbox. */
+  /** Removes everything that was created for the sandbox. */
   end(): Promise<void>;
 };
 
-/** How commands without a matching rule are handled. */
+/** What happens to commands that no rule covers. */
 export type Unlisted = "sandbox" | "ask";
 
 /** `canAsk` means that a user can permit what the sandbox cannot confine. */
@@ -146,7 +146,10 @@ export async function commandWords(
   };
 }
 
-/** A user who is present is asked, unless they chose to run this project's commands in the sandbox. */
+/**
+ * Returns what happens to commands that no rule covers. A user who is present is asked, unless they chose to run this
+ * project's commands in the sandbox.
+ */
 export function unlistedCommands({ request, host, configDir, workspace, standsFor = workspace }: Setup): Unlisted {
   if (request.unlistedCommands) return request.unlistedCommands;
   return host.attended?.() && !usesSandbox(configDir, standsFor) ? "ask" : "sandbox";

@@ -33,7 +33,7 @@ export function serviceKeys({ settings: { courser }, host: { env } }: Setup, { e
   return [engine?.key, ...values].filter((key): key is string => Boolean(key));
 }
 
-/** `isKept` means that this run may store data on disk. */
+/** Returns what code search needs. `isKept` means that this run may store data on disk. */
 export function codeSearchAccess(
   { settings: { courser }, configDir, host: { env } }: Setup,
   { isKept }: { isKept: boolean },

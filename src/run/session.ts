@@ -40,12 +40,12 @@ export type RunSession = {
   /** The mode that the flags set, else the one that the chat was left in. */
   mode: PermissionMode;
   session: Session;
-  /** Absent when nothing is stored. */
+  /** The stored chat; absent if nothing is stored. */
   chat?: ChatWriter;
   /** Returns state stored with the chat, such as the to-do list and the mode. */
   state(key: StateKey): unknown;
   saveState(key: StateKey, value: unknown): void;
-  /** Warnings for the user who resumes a chat. */
+  /** Warnings for a user who resumes the chat. */
   warnings: string[];
   close(): void;
 };
@@ -119,7 +119,7 @@ export function scriptPlaceIn({ state, saveState }: Pick<RunSession, "state" | "
   };
 }
 
-export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): AgentEvent {
+export function initEvent(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): AgentEvent {
   return {
     type: "init",
     sessionId: id,
@@ -203,7 +203,7 @@ async function chosenFolder(
   const { configDir, workspace, host, request } = setup;
   const { findResumed, forkChat } = await import("../store/chats/find-chat.ts");
   const folder = findResumed(configDir, id, workspace, host.program);
-  // A run that stores nothing needs no copy.
+  // A run that stores nothing needs no copy of the chat.
   if (!fork || request.ephemeral) return folder;
   const free = copyId === undefined ? undefined : await newId(setup, copyId);
   return forkChat(configDir, folder, { id: free, onLoss }).folder;

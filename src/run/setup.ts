@@ -9,7 +9,7 @@ import { parseRule, type Rule } from "../protocol/permission-rule.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
-import { realOf } from "../store/json-file.ts";
+import { realPathOrSame } from "../store/json-file.ts";
 import type { Plugins } from "../store/plugins/installed.ts";
 import type { Plugin } from "../store/plugins/read-plugin.ts";
 import { builtInRules, loadSettings, projectDenyRules, type Settings } from "../store/settings.ts";
@@ -21,7 +21,7 @@ import { type Asking, createAsking, keepConsent } from "./human.ts";
 import { checkPrice, modelChoice, priceWarning } from "./models.ts";
 import { realDirectory } from "./real-directory.ts";
 
-/** What is resolved before a run starts. */
+/** What is determined before a run starts. */
 export type Setup = {
   request: RunRequest;
   host: RunHost;
@@ -47,7 +47,7 @@ export type Setup = {
   warnings: string[];
 };
 
-/** With `gate`, requires a trusted workspace. Throws a UserError when the run cannot start. */
+/** Prepares a run. Throws a UserError if it cannot start. With `gate`, the workspace must be trusted. */
 export async function setUp(requested: RunRequest, host: RunHost, { gate } = { gate: true }): Promise<Setup> {
   const asked = readRunRequest(requested);
   const { env } = host;
@@ -62,11 +62,11 @@ export async function setUp(requested: RunRequest, host: RunHost, { gate } = { g
   const isGranted = answer?.type === "yes";
   host.signal?.throwIfAborted();
   if (isAsked && !isGranted) throw untrustedError(workspace);
-  // After a yes the workspace is trusted from now on, as with --trust, unless the answer was for this run only.
+  // If the user agreed, trust the workspace from now on, like --trust does, unless the answer was for this run only.
   const request = isGranted && answer.grant !== "run" ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
   const trustWarnings: string[] = [];
-  // Save trust before anything else can fail.
+  // Save the trust before anything else can fail.
   if (request.trust && gate) {
     if (!isTrusted(config, workspace) && isWide(workspace, homeDir(env)))
       trustWarnings.push(
@@ -82,7 +82,7 @@ export async function setUp(requested: RunRequest, host: RunHost, { gate } = { g
   const settings = loadSettings({ configDir: config, workspace, trusted });
   const { plugins, warnings } = await pluginsOf(config, request);
   const worktree = await worktreeOf(config, workspace);
-  const standsFor = worktree && join(worktree.source, relative(realOf(worktree.path), workspace));
+  const standsFor = worktree && join(worktree.source, relative(realPathOrSame(worktree.path), workspace));
   const model = {
     ...resolveModel(modelChoice({ ...host, ...request }, settings, config)),
     ...host.seams?.modelInfo,
@@ -110,7 +110,7 @@ export async function setUp(requested: RunRequest, host: RunHost, { gate } = { g
     ...(standsFor !== undefined && { standsFor }),
     ...(worktree && { borrowed: [worktree.objects] }),
     model,
-    mode: modeOf(request, settings),
+    mode: initialMode(request, settings),
     limits: { ...limits, maxTurnsPerPrompt: limits.maxTurns ?? settings.courser.maxTurns ?? 500 },
     plugins,
     warnings: [
@@ -132,7 +132,7 @@ async function pluginsOf(config: string, { pluginDirs = [] }: RunRequest): Promi
 }
 
 async function worktreeOf(config: string, workspace: string): Promise<Worktree | undefined> {
-  if (!workspace.startsWith(join(realOf(config), "worktrees", sep))) return undefined;
+  if (!workspace.startsWith(join(realPathOrSame(config), "worktrees", sep))) return undefined;
   return (await import("../worktrees/records.ts")).worktreeAt(config, workspace);
 }
 
@@ -140,12 +140,12 @@ function rulesOfRun({ permissions = {} }: RunRequest): Rule[] {
   return (["allow", "deny"] as const).flatMap((verdict) =>
     (permissions[verdict] ?? []).flatMap((text) => {
       const parsed = parseRule(text, { verdict, scope: "user", source: `--${verdict}` });
-      return "rule" in parsed ? [parsed.rule] : []; // the request was already validated
+      return "rule" in parsed ? [parsed.rule] : []; // the request was validated before
     }),
   );
 }
 
-/** Programs that drive `cursor-agent` pass on its key, which does not work here and must not be sent to other vendors. */
+/** Warns about a key of `cursor-agent`, which does not work here and must not be sent to vendors. */
 function foreignKeyWarning({ env, apiKey }: RunHost): string[] {
   const keySources = { "--api-key": apiKey, CURSOR_API_KEY: env["CURSOR_API_KEY"] };
   return Object.entries(keySources)
@@ -155,7 +155,7 @@ function foreignKeyWarning({ env, apiKey }: RunHost): string[] {
     );
 }
 
-function modeOf({ mode, force }: RunRequest, { approvalMode }: Settings): PermissionMode {
+function initialMode({ mode, force }: RunRequest, { approvalMode }: Settings): PermissionMode {
   if (mode === "plan" || mode === "ask") return mode;
   return force || approvalMode === "unrestricted" ? "force" : "default";
 }
@@ -168,7 +168,7 @@ export function untrustedError(workspace: string): UserError {
   );
 }
 
-/** Describes the setup for debug output. */
+/** Describes the setup of a run for debug output. */
 export function describeSetup({ workspace, roots, configDir, settings, model, mode, host }: Setup): string[] {
   const rules = settings.rules.map((rule) => `${rule.verdict} ${rule.text}`).join(", ");
   const at = model.baseUrl ? ` at ${model.baseUrl}` : "";

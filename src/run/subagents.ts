@@ -26,7 +26,7 @@ const levels = 2;
 
 type SubagentParts = {
   state: RunState;
-  /** The parent's instructions and what they were built from. */
+  /** The parent's instructions, and what they were built from. */
   instructions: RunInstructions;
   watch: NonNullable<SubagentContext["watch"]>;
 };
@@ -40,7 +40,7 @@ export function subagentContext(setup: Setup, session: RunSession, parts: Subage
     watch,
     branch: loaded.git?.branch,
     systemFor({ name, prompt, readOnly }) {
-      // Planning is the parent's task.
+      // A subagent of a planning agent only investigates: planning is the parent's task.
       const mode = readOnly || state.mode === "plan" ? "ask" : state.mode;
       const existing = prompts.get(`${mode} ${name}`);
       if (existing !== undefined) return existing;
@@ -70,7 +70,7 @@ function storedChats({ configDir, workspace, mode }: Setup, session: RunSession)
   return {
     typeOf(id) {
       const folder = folderOf(id);
-      // Only subagents have this state, so a model cannot open one of the user's own chats.
+      // Only chats of subagents have this state, so a model cannot open one of the user's chats.
       const type = isThere(folder) ? readState(folder, ["subagent"]).get("subagent") : undefined;
       return typeof type === "string" ? type : undefined;
     },
@@ -92,7 +92,7 @@ function storedChats({ configDir, workspace, mode }: Setup, session: RunSession)
   };
 }
 
-/** With --no-persist, nothing outlives the run. */
+/** Returns chats of subagents for --no-persist, which nothing is left of after the run. */
 function ephemeralChats({ configDir }: Setup): SubagentChats {
   const pastSubagents = new Map<string, { type: string; messages: readonly Message[] }>();
   return {

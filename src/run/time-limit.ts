@@ -1,14 +1,14 @@
 // Limits the time that a run may take.
 import { UserError } from "../protocol/error-codes.ts";
 
-/** `spentMs` is the time already used. The timer does not keep the process alive. */
+/** Calls `onSpent` when the time is used up (`spentMs` have passed). The timer does not keep the process running. */
 export function limitTime(
   limitMs: number,
   onSpent: (error: UserError) => void,
   { spentMs = 0 }: { spentMs?: number } = {},
 ): NodeJS.Timeout {
   const spent = timeSpent(limitMs);
-  // Node's timers are limited to 24 days.
+  // Node's timers are limited to 24 days, so a longer limit takes several.
   return setTimeout(() => onSpent(spent), Math.min(limitMs - spentMs, 2 ** 31 - 1)).unref();
 }
 

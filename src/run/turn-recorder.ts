@@ -11,7 +11,7 @@ export class TurnRecorder {
   ending: TurnEnding | undefined;
   readonly #log: EventLog;
   readonly #open = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
-  /** How the turn ends after an event could not be stored. */
+  /** The end of the turn, if an event could not be stored. */
   #failure: TurnEnding | undefined;
 
   constructor(log: EventLog) {
@@ -42,7 +42,7 @@ export class TurnRecorder {
     this.#keepOrShow({ ...this.#failure!, ...numbersOf(event) });
   }
 
-  /** Ends the calls that a failure left without an end event. */
+  /** Adds an end to each tool call that a failure has left without one. */
   #endCalls(): void {
     for (const { type: _start, ...call } of [...this.#open.values()]) {
       const value = { errorMessage: endedBefore, error: endedBefore, message: endedBefore };
@@ -54,7 +54,7 @@ export class TurnRecorder {
     try {
       this.#log.append(event);
     } catch {
-      this.#log.show({ event }); // storage is not available
+      this.#log.show({ event }); // show the event although it cannot be stored
     }
     this.#count(event);
   }

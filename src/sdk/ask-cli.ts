@@ -3,9 +3,9 @@ import { runProgram } from "../process/run-program.ts";
 
 export type CliAnswer = {
   output: string;
-  /** True when the CLI exited by itself with exit code 0. */
+  /** Whether the CLI exited by itself with exit code 0. */
   isWhole: boolean;
-  /** True when the CLI was stopped before it answered, so its answer is unknown. */
+  /** Whether the CLI was stopped before it answered, so that its answer is unknown. */
   isCut: boolean;
   stderr: string;
 };

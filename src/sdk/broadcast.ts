@@ -1,18 +1,18 @@
 // Broadcast: a log of items that any number of readers iterate, each from the beginning and at its own pace.
 
-/** How many unread items the slowest reader may leave before the writer waits, in a log that does not keep its items. */
+/** How many unread items of the slowest reader make the writer wait, in a log that does not keep its items. */
 const maxWaiting = 1000;
 
 export class Broadcast<Item> implements AsyncIterable<Item> {
   readonly #keep: boolean;
   readonly #readers = new Set<{ next: number }>();
   #items: Item[] = [];
-  /** The number of items dropped from the front. */
+  /** The number of items that were dropped from the beginning of the log. */
   #dropped = 0;
   #isOver = false;
   #waiting: (() => void)[] = [];
 
-  /** With `keep` false, items that every current reader has read are dropped, and the writer keeps the pace of the slowest reader. */
+  /** Creates a log. With `keep: false` it drops items that all have read, and waits for the slowest reader. */
   constructor({ keep = true } = {}) {
     this.#keep = keep;
   }

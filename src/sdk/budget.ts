@@ -12,7 +12,7 @@ export class BudgetWatch {
   readonly #limitsTurns: boolean;
   readonly #openCalls = new Set<string>();
   #isReplying = false;
-  /** The usage of turns that have ended. */
+  /** The usage of the turns that have ended. */
   #usage: Usage | undefined;
   /** The usage of the current turn, as far as its stream has reported it. */
   #spent: Usage | undefined;
@@ -43,7 +43,7 @@ export class BudgetWatch {
         break;
       case "tool_end":
         this.#openCalls.delete(event.callId);
-        // The model's next words answer these results, so they count as a new reply.
+        // Once all results are in, whatever the model says next counts as a new reply.
         if (this.#openCalls.size === 0) this.#isReplying = false;
         break;
       case "notice":
@@ -62,7 +62,7 @@ export class BudgetWatch {
 
   breach(): Breach | undefined {
     const { turns, tokens, costUsd } = this.#budget;
-    // A reply that calls a tool needs another reply to follow it.
+    // A reply that calls a tool requires at least one more reply.
     const needed = this.turns + (!this.#limitsTurns && this.#openCalls.size > 0 ? 1 : 0);
     if (turns !== undefined && needed > turns) {
       return { code: "MAX_TURNS", message: `The run reached its limit of ${turns} replies of the model.` };

@@ -14,14 +14,14 @@ export type CliRequest = PromptRequest &
     program?: string;
     /** Variables added to this process's environment, which the CLI inherits whole; undefined removes a variable. */
     env?: Record<string, string | undefined>;
-    /** The time limit from start to result. */
+    /** The time limit in milliseconds from start to result. */
     timeoutMs?: number;
-    /** The longest silence allowed. It does not count while the reader holds the CLI up or the CLI waits for this process. */
+    /** The longest silence allowed, in milliseconds, apart from time when the reader or a callback is slow. */
     idleMs?: number;
     isWaiting?(): boolean;
     /** Closes stdin of a turn after this much silence, because some CLIs read their input to its end before they begin. */
     closeTurnAfterMs?: number;
-    /** How long the CLI may keep running after its result. */
+    /** How many milliseconds the CLI may keep running after its result. */
     resultGraceMs?: number;
     parser?: FrameParserOptions;
     /** Called with every chunk as it arrives, before it is parsed. */
@@ -36,12 +36,12 @@ type StopReason = NonNullable<CliEnding["stopped"]>;
 
 export type CliEnd = Omit<FrameEnding, "frames" | "error"> &
   Pick<CliEnding, "exitCode" | "signal" | "stages" | "durationMs"> & {
-    /** Its `code` is one of the documented error codes. */
+    /** Why the CLI's output or process failed; its `code` is one of the documented error codes. */
     error?: FrameError | UserError;
     stderr: string;
-    /** True when the stage `cancel` wrote a line to the CLI's stdin, and did not only wait. */
+    /** Whether `cancel` wrote a cancel request to the CLI's stdin before it stopped the process. */
     wasToldToCancel: boolean;
-    /** Why this process stopped the CLI before its turn was over. */
+    /** Why this process stopped the CLI before the turn had ended. */
     stop?: Exclude<StopReason, "lingered">;
   };
 
@@ -52,12 +52,12 @@ export interface RunningCli {
   via: PromptInput["via"];
   /** The frames in order, for one reader, ending with the frame that ends the turn. Read to the end: an unread queue blocks the CLI. */
   frames: AsyncIterable<Frame>;
-  /** The same frames in batches; read either this or `frames`. */
+  /** The same frames as `frames`, in batches. Read only one of the two. */
   batches: AsyncIterable<Frame[]>;
   /** Resolves when the process has ended; never rejects. */
   ended: Promise<CliEnd>;
   stop(): void;
-  /** Like `stop`, but without a moment for one more step: what it does next would exceed a limit. */
+  /** Stops the CLI at once, unlike `stop`: whatever it did next would exceed a limit. */
   halt(): void;
   /** Writes a line to the CLI's stdin while that is open. */
   write(line: object): void;
@@ -140,7 +140,7 @@ class Cli implements RunningCli {
     try {
       if (this.pid !== 0) process.kill(-this.pid, "SIGKILL");
     } catch {
-      // The process leads no process group, or has already ended.
+      // The process does not lead a process group, or it has already ended.
     }
     this.stop();
   }
@@ -158,7 +158,7 @@ class Cli implements RunningCli {
     this.#stopped = this.#parser.terminal ? "lingered" : why;
     this.#timers.clear();
     if (why === "faulty") this.frames.close();
-    this.frames.isClosing = true; // a cancelled CLI still reports its result, so keep reading even without a reader
+    this.frames.isClosing = true; // a cancelled CLI still reports its result: keep reading, even without a reader
     const { stdin, stdout } = this.#process;
     stdout?.resume();
     if (!stdin?.writable) return false;
@@ -189,7 +189,7 @@ class Cli implements RunningCli {
   #turnIsOver(): void {
     this.frames.close();
     this.#timers.clear();
-    this.#process.stdout?.resume(); // discard later output, but keep reading so that the pipe does not fill up
+    this.#process.stdout?.resume(); // discard further output, but keep reading so that the pipe does not fill up
     if (this.#stopped) return;
     this.#timers.set("linger", this.#request.resultGraceMs ?? 2000, () => this.stop("lingered"));
   }
@@ -227,9 +227,9 @@ class Cli implements RunningCli {
 
   #conclude({ exitCode, signal, failure, stopped, stages, durationMs }: CliEnding): CliEnd {
     this.#timers.clear();
-    this.#stopped ??= stopped; // it was stopped before it was started
+    this.#stopped ??= stopped; // the process was stopped before it was started
     const stderr = this.#stderr.text();
-    // The exit status of a process that was stopped from here says nothing about the CLI.
+    // If we stopped the process, its exit status says nothing about the CLI.
     const isForced = this.#stopped !== undefined && !this.#parser.terminal;
     const child = isForced ? { exit: null, signal: null } : { exit: exitCode, signal: signal || null };
     const { frames, error: fault, ...ending } = this.#parser.end({ ...child, stderr });

@@ -13,7 +13,7 @@ export type DetectedCli = {
   path: string;
   /** The version it prints for --version; undefined if it prints none. */
   version: string | undefined;
-  /** True for the CLI of this package. */
+  /** Whether this is the CLI of this package. */
   isOurs: boolean;
 };
 

@@ -1,6 +1,6 @@
 // execute: runs an agent CLI with callbacks and waits for its end; also the variants named after one CLI.
 import { StringDecoder } from "node:string_decoder";
-import { callOf, createUnifier } from "./live-messages.ts";
+import { callInCliTerms, createUnifier } from "./live-messages.ts";
 import { checkOptions, executeChecks } from "./option-checks.ts";
 import type { RunError, RunOutcome, RunResult } from "./outcome.ts";
 import { type StartOptions, start } from "./run.ts";
@@ -104,7 +104,7 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
       await onEvent?.(event);
       if (event.type === "text") await onToken?.(event.text, event.at ?? Date.now());
       if (event.type === "tool_start") {
-        const toolUse = { id: event.callId, ...callOf(event, run.tool) };
+        const toolUse = { id: event.callId, ...callInCliTerms(event, run.tool) };
         toolUses.push(toolUse);
         await onToolUse?.(toolUse);
       }
@@ -114,7 +114,7 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
       }
     }
   } catch (error) {
-    await run.cancel(); // do not leave a process behind when a callback throws
+    await run.cancel(); // do not leave the process running when a callback throws
     throw error;
   }
   const result = await run.result;

@@ -7,7 +7,7 @@ import { findProgram } from "../process/find-program.ts";
 import { askCli } from "./ask-cli.ts";
 import type { AgentDriver, CliInfo } from "./drivers/driver.ts";
 
-/** `words` is the program and the arguments that precede all others. */
+/** A CLI that was found; `words` are the program and the arguments that precede all others. */
 export type FoundCli = CliInfo & { words: readonly string[] };
 
 /** Where to look for a CLI. */
@@ -19,7 +19,7 @@ export type FindOptions = {
   platform?: NodeJS.Platform;
 };
 
-/** Limits for asking the CLI what it is. */
+/** Limits for the questions that identify a CLI. */
 export type AskLimits = { withinMs?: number | undefined; signal?: AbortSignal | undefined };
 
 type Located = Pick<FoundCli, "path" | "words">;
@@ -32,7 +32,7 @@ export async function findCli(
 ): Promise<FoundCli | undefined> {
   const located = locate(driver, options);
   if (!located) return undefined;
-  return { ...located, isOurs: driver.tool === "cursor" && (await isOurs(located, options.env, limits)) };
+  return { ...located, isOurs: driver.tool === "cursor" && (await isOurCli(located, options.env, limits)) };
 }
 
 function locate(driver: AgentDriver, options: FindOptions): Located | undefined {
@@ -51,24 +51,24 @@ function locate(driver: AgentDriver, options: FindOptions): Located | undefined 
 }
 
 function locatedCli(path: string, rest: readonly string[]): Located {
-  // Run scripts with Node: Windows cannot execute them, and they need not be marked executable.
+  // Run scripts with Node: Windows cannot execute them directly, and elsewhere they may lack the executable bit.
   return { path, words: /\.[cm]?js$/.test(path) ? [process.execPath, path, ...rest] : [path, ...rest] };
 }
 
 /** Cached answers, keyed by the files that would be run and their state. */
 const answers = new Map<string, boolean>();
 
-/** More than any CLI needs to identify itself; a CLI that does not answer in time is not Courser's. */
+/** How many milliseconds a CLI may take to identify itself; after that, it is assumed not to be ours. */
 const askMs = 15_000;
 
-async function isOurs(
+async function isOurCli(
   { words }: Located,
   env: NodeJS.ProcessEnv | undefined,
   { withinMs = askMs, signal }: AskLimits,
 ): Promise<boolean> {
   const ourProgram = ownCli();
   const files = words.map(realFile);
-  // With further words it may be another program: `courser fake` does not count as Courser's CLI.
+  // Extra arguments may select another program: `courser fake` does not count as our CLI.
   if (ourProgram !== undefined && files.at(-1) === realFile(ourProgram)) return true;
   const key = files.map((file, index) => file ?? words[index]).join("\0");
   const existing = answers.get(key);

@@ -2,7 +2,7 @@
 import { frameTypes } from "../protocol/frame-shapes.ts";
 import type { Frame } from "../protocol/frames.ts";
 
-/** How many bytes may wait before the sender is paused; it resumes when the reader takes them. */
+/** The number of unread bytes at which the CLI is paused until the reader has caught up. */
 const maxWaitingBytes = 256 * 1024;
 
 export class FrameQueue implements AsyncIterable<Frame> {

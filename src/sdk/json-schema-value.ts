@@ -17,7 +17,7 @@ export type JsonSchemaValue<Schema> = Schema extends { readonly const: infer Val
               ? ObjectValue<Schema>
               : unknown;
 
-/** Distributes over a list of types. */
+/** The type of values for a schema's `type`, which may be a list of types. */
 type ValueOfType<Type, Schema> = Type extends "string"
   ? string
   : Type extends "number" | "integer"

@@ -11,7 +11,7 @@ type LineOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type 
 /** `startedAt` is the timestamp for events before the first one that has a time. */
 export type LiveRunInfo = { tool: UnifiedTool; startedAt: number };
 
-/** Each answer is held until the next event, so that the last answer of a turn can carry the turn's usage. */
+/** Converts events to messages. An answer waits for the next event, so that the last one can carry the usage. */
 export async function* liveMessages(
   events: AsyncIterable<RunEvent>,
   info: LiveRunInfo,
@@ -28,7 +28,7 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: RunEven
   let thoughts = "";
   let answer: UnifiedMessage | undefined;
 
-  const messageOf = (
+  const messageFromEvent = (
     event: AgentEvent,
     role: UnifiedMessage["role"],
     content: UnifiedContent[],
@@ -59,27 +59,27 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: RunEven
         sessionId = event.sessionId || sessionId;
         model = event.model;
         const text = `Session: ${event.sessionId}, Model: ${event.model ?? "unknown"}`;
-        return [...takeAnswer(), messageOf(event, "system", [{ type: "text", text }])];
+        return [...takeAnswer(), messageFromEvent(event, "system", [{ type: "text", text }])];
       }
       case "user":
-        return [...takeAnswer(), messageOf(event, "user", [{ type: "text", text: event.text }])];
+        return [...takeAnswer(), messageFromEvent(event, "user", [{ type: "text", text: event.text }])];
       case "thinking":
         thoughts += event.text;
         return takeAnswer();
       case "text_end": {
         const before = takeAnswer();
-        answer = messageOf(event, "assistant", [...takeThoughts(), { type: "text", text: event.text }]);
+        answer = messageFromEvent(event, "assistant", [...takeThoughts(), { type: "text", text: event.text }]);
         return before;
       }
       case "tool_start": {
-        const use: UnifiedContent = { type: "tool_use", id: event.callId, ...callOf(event, tool) };
-        return [...takeAnswer(), messageOf(event, "assistant", [...takeThoughts(), use], event.callId)];
+        const use: UnifiedContent = { type: "tool_use", id: event.callId, ...callInCliTerms(event, tool) };
+        return [...takeAnswer(), messageFromEvent(event, "assistant", [...takeThoughts(), use], event.callId)];
       }
       case "tool_end":
-        return [...takeAnswer(), messageOf(event, "system", [resultBlock(event)])];
+        return [...takeAnswer(), messageFromEvent(event, "system", [resultBlock(event)])];
       case "done":
       case "fail": {
-        if (thoughts !== "" && !answer) answer = messageOf(event, "assistant", takeThoughts());
+        if (thoughts !== "" && !answer) answer = messageFromEvent(event, "assistant", takeThoughts());
         if (answer && event.usage) answer.usage = { ...event.usage };
         return takeAnswer();
       }
@@ -90,7 +90,10 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: RunEven
 }
 
 /** The unified name of the call, and its input with the CLI's own field names. */
-export function callOf({ name, args, carried }: ToolStartEvent, tool: UnifiedTool): { name: string; input: unknown } {
+export function callInCliTerms(
+  { name, args, carried }: ToolStartEvent,
+  tool: UnifiedTool,
+): { name: string; input: unknown } {
   return { name, input: tool !== "cursor" && isObject(carried) && "input" in carried ? carried.input : args };
 }
 

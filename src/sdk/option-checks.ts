@@ -120,7 +120,7 @@ export const executeChecks = {
   onComplete: callback,
 } satisfies Record<keyof AnyOptions | keyof ExecuteCallbacks | "sessionId", Check>;
 
-/** Options of `start` that `openLive` does not have. */
+/** The options of `start` that `openLive` does not accept. */
 export const notLive = [
   "prompt",
   "images",
@@ -166,7 +166,7 @@ export const loadChecks = {
 
 export const renameChecks = { ...loadChecks, title: text } satisfies Record<keyof RenameSessionOptions, Check>;
 
-/** Option names from other SDKs and from flags, and what the option is called here. */
+/** Names of options in other SDKs and of flags, with the name of the corresponding option here. */
 const habits: ReadonlyMap<string, string> = new Map([
   ["force", "permissionMode: 'force'"],
   ["yolo", "permissionMode: 'force'"],

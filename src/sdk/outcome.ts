@@ -79,11 +79,11 @@ export function judge(
   { failures }: Pick<AgentDriver, "failures">,
   retried?: string,
 ): RunError | undefined {
-  // A stop from this process takes precedence: what a CLI says while it is being stopped is not an answer.
-  if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", messageOf(end));
+  // If this process stopped the CLI, ignore what it printed afterwards.
+  if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", endMessage(end));
   if (end.stop === "timedOut" || end.stop === "silent") {
     const why = retried === undefined ? "" : ` It was trying again after: ${retried}.`;
-    return new RunError("timeout", "CLI_TIMEOUT", messageOf(end) + why);
+    return new RunError("timeout", "CLI_TIMEOUT", endMessage(end) + why);
   }
   if (ending?.type === "done") return undefined;
   if (ending) {
@@ -99,7 +99,7 @@ export function judge(
   return new RunError(isCrash && isProcessFault(end) ? "crashed" : "error", end.error.code, end.error.message);
 }
 
-/** What to do in the SDK where a CLI would say what to type; added to the message. */
+/** Advice for users of the SDK, added to an error message, in place of the command that the CLI suggests. */
 const remedies: Readonly<Record<string, string>> = {
   UNTRUSTED: "In a program: trust: true, which is remembered, or permissionMode: 'force', for one run.",
   SESSION_NOT_FOUND: "In a program: listSessions() lists them.",
@@ -111,7 +111,7 @@ function forPrograms(message: string, code: string): string {
   return remedy === undefined ? plain : `${plain}\n${remedy}`;
 }
 
-function messageOf({ error }: CliEnd): string {
+function endMessage({ error }: CliEnd): string {
   return error?.message ?? "The run was stopped.";
 }
 

@@ -25,7 +25,7 @@ export function promptInput(request: PromptRequest, platform: NodeJS.Platform = 
   return { args: prompt.startsWith("-") ? [...args, "--", prompt] : [...args, prompt], via: "argument" };
 }
 
-/** Linux allows 131,071 bytes in one argument. */
+/** The maximum length of one argument in bytes; Linux limits it to 131,071. */
 const longestArgumentBytes = 100_000;
 /** Windows allows 32,767 characters in a command line, and quoting may double them. */
 const longestLineOnWindows = 16_000;

@@ -24,7 +24,7 @@ export function rebuildEvents(record: ChatRecord): RebuiltTurn[] {
     .filter((turn) => turn.events.length > 0);
 }
 
-/** A stored `thinking_end` holds the whole thought; on the wire a delta carries it. */
+/** Adds the streamed piece that precedes a stored `thinking_end`, which contains the whole thought. */
 function withDelta(event: AgentEvent): AgentEvent[] {
   if (event.type !== "thinking_end" || event.text === undefined) return [event];
   const { text, cut, ...end } = event;
@@ -55,12 +55,12 @@ function eventsOfTurn(
         id: `${record.metadata.id}-${number}`,
         ...(kept.turn && { prompt: kept.turn.prompt, startedAt: kept.turn.startedAt }),
       }).filter((step) => step.type !== "message");
-  const init = work.some((event) => event.type === "init") ? [] : [initOf(record)];
+  const init = work.some((event) => event.type === "init") ? [] : [initEvent(record)];
   const isEnded = work.some((event) => event.type === "done" || event.type === "fail");
   return [...init, ...work, ...(isEnded ? [] : [cutOff(work)])];
 }
 
-function initOf({ metadata }: ChatRecord): AgentEvent {
+function initEvent({ metadata }: ChatRecord): AgentEvent {
   return {
     type: "init",
     sessionId: metadata.id,
@@ -144,14 +144,14 @@ function timeField(at: number | undefined): { at?: number } {
   return at === undefined ? {} : { at };
 }
 
-/** A message and the time it was sent. */
+/** A message with the time at which it was sent. */
 export type TimedMessage = { message: Message; at?: number };
 
 /** An event to record or a message to append, in the order in which a run would have done it. */
 export type TurnStep = AgentEvent | { type: "message"; message: Message };
 
 export type TurnInfo = {
-  /** The prefix for the ids of model calls. */
+  /** The prefix of the ids of model calls. */
   id: string;
   prompt?: string;
   startedAt?: number;
@@ -204,17 +204,17 @@ function stepsOfAnswers(messages: readonly TimedMessage[], id: string): TurnStep
       for (const result of message.parts) {
         if (result.type !== "tool_result") continue;
         const call = open.get(result.id);
-        if (call) steps.push(endOf(call, result, at));
+        if (call) steps.push(callEndEvent(call, result, at));
         open.delete(result.id);
       }
       steps.push({ type: "message", message });
     }
   }
-  for (const call of open.values()) steps.push(endOf(call, undefined, undefined));
+  for (const call of open.values()) steps.push(callEndEvent(call, undefined, undefined));
   return steps;
 }
 
-function endOf(call: ToolCallPart, result: ToolResultPart | undefined, at: number | undefined): AgentEvent {
+function callEndEvent(call: ToolCallPart, result: ToolResultPart | undefined, at: number | undefined): AgentEvent {
   const { tool, args } = wireCallOf(call);
   const end: AgentEvent = { type: "tool_end", callId: call.id, tool, args, ...timeField(at) };
   if (result) end.outcome = outcomeOfResult(call, result);

@@ -32,13 +32,13 @@ interface CallShapes {
 /** The name of a tool in events, messages and callbacks, the same for every CLI. */
 export type ToolName = keyof CallShapes;
 
-/** The CLI's own name of a tool that has no unified name. */
+/** A tool without a unified name, by the CLI's own name for it. */
 export type OtherToolName = string & {};
 
 /** The arguments that identify what a call is about. Every CLI reports these; the others vary between CLIs. */
 type Telling = "path" | "command" | "pattern" | "globPattern" | "url" | "searchTerm" | "query" | "todos" | "toolName";
 
-/** The fields that the CLI reported; the others are absent. */
+/** A call's fields, of which only those that the CLI reported are present. */
 type Present<Shape, Sure = never> = Shape extends object
   ? Partial<Shape> & Pick<Shape, Extract<keyof Shape, Sure>>
   : Shape;
@@ -100,14 +100,14 @@ export function createNamer({ tool, isOurs }: { tool: UnifiedTool; isOurs: boole
   const open = new Map<string, NamedCall>();
   return (event) => {
     if (event.type !== "tool_start" && event.type !== "tool_end") return event;
-    const named = open.get(event.callId) ?? nameOf(event, tool, isOurs);
+    const named = open.get(event.callId) ?? unifiedCallName(event, tool, isOurs);
     if (event.type === "tool_start") open.set(event.callId, named);
     else open.delete(event.callId);
     return { ...event, ...named } as RunEvent;
   };
 }
 
-function nameOf(event: Of<"tool_start" | "tool_end">, tool: UnifiedTool, isOurs: boolean): NamedCall {
+function unifiedCallName(event: Of<"tool_start" | "tool_end">, tool: UnifiedTool, isOurs: boolean): NamedCall {
   const { carried } = event;
   if (tool !== "cursor" && isObject(carried) && typeof carried.name === "string") {
     const name = typeof carried.as === "string" ? carried.as : unifiedToolName(tool, carried.name);

@@ -17,10 +17,10 @@ import {
   checkedStart,
   cliOf,
   connectionOf,
+  driverRequest,
   type FollowUp,
   followUp,
   guardCallback,
-  requestOf,
   type StartOptions,
   shapeOf,
 } from "./start-options.ts";
@@ -72,7 +72,7 @@ export function start<const Schema extends AnswerSchema | undefined = undefined>
   return beginRun(driver, options, undefined) as Run<DataOf<Schema>>;
 }
 
-/** Keeps the turns of one session in sequence; they never run in parallel. */
+/** Keeps the turns of one session in sequence, so that they never run in parallel. */
 type RunLine = { last?: Promise<RunResult<unknown>> };
 
 /** The turn that a follow-up waits for, and the session it belongs to. */
@@ -108,9 +108,9 @@ function beginRun(driver: AgentDriver, options: AnyOptions, before: PreviousTurn
     // Let the caller attach readers before the first event.
     await Promise.resolve();
     try {
-      const resume = before ? await sessionOf(before, abort.signal) : undefined;
+      const resume = before ? await previousSessionId(before, abort.signal) : undefined;
       sessionState.sessionId ??= before?.fork ? undefined : resume;
-      const plan = planOf(await cliOf(driver, options, abort.signal), resume);
+      const plan = runPlan(await cliOf(driver, options, abort.signal), resume);
       opened = await connectionOf(options, driver, abort.signal);
       if (opened) plan.request.connection = opened.connection;
       const ended = await new Turns(plan).run();
@@ -125,14 +125,14 @@ function beginRun(driver: AgentDriver, options: AnyOptions, before: PreviousTurn
     }
   }
 
-  function planOf(cli: FoundCli, resume: string | undefined): RunPlan {
+  function runPlan(cli: FoundCli, resume: string | undefined): RunPlan {
     const named = createNamer({ tool, isOurs: cli.isOurs });
     return {
       // The time of a follow-up counts from the end of the previous turn.
       startedAt: before ? performance.now() : begunAt,
       driver,
       cli,
-      request: requestOf(options, resume, before?.fork ?? false),
+      request: driverRequest(options, resume, before?.fork ?? false),
       options,
       ...(options.schema && shapeOf(options.schema, options.jsonSchema)),
       signal: abort.signal,
@@ -182,7 +182,7 @@ function beginRun(driver: AgentDriver, options: AnyOptions, before: PreviousTurn
   };
 }
 
-async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise<string> {
+async function previousSessionId({ result }: PreviousTurn, signal: AbortSignal): Promise<string> {
   const ended = await Promise.race([result, untilAborted(signal)]);
   if (!ended) throw new RunError("cancelled", "INTERRUPTED", "The turn was cancelled before it started.");
   if (ended.sessionId === undefined && ended.outcome === "cancelled") {

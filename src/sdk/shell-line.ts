@@ -12,7 +12,7 @@ function forWindows(word: string): string {
   return /^[\w@+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`;
 }
 
-/** Unwraps a shell invocation: `/bin/bash -lc 'ls -l'` becomes `ls -l`. Other lines are returned unchanged. */
+/** Removes the shell from a command line: `/bin/bash -lc 'ls -l'` becomes `ls -l`. Others are returned unchanged. */
 export function withoutShell(line: string): string {
   const [, word] = /^(?:\S*\/)?(?:ba|z|da|k)?sh -l?c (.+)$/s.exec(line) ?? [];
   return (word !== undefined && unquoteWord(word)) || line;

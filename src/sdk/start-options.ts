@@ -109,12 +109,12 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   onStderr?: ((chunk: Buffer) => void) | undefined;
 };
 
-/** The options that a follow-up may change. */
+/** The options that a follow-up prompt may change. */
 export type FollowUp<Schema extends AnswerSchema | undefined = undefined> = Partial<
   Omit<StartOptions<Schema>, "prompt" | "tool" | "cwd" | "resume" | "fork" | "executable">
 >;
 
-/** One hour: CLIs print nothing for many minutes while a long reply is generated or a command runs. */
+/** The default idle limit, one hour: CLIs may print nothing for many minutes. */
 export const defaultIdleMs = 3_600_000;
 export const defaultGraceMs = 2000;
 
@@ -130,18 +130,18 @@ export function checkedDriver(caller: string, options: AnyOptions): AgentDriver 
   if (options.fork && options.resume === undefined)
     throw usageError(`${caller}: fork needs a session to copy: give resume as well.`);
   // Fails for what no version of this CLI supports. What only the installed version lacks shows in the result of the run.
-  driver.command(requestOf(options, undefined, false), { path: "", isOurs: true });
+  driver.command(driverRequest(options, undefined, false), { path: "", isOurs: true });
   checkImages(options);
   return driver;
 }
 
-/** Same as `checkedDriver`, after checking the name and the type of every option. */
+/** Like `checkedDriver`, but first checks the name and type of every option. */
 export function checkedStart(caller: string, options: AnyOptions): AgentDriver {
   checkOptions(caller, options, startChecks, { example: "{ prompt: '…' }", required: "prompt" });
   return checkedDriver(caller, options);
 }
 
-/** Keeps values from outside from being read as flags. */
+/** Throws if a model name or session id would be parsed as a flag. */
 export function checkWords({ model, resume }: Pick<AnyOptions, "model" | "resume">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
@@ -149,7 +149,7 @@ export function checkWords({ model, resume }: Pick<AnyOptions, "model" | "resume
   }
 }
 
-/** Some CLIs go on without an image that they cannot read. */
+/** Throws if an image cannot be read, since some CLIs would continue without it. */
 function checkImages({ images = [] }: AnyOptions): void {
   for (const path of images) {
     try {
@@ -238,7 +238,7 @@ export async function connectionOf(
   return openConnection({ tool, signal, ...callbacks });
 }
 
-/** Passes errors that a callback throws to `fail`, and lets nothing escape. */
+/** Wraps a callback so that an error it throws is passed to `fail` and goes no further. */
 export function guardCallback<Words extends unknown[]>(
   name: string,
   call: ((...words: Words) => void) | undefined,
@@ -264,7 +264,7 @@ export function followUp(options: AnyOptions, prompt: string, more: FollowUp<any
   return { ...same, ...more, prompt };
 }
 
-/** Options that are passed to the driver unchanged. */
+/** The options that are passed to the driver unchanged. */
 const plainOptions = [
   "model",
   "effort",
@@ -280,9 +280,9 @@ const plainOptions = [
   "budget",
 ] as const satisfies (keyof AnyOptions & keyof DriverRequest)[];
 
-export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
+export function driverRequest(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
   const resume = session ?? options.resume;
-  checkWords({ resume }); // the session id comes from the CLI
+  checkWords({ resume }); // check the session id, since it comes from the CLI
   const { prompt, permissionMode = "default", partial = true } = options;
   const setOptions = plainOptions.filter((option) => options[option] !== undefined);
   return {

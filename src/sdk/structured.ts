@@ -45,7 +45,7 @@ export async function checkAnswer(text: string, schema: AnswerSchema): Promise<C
   return { fault: fault ?? "it contains no JSON value" };
 }
 
-/** Same as `checkAnswer`, for a value that is already parsed, such as the arguments of a tool. */
+/** Like `checkAnswer`, but for a parsed value, such as the arguments of a tool. */
 export async function checkValue(value: unknown, schema: AnswerSchema): Promise<CheckedAnswer> {
   if (!isStandard(schema)) {
     const fault = valueFault(value, schema, { place: "the value", strict: true });
@@ -84,8 +84,8 @@ function fitToSchema(value: unknown, schema: object): { value: unknown } | undef
 }
 
 /**
- * The JSON Schema for `schema`, as `given` or as its library converts it; undefined if it cannot. The `$schema` keyword is
- * removed: it means nothing to a model, and Claude Code refuses dialects that it does not know.
+ * Returns the JSON Schema for `schema`: `given`, or what its library converts it to; undefined if it cannot. Removes
+ * `$schema`, since Claude Code refuses dialects that it does not know.
  */
 export function jsonSchemaOf(schema: AnswerSchema, given?: JsonSchema): object | undefined {
   const described = given ?? (isStandard(schema) ? inputJsonSchema(schema) : schema);
@@ -98,11 +98,11 @@ function inputJsonSchema(schema: StandardSchema): object | undefined {
   try {
     return schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
   } catch {
-    return undefined; // the schema has something that JSON Schema cannot express
+    return undefined; // JSON Schema cannot express a part of this schema
   }
 }
 
-/** `shape` is the JSON Schema that the model is shown. */
+/** Adds a JSON Schema for the answer to the prompt; `shape` is that schema. */
 export function withSchema(prompt: string, shape: object | undefined): string {
   const which = shape ? ` that fits this JSON Schema:\n${JSON.stringify(shape)}\n` : ". ";
   return `${prompt}\n\nEnd with an answer that is one JSON value${which}Write the JSON alone, without any text around it.`;

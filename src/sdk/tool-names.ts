@@ -51,9 +51,9 @@ export function nameTools(tool: UnifiedTool, names: ToolNames): void {
   namesOfTools[tool] = names;
 }
 
-/** Unknown names are returned unchanged. */
+/** Returns the unified name of a CLI's tool. Unknown names are returned unchanged. */
 export function unifiedToolName(tool: UnifiedTool, name: string): string {
-  // Hooks are given the name of the server's tool.
+  // Hooks receive `MCP:` and the name of the server's tool.
   if (tool === "cursor" && name.startsWith("MCP:")) return "Mcp";
   // Gemini names them mcp_<server>_<tool>; the server's name has no underscore.
   const [, server, mcpTool] = (tool === "gemini" && /^mcp_([^_]+)_(.+)$/.exec(name)) || [];
@@ -106,7 +106,7 @@ function editArguments(input: JsonObject): JsonObject | undefined {
 /** Accepts a command line or its words: `["bash", "-lc", "ls"]` becomes `ls`. */
 function shellArguments(input: JsonObject): JsonObject | undefined {
   const commandValue = input.command ?? input.cmd;
-  const command = Array.isArray(commandValue) ? lineOf(commandValue.map(String)) : commandValue;
+  const command = Array.isArray(commandValue) ? joinShellWords(commandValue.map(String)) : commandValue;
   if (typeof command !== "string") return undefined;
   const directory = input.workdir ?? input.working_directory ?? input.dir_path ?? input.directory;
   const timeout = input.timeout ?? input.timeout_ms;
@@ -119,7 +119,7 @@ function shellArguments(input: JsonObject): JsonObject | undefined {
   };
 }
 
-function lineOf(words: readonly string[]): string {
+function joinShellWords(words: readonly string[]): string {
   const [program = "", option = "", script] = words;
   if (words.length === 3 && /(^|\/)(ba|z|da)?sh$/.test(program) && /^-l?c$/.test(option)) return script!;
   return shellLine(words, "linux");

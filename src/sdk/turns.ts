@@ -24,22 +24,22 @@ import {
 } from "./structured.ts";
 import { unifiedToolName } from "./tool-names.ts";
 
-/** What stays the same for a whole run. */
+/** The parts of a run that stay the same in all its turns. */
 export type RunPlan = {
-  /** The start time, from `performance.now()`. */
+  /** When the run started, from `performance.now()`. */
   startedAt: number;
   driver: AgentDriver;
   cli: FoundCli;
   request: DriverRequest;
   options: AnyOptions;
-  /** The schema as JSON Schema, as the model is shown it. */
+  /** The JSON Schema of the answer that the model receives. */
   shape?: object;
   signal: AbortSignal;
-  /** The error of a callback that threw, if one did. */
+  /** Returns the error that a callback threw, if one did. */
   failure(): RunError | undefined;
-  /** True while the CLI waits for a callback of this process. */
+  /** Returns whether the CLI waits for a callback of this process. */
   isWaiting(): boolean;
-  /** The driver's losses are added here. */
+  /** The list to which the driver's losses are added. */
   losses: RunLoss[];
   /** Returns a promise to await before publishing more, if readers have fallen behind. */
   publish(event: AgentEvent): Promise<void> | undefined;
@@ -57,15 +57,15 @@ export class Turns {
   #sessionId: string | undefined;
   #model: string | undefined;
   #segments: string[] = [];
-  /** The index of the first segment after the last tool call. */
+  /** The index of the first text segment after the last tool call. */
   #lastSegment = 0;
   #ending: TurnEnding | undefined;
   #isTold = false;
   #ignored = 0;
-  /** Why the CLI last retried its model. */
+  /** Why the CLI last retried its request to the model. */
   #retried: string | undefined;
   #stderr = new BoundedBytes(stderrBytes);
-  /** Calls refused since the last ending. */
+  /** The calls that were refused since the last turn ended. */
   #refused: Denial[] = [];
 
   constructor(plan: RunPlan) {
@@ -173,21 +173,21 @@ export class Turns {
           const detailed = addDetails?.(decoded) ?? decoded;
           const event = detailed instanceof Promise ? await detailed : detailed;
           this.#note(event);
-          // The parser has already counted frames of unknown type.
+          // Unknown frames were already counted by the parser.
           if (event.type === "other" && kind === "frame") this.#ignored++;
           const passed = this.#watch.take(event);
           if (passed && !breach) {
             breach = passed;
             child.halt();
           }
-          // Hold the end of the turn back: it may not be the end of the run.
+          // Hold back the end of the turn, since another turn may follow in this run.
           if (event.type === "done" || event.type === "fail") continue;
           const full = this.#plan.publish(event);
           if (full) await full;
         }
       }
     }
-    // If the answer is already final, publish the ending without waiting for the process to exit.
+    // If the answer is final already, publish the end without waiting for the process to exit.
     if (!breach && !this.#plan.failure() && !options.schema && child.stopReason() === undefined)
       await this.#emitEnding();
     const end = await child.ended;
@@ -202,7 +202,7 @@ export class Turns {
     return { end, error: judge(end, this.#ending, driver, this.#retried) };
   }
 
-  /** The shorter of the run's time limit and its time budget. */
+  /** Returns the shorter of the run's time limit and the time in its budget. */
   #limit(): { timeoutMs?: number; isBudget: boolean } {
     const { timeoutMs, budget: { timeMs: budget } = {} } = this.#plan.options;
     const limitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, budget ?? Number.POSITIVE_INFINITY);
@@ -255,7 +255,7 @@ export class Turns {
     return this.#ending?.type === "done" ? this.#ending.text : this.#segments.join("");
   }
 
-  /** Ensures that readers see every call end and exactly one ending, whatever happened. */
+  /** Completes the events: every call gets an end, and the run exactly one ending, whatever happened. */
   async #finish(error: RunError | undefined): Promise<void> {
     const statedEnding = this.#ending;
     if (statedEnding && (statedEnding.type === "done") === !error) return this.#emitEnding();
@@ -296,14 +296,14 @@ export class Turns {
       stderr: end.stderr,
       stages: end.stages,
       ignored: this.#ignored,
-      // For a driver whose stream ends with the process, the missing result line is no warning.
+      // If the CLI's stream has no result line and ends with the process, do not warn that it is missing.
       warnings: this.#plan.driver.endsByExit ? [] : end.warnings,
       losses: this.#plan.losses,
     };
   }
 }
 
-/** How much of stderr is kept to find the reason of a failure. */
+/** How many bytes of stderr are kept, to find the reason of a failure in them. */
 const stderrBytes = 16 * 1024;
 
 function denialOf({ callId, tool, outcome, carried }: Extract<AgentEvent, { type: "tool_end" }>): Denial {
@@ -312,7 +312,7 @@ function denialOf({ callId, tool, outcome, carried }: Extract<AgentEvent, { type
   return { tool: name, callId, reason: typeof reason === "string" ? reason : "" };
 }
 
-/** The result of a run that could not start. */
+/** Returns the result of a run that could not be started. */
 export function unstartedFailure(error: unknown, losses: readonly RunLoss[]): RunFailure {
   const code = error instanceof UserError ? error.code : "INTERNAL";
   const message = error instanceof Error ? error.message : String(error);

@@ -105,7 +105,7 @@ export function unifiedChat(record: ChatRecord): UnifiedMessage[] {
   return unified;
 }
 
-/** When each message happened, from its events. An import may have stored the message much later. */
+/** Returns when each message happened, according to its events: an import may have stored the message much later. */
 function timesOfEvents({ events, messages }: ChatRecord): Map<StoredMessage, number> {
   const prompts = new Map<number, StoredMessage>();
   const calls = new Map<string, StoredMessage>();
@@ -195,7 +195,7 @@ export function messagesOf(unified: readonly UnifiedMessage[]): Message[] {
   return groupMessages(unified).map(({ message }) => message);
 }
 
-/** Same as `messagesOf`, with the sources of each message. */
+/** Like `messagesOf`, but with the sources of each message. */
 export function groupMessages(unified: readonly UnifiedMessage[]): { message: Message; from: UnifiedMessage[] }[] {
   const groups: { message: Message; from: UnifiedMessage[] }[] = [];
   for (const each of unified) {
@@ -217,7 +217,7 @@ export function groupMessages(unified: readonly UnifiedMessage[]): { message: Me
   return groups;
 }
 
-/** True for pieces of one answer, or results of one round, that the source wrote as separate messages. */
+/** Returns whether two messages of the source are pieces of one answer, or results of the same round of calls. */
 function belongsTo(last: Message, next: Message): boolean {
   if (next.role === "assistant") return last.role === "assistant";
   return last.parts.every(isResult) && next.parts.every(isResult);

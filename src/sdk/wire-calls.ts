@@ -14,14 +14,14 @@ type Shape = {
   success?(args: JsonObject, text: string): JsonObject;
 };
 
-/** Keyed by Courser's own tool names. */
+/** The shapes of tool calls in the stream, by our own tool name. */
 const shapes = new Map(
   Object.entries<Shape>({
     Read: { tool: "read", success: readSuccess },
     Write: {
       tool: "edit",
       args: ({ path, content }) => ({ path, ...(content !== undefined && { streamContent: content }) }),
-      // Of a file that was there before, the previous content is unknown, and so is the change.
+      // The previous content of a file that existed is unknown, and so is the change.
       success: ({ path, content }, text) => ({
         path,
         ...(madeFile.test(text) && typeof content === "string" && changeOf({ added: content })),
@@ -67,12 +67,12 @@ const shapes = new Map(
   }),
 );
 
-/** How Claude Code, Gemini CLI and Codex say that a file was not there before; Codex has no other way to write a whole file. */
+/** Matches results by which Claude Code, Gemini CLI and Codex (which only writes whole files) report a new file. */
 const madeFile =
   /^(?:File created successfully|Successfully created and wrote to new file|Success\. Updated the following files)\b/;
 
 export function wireCallOf({ id, name, args }: ToolCallPart): WireCall {
-  const given = argumentsOf(args);
+  const given = objectArguments(args);
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   if (server !== undefined && tool !== undefined) {
     const call = { name: `${server}-${tool}`, args: given, toolCallId: id, providerIdentifier: server, toolName: tool };
@@ -82,13 +82,13 @@ export function wireCallOf({ id, name, args }: ToolCallPart): WireCall {
   return { tool: shape?.tool ?? unknownWireName(name), args: shape?.args?.(given, id) ?? given };
 }
 
-function argumentsOf(args: unknown): JsonObject {
+function objectArguments(args: unknown): JsonObject {
   return isObject(args) ? args : { input: args };
 }
 
 export function outcomeOfResult({ name, args }: ToolCallPart, result: ToolResultPart): Outcome {
   const { text } = result;
-  const given = argumentsOf(args);
+  const given = objectArguments(args);
   if (name.startsWith("mcp__")) {
     return { kind: "success", value: { content: [{ text: { text } }], isError: result.isError } };
   }
@@ -113,14 +113,14 @@ function shellArguments(args: JsonObject, toolCallId: string): JsonObject {
   return { ...Object.fromEntries(given), toolCallId };
 }
 
-/** How a command ended, as far as it was reported. */
+/** How a command ended, as far as the CLI reported it. */
 export type ShellEnd = { stdout: string; stderr?: string; exitCode?: number };
 
 export function shellRun({ command, workingDirectory }: JsonObject, end: ShellEnd): JsonObject {
   return { command, ...(workingDirectory !== undefined && { workingDirectory }), ...end };
 }
 
-/** What a command printed: opencode and pi tell the model in words that it was nothing. */
+/** Returns a command's output. opencode and pi write a sentence in place of empty output. */
 export function printed(text: string): string {
   return text === "(no output)" ? "" : text;
 }
@@ -129,13 +129,13 @@ export function printed(text: string): string {
 export function changeOf(change: { diff: string } | { added: string } | { removed: string }): JsonObject {
   const diff =
     "diff" in change
-      ? // Drop the file names above the first hunk.
+      ? // drop the file names above the first hunk
         change.diff.slice(Math.max(0, change.diff.search(/^@@/m)))
       : "added" in change
-        ? linesOf(change.added)
+        ? splitLines(change.added)
             .map((line) => `+${line}`)
             .join("\n")
-        : linesOf(change.removed)
+        : splitLines(change.removed)
             .map((line) => `-${line}`)
             .join("\n");
   const count = (sign: string) => diff.split("\n").filter((line) => line.startsWith(sign)).length;
@@ -169,17 +169,17 @@ function editArguments(args: JsonObject): JsonObject {
   return { path: args.path ?? args.file_path, streamContent, ...change };
 }
 
-/** The change is known, but not its place in the file, nor the number of replacements with `replaceAll`. */
+/** Returns the result of an edit, without its position in the file and the number of replacements. */
 function editSuccess(args: JsonObject, text: string): JsonObject {
   const edits = replacementsIn(args);
   const path = args.path ?? args.file_path;
   if (edits.length === 0 || edits.some((each) => each.replaceAll)) return { path, ...textContent(text) };
-  const pieces = edits.map(({ oldText, newText }) => diffOf(linesOf(oldText), linesOf(newText)).join("\n"));
+  const pieces = edits.map(({ oldText, newText }) => diffOf(splitLines(oldText), splitLines(newText)).join("\n"));
   const diff = pieces.length === 1 ? pieces[0]! : pieces.map((piece) => `@@\n${piece}`).join("\n");
   return { path, ...changeOf({ diff }), ...textContent(text) };
 }
 
-/** Lines that both texts begin or end with are unchanged. */
+/** Returns the lines that differ. Lines that both texts begin or end with are unchanged. */
 function diffOf(before: readonly string[], after: readonly string[]): string[] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -198,7 +198,7 @@ function textContent(text: string): JsonObject {
   return text === "" ? {} : { message: text, resultForModel: text };
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   if (text === "") return [];
   return text.replace(/\n$/, "").split("\n");
 }

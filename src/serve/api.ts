@@ -20,7 +20,7 @@ export type SessionDetails = Omit<OpenedSession, "turns" | "path"> & {
   agent: CliName;
   state: SessionState;
   isTrusted: boolean;
-  /** Present if they were asked for. */
+  /** The pictures in the session, if the request asked for them. */
   pictures?: SessionPictures[];
 };
 

@@ -14,14 +14,14 @@ import { followUp, refusedMode } from "./new-run.ts";
 
 export type AttachOptions = {
   start(run: RunRecord): Promise<unknown>;
-  /** Answers the run's questions. */
+  /** Answers the questions that the run asks. */
   human?: Human;
-  /** The log position to read from; the beginning by default. */
+  /** The position in the log from which to read; by default its beginning. */
   from?: number;
 };
 
 export class AttachedRun extends RunElsewhere {
-  /** Set when the run could not be followed to its end. */
+  /** Why the run could not be followed to its end, if that is so. */
   failure: UserError | undefined;
   /** Parts of the request that could not be carried over to the run's CLI. */
   readonly losses: RunLoss[] = [];
@@ -36,13 +36,14 @@ export class AttachedRun extends RunElsewhere {
   #following: Promise<void>;
   /** Chains the prompts so that they are sent in order: the first of two may have to start a run. */
   #handing: Promise<unknown> = Promise.resolve();
-  /** Prompts that this run has received. Others may still have to start a run, so the end of this one does not drop them. */
+  /** Prompts that this run has received. Other prompts may still start a run, so they stay open when this run ends. */
   readonly #delivered = new WeakSet<OpenPrompt>();
-  /** How the run that is followed now ended. */
+  /** How the run that is followed now has ended; undefined while it runs. */
   #over: UserError | undefined;
 
   constructor(fleet: Fleet, run: RunRecord, options: AttachOptions) {
-    super(`${randomUuid().slice(0, 8)}-`); // a prefix per client, so that no other attached client takes its replies
+    // use a random prefix for message ids, so that no other attached client takes the replies
+    super(`${randomUuid().slice(0, 8)}-`);
     this.#fleet = fleet;
     this.#run = run;
     this.#options = options;
@@ -52,7 +53,7 @@ export class AttachedRun extends RunElsewhere {
     this.#following = this.#follow();
   }
 
-  /** The id of the session; empty until the CLI reports it. */
+  /** The id of the session; empty until the agent CLI reports it. */
   get chatId(): string {
     return this.#sessionId ?? "";
   }
@@ -80,7 +81,8 @@ export class AttachedRun extends RunElsewhere {
   /** Reports that a person is watching from now on. When they leave, the run's questions stay open. */
   attend(): void {
     this.#isAttended = true;
-    this.#fleet.say(this.#run.id, { type: "attend" }).catch(() => {}); // if the run is over, the next one gets it
+    // if the run has ended, the next run receives this message
+    this.#fleet.say(this.#run.id, { type: "attend" }).catch(() => {});
   }
 
   override setMode(mode: PermissionMode): void {
@@ -89,7 +91,7 @@ export class AttachedRun extends RunElsewhere {
     super.setMode(mode);
   }
 
-  /** Detaches; the run continues. */
+  /** Stops following the run, which continues. */
   async close(): Promise<void> {
     this.#end(new UserError("INTERRUPTED", "Detached; the run continues."));
     this.#closed.abort();
@@ -127,11 +129,12 @@ export class AttachedRun extends RunElsewhere {
     this.lastEnding = undefined;
     this.#over = undefined;
     item.state = "told";
-    this.#following = this.#follow(item); // followed even if it cannot be started here: another process may start it
+    // follow it even if it cannot be started here, since another process may start it
+    this.#following = this.#follow(item);
     await this.#options.start(run);
   }
 
-  /** `first` is the prompt that the run was started with. */
+  /** Follows the run's log. `first` is the prompt that the run was started with. */
   async #follow(first?: OpenPrompt): Promise<void> {
     try {
       await this.#read(first);
@@ -164,13 +167,13 @@ export class AttachedRun extends RunElsewhere {
     this.#end(this.failure);
   }
 
-  /** Ends everything that is open here, with this reason. */
+  /** Ends all open prompts, requests and questions of this client, with the given reason. */
   #end(why: UserError): void {
     if (this.stopped) return;
     this.stopped = why;
     this.#settle(why);
     for (const item of this.prompts.list()) this.drop(item, why);
-    this.log.close(); // does not wait for a reader that has stopped reading
+    this.log.close(); // do not wait for a reader that has stopped reading
   }
 
   #receiveEntry({ entry }: LogEntry, first: OpenPrompt | undefined): void {
@@ -227,7 +230,7 @@ export class AttachedRun extends RunElsewhere {
     this.#asked.closeAll();
   }
 
-  /** If no answer is given here, the question stays open for the other attached clients. */
+  /** Answers a question of the run. Without an answer it stays open for other attached clients. */
   async #answer(question: Question): Promise<void> {
     const run = this.#run.id;
     const answer = await this.#asked.ask(question, async () => {

@@ -5,7 +5,7 @@ import { type Launch, startHosts } from "./launcher.ts";
 export type ServeContext = Launch & {
   fleet: Fleet;
   version: string;
-  /** The directory of the built page. */
+  /** The folder that contains the studio's built page. */
   pageDir: string;
   /** The directory that the service was started in, which the user may trust from the page. */
   startedIn: string;

@@ -6,23 +6,23 @@ export type FileChange = {
   path: string;
   linesAdded: number;
   linesRemoved: number;
-  /** The first turn that changed the file; a snapshot holds the file as it was before it. */
+  /** The number of the first turn that changed the file. A snapshot contains the file as it was before that turn. */
   heldBefore?: number;
-  /** All changes of the file, in order. */
+  /** All changes of the file, in the order they were made. */
   steps: {
     turn: number;
     callId: string;
     /** `command` was found by comparing snapshots; `callId` is then the last call that may have made the change. */
     kind: "edit" | "write" | "delete" | "command";
     diff: string | null;
-    /** The whole file, if the call reported it. */
+    /** The whole file before the change, if the tool call reported it. */
     before: string | null;
     after: string | null;
-    /** Set if the file no longer existed afterwards. */
+    /** Whether the file no longer existed after the change. */
     isGone?: true;
-    /** Set if `after` is the current content on disk. */
+    /** Whether `after` is the file's current content on disk. */
     isNow?: true;
-    /** Set if the file was changed after the session ended, so not by the session. */
+    /** Whether the change was made after the session had ended, so by someone else. */
     isLater?: true;
   }[];
 };

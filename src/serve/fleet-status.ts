@@ -3,17 +3,17 @@ import type { Fleet, Labels, Overview, Queue, RunRecord, StreamState } from "./f
 import { type MetricRow, prometheusText } from "./worker/stats.ts";
 
 export type FleetStatus = Overview & {
-  /** Runs that ended in the last hour, by outcome. */
+  /** The number of runs that ended in the last hour, by outcome. */
   ended: { outcome: string; count: number }[];
-  /** How often those runs lost a worker. */
+  /** How many times a worker was lost during the runs that ended in the last hour. */
   takeovers: number;
-  /** The number of runs that wait for a person. */
+  /** The number of runs that wait for an answer from the user. */
   asking: number;
 };
 
 const hourMs = 3_600_000;
 const maxRuns = 1000;
-/** A worker counts as gone after this long; it reports every 15 seconds. */
+/** A worker counts as lost when it has not reported for this many seconds; it should report every 15 seconds. */
 export const silentSeconds = 60;
 
 export async function fleetStatus(fleet: Fleet): Promise<FleetStatus> {

@@ -10,7 +10,7 @@ import type { RunLoss } from "../sdk/drivers/driver.ts";
 
 /** The agent CLIs that can be driven. `courser` is this program, `cursor` the original. */
 export const cliNames = ["courser", "cursor", "claude", "codex", "gemini", "opencode", "pi"] as const;
-/** The name of an agent CLI that a fleet can run. */
+/** The name of an agent CLI that fleets can run. */
 export type CliName = (typeof cliNames)[number];
 
 /**
@@ -31,30 +31,30 @@ export type RunSpec = {
   placement?: Placement;
   /** `continue`: the next worker resumes from the last checkpoint. `interrupt` (the default): the run ends. */
   onWorkerLoss?: "continue" | "interrupt";
-  /** Set if a person started the run and is watching it: what no rule decides is asked. */
+  /** Whether a user watches the run, so that calls which no rule decides are asked about. */
   attended?: boolean;
 };
 
-/** Where a worker gets the workspace of a run from. */
+/** Where the worker gets the files of a run from. */
 export type WorkspaceSource =
   /** A repository at a path, in a bundle or at a URL; its default branch unless `ref` is given. */
   | { type: "git"; from: string; ref?: string }
-  /** A copy of a folder on the worker's disk. */
+  /** The files are copied from a folder on the worker's disk. */
   | { type: "folder"; path: string }
   /** A .tar.gz object of the fleet, stored for this run or for another run with the same files. */
   | { type: "archive"; object: string; run?: string };
 
-/** Names and values that a run asks for, or that a worker has. */
+/** Labels by name and value, which runs require and workers have. */
 export type Labels = Readonly<Record<string, string>>;
 
 export const priorities = ["high", "normal", "low"] as const;
 export type Priority = (typeof priorities)[number];
 
-/** Which workers may take a run, and how urgent it is. */
+/** Which workers may take a run, and its priority. */
 export type Placement = {
-  /** The pool of workers; `default` if absent. */
+  /** The pool of workers that may take the run; `default` if absent. */
   pool?: string;
-  /** The worker must have all of these labels. */
+  /** Labels that a worker must have to take the run. */
   labels?: Labels;
   priority?: Priority;
 };
@@ -71,29 +71,29 @@ export type RunRecord = {
   spec: RunSpec;
   state: RunState;
   createdAt: number;
-  /** The user who sent the run, if several share the fleet. */
+  /** The user who submitted the run, if several share the fleet. */
   sender?: string;
-  /** When a host first took the run. */
+  /** When a host took the run for the first time. */
   startedAt?: number;
   endedAt?: number;
-  /** The position of the run's last log entry; 0 if there is none. */
+  /** The position of the run's last log entry; 0 if its log is empty. */
   position: number;
-  /** How many times a host took the run. */
+  /** How many times a host has taken the run. */
   attempts: number;
-  /** The id of the session in its own CLI. */
+  /** The id of the session in the agent CLI. */
   sessionId?: string;
   open: number;
-  /** Set if the host was told to end the run. */
+  /** Why the host was told to end the run, if it was. */
   cancelReason?: string;
-  /** Set if the log was dropped. */
+  /** Whether the log of the run was deleted. */
   isPruned?: true;
   end?: RunEnd;
 };
 
-/** The end of a run; every run has exactly one. */
+/** How a run ended. Every run has exactly one end. */
 export type RunEnd = {
   outcome: "finished" | "error" | "cancelled";
-  /** The answer, or why there is none. */
+  /** The final answer, or the reason why there is none. */
   text: string;
   code?: string;
   durationMs: number;
@@ -101,9 +101,9 @@ export type RunEnd = {
   usage?: Usage;
   costUsd?: number;
   denials?: Denial[];
-  /** The name of the object that holds the changes, in the format of `git diff --binary`. */
+  /** The name of the stored object with the run's changes, in the format of `git diff --binary`. */
   patch?: string;
-  /** The branch that holds the changes, if the workspace came from a writable repository. */
+  /** The branch with the run's changes, if the workspace came from a repository that can be pushed to. */
   branch?: string;
 };
 
@@ -116,16 +116,16 @@ export type AgentRecord = {
   updatedAt: number;
   isArchived: boolean;
   sessionId?: string;
-  /** The id of the newest run. */
+  /** The id of the agent's newest run. */
   latestRun?: string;
   isBusy: boolean;
 };
 
-/** An entry in the log of a run. */
+/** One entry in the log of a run. */
 export type Entry =
-  /** A host took the run and holds its lease. */
+  /** A host took the run and now owns its lease. */
   | { type: "leased"; worker: string; attempt: number }
-  /** An event as in `Recorded`: deltas have no number. */
+  /** An event of the agent, as in `Recorded`. Streamed pieces (deltas) have no number. */
   | { type: "event"; number?: number; agent?: string; event: AgentEvent }
   /**
    * The objects from which another worker can resume: the chat and the workspace. They include everything up to the
@@ -141,9 +141,9 @@ export type Entry =
   | { type: "prompt"; id: string; kind: "steer" | "prompt"; text: string }
   /** A prompt that arrived during the run was delivered, or was dropped with this error. */
   | { type: "prompt_ended"; id: string; state: "told" | "dropped"; error?: string; code?: string }
-  /** The reply to the message with this id. */
+  /** The reply of the host to the message with this id. */
   | { type: "reply"; id: string; value?: unknown; error?: string; code?: string }
-  /** The end of the run; always the last entry. */
+  /** The end of the run, which is always the last entry. */
   | { type: "result"; end: RunEnd };
 
 export type LogEntry = { position: number; run: string; at: number; entry: Entry };
@@ -176,11 +176,11 @@ export type Lease = {
   record?: RunRecord;
 };
 
-/** A worker's description of itself, shown to operators. */
+/** What a worker reports about itself to the operators of the fleet. */
 export type Presence = {
   name: string;
   pool: string;
-  /** Older workers do not tell them. */
+  /** The worker's labels; older workers do not report them. */
   labels?: Labels;
   version: string;
   concurrency: number;
@@ -203,17 +203,17 @@ export type Queue = {
   pool: string;
   priority: string;
   labels: Labels;
-  /** The sender of these runs; empty if unknown. */
+  /** The user who submitted these runs; empty if unknown. */
   sender: string;
-  /** Why no more of these runs are taken now. */
+  /** Why no more runs of this user are started now, if that is so. */
   heldBack?: string;
   waiting: number;
   running: number;
-  /** How long the oldest waiting run has waited. */
+  /** How many seconds the oldest run in the queue has waited. */
   oldestSeconds: number;
 };
 
-/** The status of a fleet for its operator. */
+/** The status of a fleet, as shown to its operator. */
 export type Overview = {
   servers: string[];
   streams: StreamState[];
@@ -221,17 +221,17 @@ export type Overview = {
   workers: (Presence & { seenSeconds: number })[];
   /** The limits per sender: runs at once in a pool, and dollars per day. */
   quota: { runs?: number; costPerDay?: number };
-  /** How long it took to read the server's time, by storing and reading a message. */
+  /** How many seconds it took to store a message on the server and read it back. */
   answerSeconds: number;
 };
 
 export type LeaseOptions = {
-  /** The name of the worker, shown to people. */
+  /** The name of the worker, which is shown to users. */
   worker: string;
   ttlMs: number;
-  /** Leases only runs for this pool; `default` if absent. */
+  /** The pool from which runs are taken; `default` if absent. */
   pool?: string;
-  /** The worker's labels; runs that require other labels are skipped. */
+  /** The labels of the worker. Runs that require other labels are skipped. */
   labels?: Labels;
   /** Called for a run that a newer version of this program sent, which is left to other workers. */
   onNewer?(run: string, version: number): void;
@@ -243,7 +243,7 @@ export type ListOptions = { agent?: string; states?: readonly RunState[]; limit?
 
 export type AgentListOptions = { limit?: number; before?: string; archived?: boolean };
 
-/** A pending wait keeps the process alive until it resolves, its signal is aborted, or the fleet is closed. */
+/** A fleet. A pending wait keeps the process alive until it resolves, is aborted, or the fleet is closed. */
 export interface Fleet {
   /** Enqueuing the same id twice has no effect. Throws AGENT_BUSY while another run of the agent is not over. */
   enqueue(run: NewRun): Promise<RunRecord>;
@@ -260,38 +260,38 @@ export interface Fleet {
    * flight are not retried. `append`, `finish` and `release` throw LEASE_LOST, `renew` returns false.
    */
   abandon(lease: Lease): void;
-  /** Puts the run back into the queue. */
+  /** Puts the run of this lease back into the queue. */
   release(lease: Lease, after: number): Promise<void>;
-  /** Ends a queued run at once; tells the host of a running one. Returns false if the run was over. */
+  /** Cancels a run: ends a queued one, or tells the host of a running one. Returns false if the run had ended. */
   cancel(run: string, reason: string): Promise<boolean>;
   /** Accepts one answer, and only for the question with this hash. Otherwise throws QUESTION_CLOSED. */
   answer(run: string, answer: GivenAnswer): Promise<void>;
-  /** Sends a message to the host. Throws RUN_OVER. */
+  /** Sends a message to the host of a run. Throws RUN_OVER if the run has ended. */
   say(run: string, message: Message): Promise<void>;
   /** Yields the messages to the host that follow `after`, as they arrive. */
   receive(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<ReceivedMessage>;
-  /** Yields the entries after a position; ends after the result. */
+  /** Yields the entries of a run's log after a position, and ends after the result. */
   follow(run: string, from: number, signal: AbortSignal): AsyncIterable<LogEntry>;
-  /** Yields the entries of all runs in one order; never ends. */
+  /** Yields the entries of all runs in the order of one common log. Never ends. */
   followAll(from: number, signal: AbortSignal): AsyncIterable<LogEntry>;
-  /** Returns the end of the log of all runs. */
+  /** Returns the position of the last entry in the common log of all runs. */
   position(): Promise<number>;
   /** Returns the entries that are in the run's log now. */
   entries(run: string, from: number, limit: number): Promise<LogEntry[]>;
 
   run(id: string): Promise<RunRecord | undefined>;
-  /** Returns runs, newest first. */
+  /** Returns the runs that match the options, newest first. */
   runs(options?: ListOptions): Promise<RunRecord[]>;
   /** Counts the runs that `lease` could return, and how many milliseconds remain until the next lease expires. */
   waiting(): Promise<{ count: number; hosted: number; nextMs?: number }>;
-  /** Returns the open questions, oldest first. */
+  /** Returns the open questions of all runs, oldest first. */
   questions(): Promise<OpenQuestion[]>;
   agent(id: string): Promise<AgentRecord | undefined>;
   agents(options?: AgentListOptions): Promise<AgentRecord[]>;
   changeAgent(id: string, change: { name?: string; isArchived?: boolean }): Promise<void>;
   /** Deletes the agent with its runs and their logs. Throws AGENT_BUSY while a run is not over. */
   deleteAgent(id: string): Promise<void>;
-  /** Drops the logs of runs that ended before `time` but keeps their results. Returns how many. */
+  /** Deletes the logs of runs that ended before `time`, but keeps their results. Returns how many logs were deleted. */
   prune(time: number): Promise<number>;
   /** Stores bytes for a run under a name: a checkpoint, a patch, an archive. Removed with the run's log. */
   put(run: string, name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
@@ -299,16 +299,16 @@ export interface Fleet {
   get(run: string, name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Reports that a worker is alive. Fleets of one machine do not need it. */
   present?(worker: Presence): Promise<void>;
-  /** Only for a fleet on a server. */
+  /** Returns the status of the fleet. Only available for a fleet on a server. */
   overview?(): Promise<Overview>;
   /** `listener` is called when the connection is lost, and when it is back. */
   onReach(listener: (isReached: boolean) => void): void;
   close(): void;
 }
 
-/** The fleet of one machine has no workers: whoever uses it starts the hosts. */
+/** The fleet of a single machine. It has no workers: the process that uses it starts the hosts of runs. */
 export interface LocalFleet extends Fleet {
-  /** `run` leases this run and no other; `most` leases nothing if this many runs have hosts already. */
+  /** Leases a run. With `run`, only that one; with `most`, none if that many runs already have hosts. */
   lease(options: LeaseOptions & { run?: string; most?: number }): Promise<Lease | undefined>;
   /** Resolves when something has changed since the last call. */
   changed(signal: AbortSignal): Promise<void>;

@@ -4,7 +4,7 @@ import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { Answer, Question } from "../protocol/run.ts";
 import type { Fleet, LogEntry } from "./fleet.ts";
 
-/** How long a failing reader is restarted where it stopped. Server engines do their own waiting. */
+/** For how many milliseconds a failing log reader is restarted. Readers of a server have their own retries. */
 const longestOutageMs = 120_000;
 const passing: readonly string[] = ["STORE_LOCKED", "STORE_FULL", "STORE_IO"] satisfies ErrorCode[];
 
@@ -34,7 +34,7 @@ export async function* followThrough(
   }
 }
 
-/** Does nothing if another client answered first. */
+/** Answers an open question of a run. Has no effect if another client answered first. */
 export async function answerQuestion(fleet: Fleet, run: string, { id, hash }: Question, answer: Answer): Promise<void> {
   await fleet.answer(run, { question: id, hash, answer }).catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;

@@ -14,7 +14,7 @@ import type { Fleet, Lease, ReceivedMessage, RunEnd, RunRecord } from "./fleet.t
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { liveOptions } from "./live-options.ts";
 import { refusedMode } from "./new-run.ts";
-import { addEndings, endOf, failedEnd } from "./run-end.ts";
+import { addEndings, failedEnd, runEnd } from "./run-end.ts";
 import { RunLogWriter } from "./run-log-writer.ts";
 import { RunQuestions } from "./run-questions.ts";
 import { Checkpoints } from "./worker/checkpoint.ts";
@@ -23,11 +23,11 @@ import { cleanUpRun, type PreparedRun, prepareRun, type WorkerPlace } from "./wo
 import { changesMade, repositoryChangesNotice } from "./worker/workspace.ts";
 
 export type HostOptions = WorkerPlace & {
-  /** The command that starts this program. */
+  /** The command that starts our program. */
   program: readonly string[];
-  /** Ends the run. Its reason is a UserError. */
+  /** Ends the run when aborted. The reason of the abort is a UserError. */
   signal: AbortSignal;
-  /** Tells this host to leave: a run that can continue elsewhere is given back, others end. */
+  /** Asks this host to leave: a run that can continue on another host is released, others end. */
   leave?: AbortSignal;
   /** Opens a run of Courser in this process, for a host with a single run. Without it, each run gets its own process. */
   openHere?(request: RunRequest, options: Omit<OwnOptions, "executable">): Promise<LiveSession>;
@@ -47,9 +47,9 @@ export async function hostRun(fleet: Fleet, lease: Lease, options: HostOptions):
   return host.work(sureSince);
 }
 
-/** How many hosts may take a run before it fails. */
+/** How many hosts may take a run before it is reported as failed. */
 const maxAttempts = 10;
-/** How long a leaving host waits for its last checkpoint. */
+/** How many milliseconds a leaving host waits for its last checkpoint. */
 const lastCheckpointMs = 4000;
 
 class RunProcess {
@@ -59,15 +59,15 @@ class RunProcess {
   readonly #options: HostOptions;
   readonly #writer: RunLogWriter;
   #keeper: LeaseKeeper | undefined;
-  /** Stops this host's work, with the reason. */
+  /** Aborted to stop all work of this host, with the reason. */
   readonly #stop = new AbortController();
   readonly #prompts: OpenPrompts;
   readonly #questions = new RunQuestions((entry) => this.#writer.add(entry));
   readonly #endings: TurnEnding[] = [];
   readonly #awaitingEnding: (() => void)[] = [];
-  /** True once there are no more events. */
+  /** Whether the agent has emitted its last event. */
   #isShown = false;
-  /** Messages that arrived before the session was open. */
+  /** Messages that arrived before the session was opened. */
   readonly #early: ReceivedMessage[] = [];
   #session: LiveSession | undefined;
   #handled = 0;
@@ -78,7 +78,7 @@ class RunProcess {
   readonly #isTold = new Set<string | undefined>();
   #prepared: PreparedRun | undefined;
   #checkpoints: Checkpoints | undefined;
-  /** The state that a lost host left behind. */
+  /** The state from which a run continues whose previous host was lost. */
   #continuation: Continuation | undefined;
   #first: Sent | undefined;
   /** Joins the events with those that the lost host logged, so that they form one run. */
@@ -101,7 +101,7 @@ class RunProcess {
     });
   }
 
-  /** From `sureSince` on, the run is known to be this host's for the time of a lease. */
+  /** Runs the agent until it ends. The lease is known to be valid from `sureSince` on. */
   async work(sureSince: number): Promise<HostedEnd> {
     this.#keeper = new LeaseKeeper(this.#fleet, this.#lease, sureSince, (error) => this.#loseLease(error));
     try {
@@ -180,8 +180,11 @@ class RunProcess {
     this.#endings.push(...this.#continuation.endings);
     for (const entry of this.#continuation.owed) this.#writer.add(entry);
     if (this.#canGoOn) return undefined;
-    // The run was finished; only its end was not written.
-    if (this.#continuation.isAnswered && (await this.#finish(endOf(this.#endings, this.#run, undefined), 0)).isFinished)
+    // The previous host finished the run but was lost before it could write the end.
+    if (
+      this.#continuation.isAnswered &&
+      (await this.#finish(runEnd(this.#endings, this.#run, undefined), 0)).isFinished
+    )
       return undefined;
     const next = this.#run.spec.source
       ? "start it again, with --on-worker-loss continue if it may continue on another worker next time."
@@ -285,7 +288,7 @@ class RunProcess {
   #endNow(error: { message: string; code: string } | undefined): RunEnd {
     const reason: unknown = this.#stop.signal.reason;
     if (reason instanceof UserError) return addEndings(failedEnd(reason, this.#run, "cancelled"), this.#endings);
-    return endOf(this.#endings, this.#run, error);
+    return runEnd(this.#endings, this.#run, error);
   }
 
   async #finish(known: RunEnd, handled: number): Promise<{ isFinished: boolean }> {
@@ -360,7 +363,7 @@ class RunProcess {
       await new Promise<void>((resolve) => this.#awaitingEnding.push(resolve));
   }
 
-  /** Answers and cancellation take effect at once; other messages wait until the session is open. */
+  /** Receives messages to the run. Answers and cancellation take effect at once; others need an open session. */
   async #receiveMessages(signal: AbortSignal): Promise<void> {
     for await (const incoming of this.#fleet.receive(this.#lease, 0, signal)) {
       const { number, message } = incoming;

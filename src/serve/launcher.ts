@@ -8,15 +8,15 @@ import { type Fleet, isLocal, type Lease } from "./fleet.ts";
 export type Launch = {
   configDir: string;
   env: NodeJS.ProcessEnv;
-  /** The command that starts this program. */
+  /** The command that starts our program. */
   program: readonly string[];
-  /** The maximum number of hosted runs at once. */
+  /** The maximum number of runs that are hosted at once. */
   most: number;
-  /** Set for a fleet with workers of its own: no host is started here. */
+  /** The address of a fleet with its own workers, in which case no host is started on this machine. */
   fleetUrl?: string;
 };
 
-/** How long a lease lasts; a host must renew it within this time. */
+/** How many milliseconds a lease lasts unless its host renews it. */
 export const leaseMs = 15_000;
 export const maxAtOnce = 8;
 
@@ -37,7 +37,7 @@ export async function startHosts(fleet: Fleet, launch: Launch, run?: string): Pr
   return started;
 }
 
-/** Without a service to watch the queue, the process that ends a run starts the next ones. */
+/** Starts the next runs without a service: each process that ends a run does this. */
 export async function startHostsUnserved(fleet: Fleet, launch: Launch): Promise<number> {
   return readService(serviceFile(launch.configDir)) ? 0 : startHosts(fleet, launch);
 }

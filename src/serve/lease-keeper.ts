@@ -13,7 +13,7 @@ export class LeaseKeeper {
   readonly #onLost: (error: UserError) => void;
   readonly #renewing: NodeJS.Timeout;
   #giveUp: NodeJS.Timeout | undefined;
-  /** When the last successful renewal was sent: the lease counts from then on. */
+  /** When the last successful renewal was sent, which is when the lease starts to count. */
   #sureSince: number;
   #isAsking = false;
   #isOver = false;
@@ -50,7 +50,7 @@ export class LeaseKeeper {
   }
 
   async #renew(): Promise<void> {
-    if (this.#isAsking) return; // the engine retries by itself
+    if (this.#isAsking) return; // the fleet's storage retries by itself
     this.#isAsking = true;
     const sentAt = milliseconds();
     try {
@@ -59,7 +59,7 @@ export class LeaseKeeper {
       else if (!this.#isEnding)
         this.#loseLease(new UserError("LEASE_LOST", `The run ${this.#lease.run} was taken over by another host.`));
     } catch {
-      // A busy store is tolerated as long as the lease lasts.
+      // While the lease lasts, failed renewals are tolerated.
     } finally {
       this.#isAsking = false;
     }

@@ -5,7 +5,7 @@ import type { LiveOptions } from "../sdk/live/session.ts";
 import type { UnifiedTool } from "../sdk/unified.ts";
 import type { CliName, RunSpec } from "./fleet.ts";
 
-export function toolOf(cli: CliName): UnifiedTool {
+export function toolForCli(cli: CliName): UnifiedTool {
   return cli === "courser" ? "cursor" : cli;
 }
 
@@ -14,7 +14,7 @@ type Projection<Name extends keyof RunRequest> =
   | "refused"
   | ((value: NonNullable<RunRequest[Name]>, request: RunRequest) => LiveOptions | "refused");
 
-/** For fields that only concern how this program executes a run; they mean nothing to another CLI. */
+/** Drops a field that only concerns our program and means nothing to another CLI. */
 const ofOurs = () => ({});
 
 const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = {
@@ -69,17 +69,17 @@ export function liveOptions({ cli, request }: RunSpec): LiveOptions {
   const lossTexts = (Object.keys(projections) as (keyof RunRequest)[]).flatMap((name) => {
     const projection = projections[name] as Projection<keyof RunRequest>;
     const value = request[name];
-    if (!isGiven(name, value)) return [];
+    if (!isFieldSet(name, value)) return [];
     return [{ name, options: projection === "refused" ? projection : projection(value as never, request) }];
   });
   const refused = lossTexts.flatMap(({ name, options }) => (options === "refused" ? [name] : []));
   if (refused.length > 0)
     throw new UserError("USAGE", `${cli} has no word for ${refused.join(", ")}. Leave it out, or run courser.`);
-  return Object.assign({ tool: toolOf(cli) }, ...lossTexts.map(({ options }) => options));
+  return Object.assign({ tool: toolForCli(cli) }, ...lossTexts.map(({ options }) => options));
 }
 
-/** Empty lists count as absent, except `allowedTools`, where an empty list allows no tools. */
-function isGiven(name: keyof RunRequest, value: unknown): boolean {
+/** Returns whether a field is set. Empty lists count as absent, except in `allowedTools`, where they allow no tools. */
+function isFieldSet(name: keyof RunRequest, value: unknown): boolean {
   if (value === undefined || value === false) return false;
   return name === "allowedTools" || typeof value !== "object" || value === null || Object.keys(value).length > 0;
 }

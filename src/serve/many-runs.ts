@@ -12,7 +12,7 @@ export type ManyRunsOptions = {
 
 type Waiting = { resolve(run: RunRecord): void; reject(error: Error): void };
 
-/** How often runs are checked for ends that the log did not report, and how many are checked each time. */
+/** How often to look for ended runs that the log did not report (in milliseconds), and how many at a time. */
 const lookAgainMs = 3000;
 const maxLooks = 50;
 
@@ -51,7 +51,7 @@ export class ManyRuns {
   async run(run: NewRun): Promise<RunRecord> {
     if (this.#failure) throw this.#failure;
     const ended = new Promise<RunRecord>((resolve, reject) => this.#waiting.set(run.id, { resolve, reject }));
-    ended.catch(() => {}); // the caller gets it from the promise returned below
+    ended.catch(() => {}); // the caller gets the error from the promise returned below
     try {
       const record = await this.#fleet.enqueue(run);
       if (isOver(record.state)) this.#end(record);

@@ -38,7 +38,7 @@ export function followUp(
   return newRun(next, { agent });
 }
 
-/** A person who watches a run may switch between agent, plan and ask; force can only be set at the start. */
+/** Returns an error for a mode that a user may not set in a run. `force` can be set only at the start. */
 export function refusedMode(mode: PermissionMode, { force }: Pick<RunRequest, "force">): UserError | undefined {
   if (mode !== "force" || force) return undefined;
   return new UserError("USAGE", "Only whoever starts a run can give it force. Start another one with --force.");

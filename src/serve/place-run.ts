@@ -11,7 +11,7 @@ import { trustedWorkspace } from "./workspaces.ts";
 
 export type GivenPlace = { [Field in keyof Placement]?: Placement[Field] | undefined } & {
   workspace?: string | undefined;
-  /** In the format of `--source`. */
+  /** The source of the files, in the format of the `--source` flag. */
   source?: string | undefined;
   onWorkerLoss?: RunSpec["onWorkerLoss"] | undefined;
 };

@@ -11,7 +11,7 @@ import { hookFiles } from "../store/hook-paths.ts";
 import { projectSandboxFile } from "../store/sandbox-files.ts";
 import { type GitCall, splitEntries, tryGit } from "../worktrees/git.ts";
 import type { SourceChoice } from "./send-files.ts";
-import { pathsOf } from "./upload/files-to-send.ts";
+import { listPaths } from "./upload/files-to-send.ts";
 
 /** Throws a UserError that names the missing files. Deny rules are not checked, because the request carries them. */
 export async function refuseRestrictionsLeftBehind(
@@ -48,12 +48,12 @@ function restrictingFiles(
 async function filesNotSent(files: readonly string[], choice: SourceChoice, call: GitCall): Promise<readonly string[]> {
   switch (choice.type) {
     case "upload": {
-      const sent = choice.isWhole ? files : await pathsOf(call, files);
+      const sent = choice.isWhole ? files : await listPaths(call, files);
       return files.filter((file) => !sent.includes(file));
     }
     case "git":
     case "repository": {
-      // A folder outside any repository has nothing to do with the one that the worker fetches, so nothing is reported.
+      // Skip a folder outside any repository, since it is not part of the one that the worker fetches.
       const args = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...files];
       const changed = splitEntries((await tryGit(args, call)).stdout).map((line) => line.slice(3));
       if (choice.type === "git") changed.push(...(await changedSince(choice.ref ?? "HEAD", files, call)));

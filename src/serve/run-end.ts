@@ -5,7 +5,7 @@ import { addUsage, costOfEnding, noUsage } from "../protocol/usage.ts";
 import type { RunEnd, RunRecord } from "./fleet.ts";
 
 /** The last turn decides. `error` is set if the CLI's process failed. */
-export function endOf(
+export function runEnd(
   endings: readonly TurnEnding[],
   run: RunRecord,
   error: { message: string; code: string } | undefined,

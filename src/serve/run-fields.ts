@@ -10,7 +10,7 @@ export const labels: Check = (value) =>
     ? undefined
     : "must be an object of texts";
 
-/** An image as the path of a file, or as data. */
+/** An image, given as a path or as base64 data. */
 export const image = either(text, fields({ mime: text, base64: text }, ["mime", "base64"]));
 
 export const repositories = [
@@ -20,7 +20,7 @@ export const repositories = [
 
 export const source = either(text, ...repositories);
 
-/** `default` sets only that the run is not forced. */
+/** Returns the request's fields for a mode. `default` only means that the run is not forced. */
 export function modeFields(mode: string | undefined): Pick<RunRequest, "mode" | "force"> {
   if (mode === "force") return { force: true };
   if (mode === "default") return { force: false };

@@ -7,7 +7,7 @@ import type { Recorded } from "../protocol/run.ts";
 import type { Entry, Fleet, Lease, Message } from "./fleet.ts";
 
 const deltaMs = 40;
-/** A write costs far more than what it holds, so events in quick succession are written together. */
+/** Events within this many milliseconds are written to the log together, since each write is costly. */
 const betweenMs = 100;
 const maxWaiting = 200;
 

@@ -68,14 +68,14 @@ export function refuseLocalFiles(request: RunRequest, choice: SourceChoice): voi
 export type SendOptions = {
   env: NodeJS.ProcessEnv;
   signal?: AbortSignal;
-  /** Called with a line that describes what was sent. */
+  /** Called with a line of text that describes what was sent. */
   onSent?(line: string): void;
 };
 
 /** Adds the source of its files to a run that is about to be queued. */
 export type FileSender = (run: NewRun, choice: SourceChoice) => Promise<NewRun>;
 
-/** Uploads each workspace once, even if several runs use it. */
+/** Creates a function that sends the files for runs. A workspace that several runs use is uploaded once. */
 export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
   const uploads = new Map<string, Promise<Upload>>();
   const upload = async (run: string, workspace: string, isWhole: boolean) => {
@@ -93,9 +93,9 @@ export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
       spec: { ...run.spec, source, request: { ...request, ...more } },
     });
     if (choice.type !== "repository" && choice.type !== "upload") return withSource(choice);
-    // A folder that is trusted here is trusted on the worker too.
+    // If the user trusts the folder on this machine, it is trusted on the worker too.
     const trust = isTrusted(configDir(options.env), workspace) ? { trust: true } : {};
-    if (choice.type === "repository") return withSource(await repositoryOf(workspace, options), trust);
+    if (choice.type === "repository") return withSource(await repositorySource(workspace, options), trust);
     const sending = uploads.get(workspace) ?? upload(run.id, workspace, choice.isWhole === true);
     uploads.set(workspace, sending);
     try {
@@ -108,7 +108,7 @@ export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
 }
 
 /** Refuses a commit that is on no remote branch, because workers could not fetch it. */
-async function repositoryOf(workspace: string, options: SendOptions): Promise<WorkspaceSource> {
+async function repositorySource(workspace: string, options: SendOptions): Promise<WorkspaceSource> {
   const call = { ...options, cwd: workspace };
   const { stdout: from, problem } = await tryGit(["remote", "get-url", "origin"], call);
   if (problem !== undefined)

@@ -23,24 +23,24 @@ import { routes } from "./routes/index.ts";
 
 export type ServiceOptions = {
   host: string;
-  /** 0 selects any port that is free. */
+  /** The port to listen on; 0 selects any free port. */
   port: number;
   /** The token shared by several services behind one address; a new one if absent. */
   token?: string;
-  /** Accepted in place of the token, for services that listen beyond this machine. */
+  /** A password that is accepted instead of the token, for services that listen to other machines. */
   password?: string;
-  /** Exits when there is nothing to do. */
+  /** Whether the service exits when it has nothing to do. */
   untilIdle?: boolean;
-  /** Stops the service but no run. */
+  /** Stops the service when aborted. Its runs continue. */
   signal: AbortSignal;
   onListening(address: { host: string; port: number; token: string }): void;
 };
 
-/** How long logs of runs are kept. */
+/** How many milliseconds the logs of ended runs are kept. */
 const keptMs = 30 * 24 * 3_600_000;
 const idleMs = 60_000;
 
-/** Resolves when the service has ended. */
+/** Runs the service. Resolves when it has ended. */
 export async function runService(context: ServeContext, options: ServiceOptions): Promise<void> {
   const { configDir, fleet, fleetUrl, version } = context;
   const file = serviceFile(configDir, fleetUrl);
@@ -65,13 +65,13 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   }
   options.onListening({ host: options.host, port, token });
   try {
-    // A user who may only send runs leaves this to the workers.
+    // A user who may only submit runs has no permission to delete logs, which the workers then do.
     await fleet.prune(Date.now() - keptMs).catch(ignoreMissingPermission);
     const watched = ({ isBusy }: { isBusy: boolean }) => (isBusy ? idle?.stop() : idle?.begin());
     if (isLocal(fleet)) await keepHosts(fleet, context, signal, watched);
     else {
       idle?.begin();
-      await untilAborted(signal); // workers take the runs of a fleet
+      await untilAborted(signal); // the workers take the runs of this fleet
     }
   } finally {
     idle?.stop();
@@ -130,7 +130,7 @@ function isAnswering({ host, port, token }: ServiceInfo): Promise<boolean> {
   });
 }
 
-/** Calls `end` when nothing happens for a while after `begin`. */
+/** Calls `end` when nothing has happened for a while. */
 function watchIdleness(isBusy: () => boolean, end: () => void) {
   let timer: NodeJS.Timeout | undefined;
   const begin = () => {

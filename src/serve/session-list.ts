@@ -8,7 +8,7 @@ import { metadataFields } from "../store/chats/transcript-files.ts";
 import { isTrusted } from "../store/trust.ts";
 import type { ServeContext } from "./context.ts";
 import { type CliName, cliNames, isOver, type RunRecord, type RunState } from "./fleet.ts";
-import { toolOf } from "./live-options.ts";
+import { toolForCli } from "./live-options.ts";
 
 export const sessionStates = ["running", "waiting", "done", "failed", "interrupted"] as const;
 export type SessionState = (typeof sessionStates)[number];
@@ -17,7 +17,7 @@ export const sessionTools: readonly BuiltInTool[] = ["cursor", ...foreignTools];
 
 export const listedSession = v.object({
   tool: v.picklist(sessionTools),
-  /** The program that wrote the session: chats of this program and of the original are stored in one place. */
+  /** The program that wrote the session. Our chats and those of the original are in the same folder. */
   agent: v.picklist(cliNames),
   state: v.picklist(sessionStates),
   id: v.string(),
@@ -27,7 +27,7 @@ export const listedSession = v.object({
   createdAt: v.number(),
   updatedAt: v.number(),
   snippet: v.optional(v.string()),
-  /** The run that is working in the session now. */
+  /** The id of the run that is working in this session now. */
   run: v.optional(v.string()),
   isTrusted: v.boolean(),
 });
@@ -48,7 +48,7 @@ const maxListed = 5000;
 
 export async function sessionList(context: ServeContext, query: SessionQuery) {
   const { agent, state, project, since, search, limit } = query;
-  const scope = { env: context.env, limit: maxListed, ...(agent && { tool: toolOf(agent) }) };
+  const scope = { env: context.env, limit: maxListed, ...(agent && { tool: toolForCli(agent) }) };
   const found: (SessionInfo & { snippet?: string })[] =
     search === undefined ? await listSessions(scope) : await searchSessions(search, { ...scope, limit: 1000 });
   const latest = await latestRuns(context);
@@ -82,8 +82,8 @@ function toListedSession({ configDir }: ServeContext, session: SessionInfo, run:
   const isLive = run !== undefined && !isOver(run.state);
   return {
     ...rest,
-    agent: agentOf(session, run),
-    state: isLive ? liveState(run) : (statusOf(session, path) ?? after[run?.state ?? "finished"]),
+    agent: sessionAgent(session, run),
+    state: isLive ? liveState(run) : (sessionStatus(session, path) ?? after[run?.state ?? "finished"]),
     ...(isLive && { run: run.id }),
     isTrusted: session.workspace !== undefined && isTrusted(configDir, session.workspace),
   };
@@ -94,7 +94,7 @@ function liveState({ open }: RunRecord): SessionState {
 }
 
 /** Chats of this program and of the original share a folder; this program's have a section of their own in the metadata file. */
-function agentOf({ tool, path }: SessionInfo, run: RunRecord | undefined): CliName {
+function sessionAgent({ tool, path }: SessionInfo, run: RunRecord | undefined): CliName {
   if (tool !== "cursor") return tool;
   if (run) return run.spec.cli;
   return metadataFields(path).courser ? "courser" : "cursor";
@@ -103,7 +103,7 @@ function agentOf({ tool, path }: SessionInfo, run: RunRecord | undefined): CliNa
 const statuses = new Map<string, { updatedAt: number; status: SessionState | undefined }>();
 
 /** Cached until the session changes, because reading the status opens the session's store. */
-function statusOf({ tool, updatedAt }: SessionInfo, folder: string): SessionState | undefined {
+function sessionStatus({ tool, updatedAt }: SessionInfo, folder: string): SessionState | undefined {
   if (tool !== "cursor") return undefined;
   const existing = statuses.get(folder);
   if (existing?.updatedAt === updatedAt && existing.status !== "running") return existing.status;

@@ -10,7 +10,7 @@ import { configDir } from "../store/config-dir.ts";
 /** `callId` is undefined for the pictures of the turn's prompt. */
 export type SessionPictures = { turn: number; callId?: string; pictures: { mime: string; base64: string }[] };
 
-/** Older pictures beyond this many characters are left out. */
+/** The maximum number of characters of pictures in a reply; the oldest ones are omitted. */
 const most = 16 * 1024 * 1024;
 
 /** Returns the pictures of a session, newest first. */

@@ -32,7 +32,7 @@ const summaries = new Map<string, { updatedAt: number; summary: SessionSummary }
 const maxKnown = 5000;
 
 /** Returns undefined if the session cannot be read. */
-export async function summaryOf({ env }: ServeContext, { tool, id, updatedAt }: Wanted) {
+export async function summarizeSession({ env }: ServeContext, { tool, id, updatedAt }: Wanted) {
   const key = `${tool} ${id}`;
   const kept = summaries.get(key);
   if (kept?.updatedAt === updatedAt) return kept.summary;
@@ -79,7 +79,7 @@ export async function figuresByDay(context: ServeContext, count: number): Promis
   const since = Date.now() - count * 86_400_000;
   for (const session of (await sessionList(context, { limit: 5000, since })).items) {
     const figures = days.get(nameOf(session.updatedAt));
-    const summary = figures && (await summaryOf(context, session));
+    const summary = figures && (await summarizeSession(context, session));
     if (!figures || !summary) continue;
     figures.runs++;
     if (session.state === "done" || session.state === "failed") figures[session.state]++;

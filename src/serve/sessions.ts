@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent, ContextFill, Usage } from "../protocol/event.ts";
 import { isEnding } from "../protocol/run.ts";
-import { addUsage, contextOf, costOfEnding, noUsage } from "../protocol/usage.ts";
+import { addUsage, contextTokens, costOfEnding, noUsage } from "../protocol/usage.ts";
 import { rebuildEvents, splitTurns, stepsOfTurn } from "../sdk/rebuild-events.ts";
 import { loadSession } from "../sdk/sessions/library.ts";
 import type { ReadSession } from "../sdk/sessions/session.ts";
@@ -21,7 +21,7 @@ export type SessionTurn = { number: number; events: AgentEvent[] };
 export type OpenedSession = {
   tool: BuiltInTool;
   id: string;
-  /** The file or folder that holds the session. */
+  /** The file or folder in which the session is stored. */
   path: string;
   title: string;
   workspace?: string;
@@ -29,9 +29,9 @@ export type OpenedSession = {
   createdAt: number;
   updatedAt: number;
   turns: SessionTurn[];
-  /** Sentences about what could not be read. */
+  /** Error messages about parts of the session that could not be read. */
   problems: string[];
-  /** Set if only the last turns were read. */
+  /** Whether only the last turns of the session were read. */
   hasEarlier?: true;
 };
 
@@ -40,12 +40,12 @@ export type TurnFigures = {
   calls: number;
   outcome: "done" | "fail" | null;
   durationMs: number;
-  /** The part of the duration in which a tool was running. */
+  /** For how much of the duration a tool was running. */
   toolMs: number;
-  /** The part of the duration spent waiting for a person. */
+  /** For how much of the duration the turn waited for an answer from the user. */
   waitMs: number;
   usage: Usage | null;
-  /** How full the context was at the end of the turn. */
+  /** How full the model's context window was at the end of the turn. */
   context: ContextFill | null;
   costUsd: number | null;
 };
@@ -57,10 +57,10 @@ export async function openSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id:
   const key = `${configDir(env)}\0${tool}\0${id}`;
   const existing = opened.get(key);
   const session = existing?.session.deref();
-  if (session && stampOf(session.path) === existing!.stamp) return session;
+  if (session && sessionStamp(session.path) === existing!.stamp) return session;
   const fresh = await readSession(env, tool, id);
   opened.delete(key);
-  opened.set(key, { stamp: stampOf(fresh.path), session: new WeakRef(fresh) });
+  opened.set(key, { stamp: sessionStamp(fresh.path), session: new WeakRef(fresh) });
   for (const oldest of opened.keys()) {
     if (opened.size <= maxOpened) break;
     opened.delete(oldest);
@@ -70,9 +70,9 @@ export async function openSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id:
 
 const maxOpened = 20;
 
-/** Changes with the session's content: for a chat, its store and the log beside it. */
-function stampOf(path: string): number {
-  // A session in a database of many is at a path below that file, whose latest changes are in a log beside it.
+/** Returns a number that changes with the session's content. A chat consists of its store and a log file. */
+function sessionStamp(path: string): number {
+  // A session in a shared database has a path below the database file, which also has a log file.
   const file = existsSync(path) ? path : dirname(path);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) return changedAt(file);
   const times = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0);
@@ -92,7 +92,7 @@ async function readSession(env: NodeJS.ProcessEnv, tool: BuiltInTool, id: string
     ...(model !== undefined && { model }),
     createdAt,
     updatedAt,
-    turns: turnsOf(session),
+    turns: sessionTurns(session),
     problems: losses.map(({ message }) => message),
   };
 }
@@ -117,7 +117,7 @@ function openChatSession(env: NodeJS.ProcessEnv, id: string, last?: number): Ope
   };
 }
 
-/** A stored prompt has no time of its own; its turn has. */
+/** Adds start times: a stored prompt has no time, so that of its turn is used. */
 function withStarts(turns: SessionTurn[], known: readonly ChatTurn[]): SessionTurn[] {
   const starts = new Map(known.map(({ number, startedAt }) => [number, startedAt]));
   for (const { number, events } of turns) {
@@ -128,7 +128,7 @@ function withStarts(turns: SessionTurn[], known: readonly ChatTurn[]): SessionTu
   return turns;
 }
 
-function turnsOf(session: ReadSession): SessionTurn[] {
+function sessionTurns(session: ReadSession): SessionTurn[] {
   const timed = groupMessages(session.messages).map(({ message, from }) => ({ message, at: from[0]!.timestamp, from }));
   return splitTurns(timed).map((group, index) => {
     const usages = group.flatMap(({ from }) => from.flatMap((each) => each.usage ?? []));
@@ -136,7 +136,7 @@ function turnsOf(session: ReadSession): SessionTurn[] {
       id: `${session.id}-${index + 1}`,
       ...(usages.length > 0 && { usage: usages.reduce(addUsage) }),
     });
-    const used = contextOf(usages.at(-1) ?? noUsage);
+    const used = contextTokens(usages.at(-1) ?? noUsage);
     const events = steps.filter((step) => step.type !== "message");
     return {
       number: index + 1,
@@ -172,7 +172,7 @@ export async function lastEvents(env: NodeJS.ProcessEnv, tool: BuiltInTool, id: 
   return { items, hasEarlier: session.hasEarlier === true || first > (session.turns[0]?.number ?? 0) };
 }
 
-/** `turn` limits the changes to that turn. */
+/** Returns the files that the session changed. `turn` limits them to one turn. */
 export function sessionChanges({ turns }: OpenedSession, turn?: number) {
   return fileChanges(
     turns
@@ -190,7 +190,7 @@ export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
       calls,
       outcome: ending?.type ?? null,
       durationMs: ending?.durationMs ?? 0,
-      ...timesOf(events),
+      ...turnTimes(events),
       usage: isObject(ending?.usage) ? ending.usage : null,
       context: ending?.context ?? null,
       costUsd: (ending && costOfEnding(ending)) ?? null,
@@ -198,7 +198,7 @@ export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
   });
 }
 
-function timesOf(events: readonly AgentEvent[]): TurnTimes {
+function turnTimes(events: readonly AgentEvent[]): TurnTimes {
   const clock = new TurnClock();
   for (const event of events) clock.take(event);
   return clock.times();

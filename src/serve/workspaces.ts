@@ -12,7 +12,7 @@ const maxEntries = 2000;
 
 /** Returns the real path of a trusted directory; throws a UserError for any other. */
 export function trustedWorkspace(configDir: string, workspace: string): string {
-  const real = isAbsolute(workspace) ? realOf(workspace) : undefined;
+  const real = isAbsolute(workspace) ? realPathIfAny(workspace) : undefined;
   if (real === undefined || !statSync(real).isDirectory())
     throw new UserError("CWD_MISSING", "The workspace must be the absolute path of a directory that exists.");
   if (isTrusted(configDir, real)) return real;
@@ -24,7 +24,7 @@ export function trustedWorkspace(configDir: string, workspace: string): string {
 
 export type FolderEntry = { name: string; type: "file" | "folder" | "other" };
 
-/** `path` is relative to the workspace. */
+/** Lists a folder of the workspace; `path` is relative to the workspace. */
 export function listFolder(workspace: string, path: string): FolderEntry[] {
   const folder = resolveInside(workspace, path);
   if (!statSync(folder).isDirectory()) throw notFound(path);
@@ -41,14 +41,14 @@ export function readWorkspaceFile(workspace: string, path: string): { text: stri
   const file = resolveInside(workspace, path);
   const stat = statSync(file);
   if (!stat.isFile()) throw notFound(path);
-  // Files that the views of changes hide are hidden here too.
+  // Hide files with secrets, like the views of changes do.
   if (holdsSecrets(file) || holdsSecrets(path))
     throw new UserError("FILE_UNREADABLE", `${JSON.stringify(path)} is not shown: its name suggests secrets.`);
-  const fileStart = startOf(file, Math.min(stat.size, maxFileBytes));
+  const fileStart = readFileStart(file, Math.min(stat.size, maxFileBytes));
   return { text: fileStart.toString("utf8"), bytes: stat.size, isCut: stat.size > fileStart.length };
 }
 
-function startOf(file: string, bytes: number): Buffer {
+function readFileStart(file: string, bytes: number): Buffer {
   const handle = openSync(file, "r");
   try {
     const start = Buffer.alloc(bytes);
@@ -61,7 +61,7 @@ function startOf(file: string, bytes: number): Buffer {
 /** Resolves links before it checks that the path stays inside. */
 function resolveInside(workspace: string, path: string): string {
   if (path.includes("\0") || isAbsolute(path)) throw notFound(path);
-  const real = realOf(join(workspace, path));
+  const real = realPathIfAny(join(workspace, path));
   if (real === undefined) throw notFound(path);
   const way = relative(workspace, real);
   if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)) throw notFound(path);
@@ -72,7 +72,7 @@ function notFound(path: string): UserError {
   return new UserError("FILE_UNREADABLE", `${JSON.stringify(path)} is not a file of the workspace.`);
 }
 
-function realOf(path: string): string | undefined {
+function realPathIfAny(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {

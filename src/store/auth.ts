@@ -25,7 +25,7 @@ export function saveKey(configDir: string, vendor: string, key: string): void {
     version: 1,
     keys: { ...keysIn(file, current), [vendor]: { key, savedAt: new Date().toISOString() } },
   }));
-  // A file created by hand may be readable by others.
+  // Restrict the file's mode: if the user created it by hand, others may be able to read it.
   chmodSync(file, 0o600);
   // Programs that drive the original CLI take this file as a sign that the user is logged in.
   const settings = join(configDir, "cli-config.json");

@@ -4,18 +4,18 @@ import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
 
-/** `what` describes a valid value: the end of `must be …`. */
+/** A check for one field; `what` describes a valid value and continues the message "must be …". */
 export type FieldCheck<Value = unknown> = {
   what: string;
   is(value: unknown): value is Value;
-  /** All valid values, if they are a few words. */
+  /** All valid values, if the field accepts only a few words. */
   words?: readonly string[];
 };
 
-/** `fields` describes a nested object. */
+/** Checks for the fields of an object; `fields` describes a nested object. */
 export type FieldTable = { readonly [name: string]: FieldCheck | { fields: FieldTable } };
 
-/** The type of the object that a table describes. */
+/** The type of an object that passes the checks of a table. */
 export type Checked<Table> = {
   -readonly [Name in keyof Table]?: Table[Name] extends FieldCheck<infer Value>
     ? Value
@@ -26,14 +26,14 @@ export type Checked<Table> = {
 
 export type SettingsFile = {
   file: string;
-  /** How to fix an invalid value: the end of the error message. */
+  /** Advice on how to fix an invalid value, at the end of the error message. */
   remedy: string;
   warnings: string[];
   /** Returns the warning for an unknown name, given the likely intended one, or undefined for none. */
   adviceOn(unknown: { key: string; meant?: string; names: readonly string[] }): string | undefined;
 };
 
-/** `path` is the path of the object, with a trailing dot. */
+/** Checks the fields of an object. `path` is the object's path with a trailing dot. */
 export function checkFields<Table extends FieldTable>(
   settings: SettingsFile,
   path: string,

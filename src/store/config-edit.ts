@@ -5,7 +5,7 @@ import type { JsonObject } from "../json/object.ts";
 import { withFileLock } from "./file-lock.ts";
 import { makeFolder, readJson, replaceFile } from "./json-file.ts";
 
-/** `flag` is a file named on the command line. */
+/** A configuration file; `flag` means that it was named on the command line. */
 export type ConfigFile = { file: string; scope: "user" | "project" | "flag" };
 
 /** The parsed content and its text, or undefined if there is no file. A file that cannot be parsed is never changed. */
@@ -21,7 +21,7 @@ export function editConfig(
   { file, scope }: ConfigFile,
   change: (current: ConfigContent) => string | undefined,
 ): boolean {
-  // A project's file is shared; the user's own is private.
+  // A project's configuration is shared with others; the user's own is private.
   makeFolder(dirname(file), scope === "project" ? 0o777 : 0o700);
   return withFileLock(`${file}.lock`, (stillOurs) => {
     const current = readConfig(file);

@@ -47,7 +47,7 @@ const modelFields = {
 export const courserFields = {
   providers: { what: "an object of named endpoints", is: isObject },
   models: { what: "an object of settings by model", is: isObject },
-  /** The engine that WebSearch uses. */
+  /** The search engine that the WebSearch tool uses. */
   search: { fields: { engine: text, url, keyEnv: variable } },
   /** An OpenAI-compatible embeddings endpoint, used to rank the results of code search. */
   embeddings: { fields: { url, model: text, keyEnv: variable } },
@@ -58,7 +58,7 @@ export const courserFields = {
   maxTurns: wholeFrom(1),
   loopLimit: wholeFrom(1),
   contextTokens: wholeFrom(1),
-  /** How long a run waits for its background commands before it ends. */
+  /** How many milliseconds a run waits for background commands before it ends. */
   backgroundWaitMs: wholeFrom(0),
   /** Deletes untitled chats that have been unused for longer than this, once a day. */
   pruneAfterDays: wholeFrom(1),
@@ -66,7 +66,7 @@ export const courserFields = {
   mergeOutput: truth,
   /** Whether installed language servers check for errors after edits. */
   diagnostics: truth,
-  /** How long an MCP server may take to start, and to answer a call or report progress. */
+  /** How many milliseconds an MCP server may take to start; the other limit is for answering a call. */
   mcpStartMs: wholeFrom(1),
   mcpCallMs: wholeFrom(1),
 };
@@ -91,7 +91,7 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
   const { $schema: _schema, ...fields } = content;
   const settings = { file, remedy: "Fix it, or remove it.", warnings, adviceOn };
   const { providers = {}, models, ...rest } = checkFields(settings, "", fields, courserFields);
-  // Without a prototype, since the names are the user's.
+  // Use an object without a prototype, since users choose the names.
   const named = Object.create(null) as CourserSettings["providers"];
   for (const [name, entry] of Object.entries(providers))
     named[name] = checkObject(settings, `providers.${name}`, entry, providerFields);

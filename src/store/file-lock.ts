@@ -5,7 +5,7 @@ import { UserError } from "../protocol/error-codes.ts";
 const longestWaitMs = 10_000;
 /** Locks are held for milliseconds; an older one belongs to a dead process, or its pid has been reused. */
 const staleMs = 30_000;
-/** How long a lock may stay without a pid, between creating the file and writing it. */
+/** How many milliseconds a lock file may be without a process id, between its creation and the writing of the id. */
 const namelessMs = 2_000;
 
 let taken = 0;
@@ -14,7 +14,7 @@ let taken = 0;
 export function withFileLock<T>(file: string, work: (stillOurs: () => boolean) => T): T {
   const token = `${process.pid} ${Date.now()}.${++taken}`;
   takeLock(file, token);
-  const stillOurs = () => contentOf(file) === token;
+  const stillOurs = () => readLockFile(file) === token;
   try {
     return work(stillOurs);
   } finally {
@@ -26,7 +26,7 @@ function takeLock(file: string, token: string): void {
   const deadline = Date.now() + longestWaitMs;
   for (let round = 0; ; round++) {
     if (create(file, token)) return;
-    const holder = contentOf(file);
+    const holder = readLockFile(file);
     if (holder !== undefined && isStale(file, holder)) setAside(file, holder, token);
     else if (Date.now() > deadline) {
       throw new UserError(
@@ -60,19 +60,19 @@ function isStale(file: string, holder: string): boolean {
   return age > staleMs || !isAlive(pid);
 }
 
-/** Only one process can rename the file. If that caught another process's fresh lock, it is put back. */
+/** Removes a stale lock by renaming it, which only one process can do. Restores another process's new lock. */
 function setAside(file: string, holder: string, token: string): void {
   const aside = `${file}.${token.replace(" ", ".")}`;
   try {
     renameSync(file, aside);
-    if (contentOf(aside) !== holder) linkSync(aside, file);
+    if (readLockFile(aside) !== holder) linkSync(aside, file);
   } catch {
-    // Another process was faster.
+    // Another process has already renamed it.
   }
   rmSync(aside, { force: true });
 }
 
-function contentOf(file: string): string | undefined {
+function readLockFile(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
@@ -89,7 +89,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Blocks this thread, as SQLite does while it waits. */
+/** Blocks this thread for some milliseconds, as SQLite does while it waits. */
 export function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

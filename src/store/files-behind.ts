@@ -5,14 +5,14 @@ import { isObject, tryParse } from "../json/object.ts";
 import { sha256 } from "./chats/sha256.ts";
 import { loadedBy, recipesFor } from "./loaded-files.ts";
 
-/** Only files in `roots` count, since an agent may change those. */
+/** Where to look for files. Only those in `roots` count, since an agent can change only those. */
 export type BehindContext = { cwd: string; roots: readonly string[] };
 
 /** The ways a program resolves a shorter name: `node ./server`, `python3 -m tools.serve`, `npx serve`. */
 const spellings = ["", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh", "/index.js", "/package.json", "/__main__.py"];
 const separators = /[\s;|&()<>"'`=,:{}[\]\\]+/;
 const largestHashed = 32 * 1024 * 1024;
-/** The depth limit for scripts that call other scripts. */
+/** How many levels of scripts that call other scripts are followed. */
 const deepest = 4;
 
 /** Returns hashes by name: a path, or `package.json#script` for a script. Approving the command line approves these too. */
@@ -36,7 +36,7 @@ function addFilesNamedBy(
   depth: number,
 ): void {
   for (const word of words.map(withoutData)) {
-    // Handles `"$CLAUDE_PROJECT_DIR"/hook.sh`.
+    // Treat a variable before a slash as the current folder, as in `"$CLAUDE_PROJECT_DIR"/hook.sh`.
     const bare = word.replace(/"?\$\{?\w+\}?"?\//g, "./");
     const names = [word, ...word.split(separators), ...bare.split(separators)].filter(Boolean);
     for (const name of new Set(names)) {
@@ -58,7 +58,7 @@ const written = /\d{0,3}&?>>?\|?\s*(?:"[^"]*"|'[^']*'|[^\s;|&()<>"']+)+/g;
 /** The arguments of these commands are read or written, not run. */
 const dataCommands =
   /(?:^|(?<=[;&|({\s]))(?:touch|tee|test|\[\[?|cat|echo|printf|grep|mkdir|rm|head|tail|wc|jq|date)(?=\s)[^;&|()]*/g;
-/** These may run what another command prints. */
+/** Interpreters, which may run what another command prints. */
 const interpreters =
   /(?:^|[\s;&|({/])(?:eval|source|\.|xargs|exec|env|(?:ba|da|z|k|fi)?sh|node|deno|bun|python\d*|perl|ruby|php)(?=\s|$)/;
 
@@ -73,7 +73,7 @@ function addFile(hashes: Record<string, string>, path: string, context: BehindCo
   const open = [path];
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (Object.hasOwn(hashes, file) || Object.keys(hashes).length >= maxFiles) continue;
-    const content = contentOf(file, context.cwd);
+    const content = readCached(file, context.cwd);
     if (!content) continue;
     hashes[file] = content.hash;
     open.push(...content.loads.filter((each) => isWithin(each, context)));
@@ -83,10 +83,10 @@ function addFile(hashes: Record<string, string>, path: string, context: BehindCo
 const maxFiles = 2000;
 
 type FileContent = { stamp: string; hash: string; loads: readonly string[] };
-/** Kept, since hooks are checked before each call. */
+/** A cache of file contents, since hooks are checked before each call. */
 const contents = new Map<string, FileContent>();
 
-function contentOf(path: string, cwd: string): FileContent | undefined {
+function readCached(path: string, cwd: string): FileContent | undefined {
   const size = sizeOfFile(path);
   if (size === undefined) return undefined;
   const { ino, mtimeMs, ctimeMs } = statSync(path);
@@ -124,7 +124,7 @@ function addScripts(hashes: Record<string, string>, line: string, context: Behin
   // `npm start` and `npm test` are short for scripts, and `npm t` for one of them.
   if (words.has("t") || words.has("tst")) words.add("test");
   for (const file of manifestsFor([...words], context)) {
-    addFile(hashes, join(dirname(file), ".npmrc"), context); // it may name the shell that runs scripts
+    addFile(hashes, join(dirname(file), ".npmrc"), context); // .npmrc may name the shell that runs scripts
     const manifest = readJsonOrNothing(file);
     const scripts = isObject(manifest) && isObject(manifest["scripts"]) ? manifest["scripts"] : {};
     for (const [name, script] of Object.entries(scripts)) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { chatsDir, projectId } from "./chats/layout.ts";
 import { projectDir } from "./project.ts";
 
-/** `workspace` is a real path. Chats are kept. */
+/** Removes everything that is stored about a workspace, except its chats. `workspace` is a real path. */
 export function forgetWorkspace(configDir: string, workspace: string): void {
   const id = projectId(workspace);
   for (const path of [projectDir(configDir, workspace), join(configDir, "courser", "snapshots", id)])
@@ -12,6 +12,6 @@ export function forgetWorkspace(configDir: string, workspace: string): void {
   try {
     rmdirSync(join(chatsDir(configDir), id));
   } catch {
-    // The folder holds chats, or does not exist.
+    // The folder contains chats, or does not exist.
   }
 }

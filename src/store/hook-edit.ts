@@ -8,18 +8,18 @@ export type HookFileChange = ConfigFile & {
   plan(content: JsonObject | undefined): readonly JsonEdit[];
 };
 
-/** `after` equals `before` if there is nothing to change. */
+/** A hook file's text before and after an edit. Both are equal if nothing changes. */
 export type HookFileTexts = { before: string | undefined; after: string | undefined };
 
 export function previewHookFile({ file, plan }: Omit<HookFileChange, "scope">): HookFileTexts {
-  return textsOf(readConfig(file), plan);
+  return fileTexts(readConfig(file), plan);
 }
 
 export function saveHookFile(change: HookFileChange): HookFileTexts {
   let texts = previewHookFile(change);
   if (isUnchanged(texts)) return texts;
   editConfig(change, (current) => {
-    texts = textsOf(current, change.plan);
+    texts = fileTexts(current, change.plan);
     return isUnchanged(texts) ? undefined : texts.after;
   });
   return texts;
@@ -29,7 +29,7 @@ export function isUnchanged({ before, after }: HookFileTexts): boolean {
   return before === after;
 }
 
-function textsOf(current: ConfigContent, plan: HookFileChange["plan"]): HookFileTexts {
+function fileTexts(current: ConfigContent, plan: HookFileChange["plan"]): HookFileTexts {
   const before = current?.text;
   const edits = plan(current?.content);
   return { before, after: edits.length === 0 ? before : editJson(before, edits) };

@@ -5,35 +5,35 @@ import { UserError } from "../protocol/error-codes.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../protocol/hook-events.ts";
 import { nearestName } from "../text/nearest.ts";
 import { shownValue } from "../text/one-line.ts";
-import { linesOf, reportMisspelt } from "./rule-files.ts";
+import { entryLines, reportMisspelt } from "./rule-files.ts";
 
 export type HookFormat = "cursor" | "claude";
 
 export type HookEntry = {
   event: HookEventName;
   format: HookFormat;
-  /** The path of the entry for messages: `hooks.stop[0]`. */
+  /** The position of the entry in the file, for messages: `hooks.stop[0]`. */
   entry: string;
-  /** An entry has either a `command` or a `prompt`. */
+  /** The command that the hook runs. An entry has either a `command` or a `prompt`. */
   command?: string;
   prompt?: string;
-  /** The model for a prompt; the run's model by default. */
+  /** The model that answers the prompt; by default that of the run. */
   model?: string;
   timeoutMs?: number;
-  /** How many times its follow-up may prolong a run; null for no limit. */
+  /** How many times the hook's follow-up prompts may prolong a run; null for no limit. */
   loopLimit: number | null;
-  /** Absent if the file does not set it. */
+  /** Whether a failing hook blocks the action; undefined if the file does not say. */
   failClosed?: boolean;
   /** The matcher as written; without one, the hook matches everything. */
   matcher?: string;
-  /** Variables that it receives although they hold keys. */
+  /** Names of environment variables that the hook receives although they contain keys. */
   variables?: string[];
 };
 
 export type EntryFile = { file: string; content: JsonObject; warnings: string[] };
 
 const defaultLoopLimit = 5;
-/** Close to the limit of Node's timers. */
+/** The longest time limit in seconds, close to the limit of Node's timers. */
 const longestSeconds = 2_000_000;
 
 const optionNames = ["command", "type", "prompt", "model", "timeout", "loop_limit", "failClosed", "matcher", "env"];
@@ -47,9 +47,9 @@ export function readCursorHooks({ file, content, warnings }: EntryFile): HookEnt
       warnings.push(`${file}: the event "${name}" is unknown: ${adviceOn(name)} Its hooks do not run.`);
       continue;
     }
-    for (const [index, options] of listOf(file, `hooks.${name}`, list).entries()) {
+    for (const [index, options] of requireList(file, `hooks.${name}`, list).entries()) {
       const entry = `hooks.${name}[${index}]`;
-      const checked = objectOf(file, entry, options);
+      const checked = requireObject(file, entry, options);
       reportMisspelt(file, checked, optionNames, warnings, `${entry}.`);
       const read = readOptions(file, { event: name, format: "cursor", entry, options: checked }, warnings);
       const matcher = matcherOf(file, entry, checked);
@@ -74,13 +74,13 @@ export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEnt
         warnings.push(`${file}: the event "${name}" is unknown: did you mean "${meant}"? Its hooks do not run.`);
       continue;
     }
-    for (const [index, group] of listOf(file, `hooks.${name}`, groups).entries()) {
+    for (const [index, group] of requireList(file, `hooks.${name}`, groups).entries()) {
       const place = `hooks.${name}[${index}]`;
-      const checked = objectOf(file, place, group);
+      const checked = requireObject(file, place, group);
       const matcher = matcherOf(file, place, checked);
-      for (const [inner, options] of listOf(file, `${place}.hooks`, checked["hooks"]).entries()) {
+      for (const [inner, options] of requireList(file, `${place}.hooks`, checked["hooks"]).entries()) {
         const entry = `${place}.hooks[${inner}]`;
-        const input = { event, format: "claude" as const, entry, options: objectOf(file, entry, options) };
+        const input = { event, format: "claude" as const, entry, options: requireObject(file, entry, options) };
         const read = readOptions(file, input, warnings);
         if (read) found.push({ ...read, ...(matcher !== undefined && { matcher }) });
       }
@@ -153,15 +153,15 @@ function textField(file: string, entry: string, options: JsonObject, key: string
 
 function hooksIn(file: string, content: JsonObject): JsonObject {
   if (content["hooks"] === undefined) return {};
-  return objectOf(file, "hooks", content["hooks"]);
+  return requireObject(file, "hooks", content["hooks"]);
 }
 
-function listOf(file: string, entry: string, value: unknown): unknown[] {
+function requireList(file: string, entry: string, value: unknown): unknown[] {
   if (Array.isArray(value)) return value as unknown[];
   throw invalidEntryError(file, entry, `must be a list, not ${shownValue(value)}`);
 }
 
-function objectOf(file: string, entry: string, value: unknown): JsonObject {
+function requireObject(file: string, entry: string, value: unknown): JsonObject {
   if (isObject(value)) return value;
   throw invalidEntryError(file, entry, `must be an object, not ${shownValue(value)}`);
 }
@@ -184,7 +184,7 @@ function adviceOn(name: string): string {
 }
 
 function invalidEntryError(file: string, entry: string, why: string): UserError {
-  const line = linesOf(file)(entry) ?? linesOf(file)(entry.replace(/\.\w+$/, ""));
+  const line = entryLines(file)(entry) ?? entryLines(file)(entry.replace(/\.\w+$/, ""));
   return new UserError(
     "CONFIG_INVALID",
     `${file}${line === undefined ? "" : `, line ${line}`}: "${entry}" ${why}. Fix it: an invalid hook guards nothing.`,

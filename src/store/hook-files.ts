@@ -13,7 +13,7 @@ import { type Plugin, pluginVariables } from "./plugins/read-plugin.ts";
 
 export type Hook = HookEntry &
   Pick<HookFile, "level" | "file" | "cwd"> & {
-    /** Additional environment variables. */
+    /** Additional environment variables for the hook. */
     env?: Record<string, string>;
     /** The files of a folder that the command runs, as they were when they were approved: an agent may change them. */
     behind?: { folder: string; digest: string };

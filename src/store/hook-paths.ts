@@ -2,14 +2,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** The levels, highest first. */
+/** The levels of hook files, from highest to lowest precedence. */
 export type HookLevel = "enterprise" | "project" | "user" | "claude local" | "claude project" | "claude user";
 
 export type HookFile = {
   level: HookLevel;
   format: "cursor" | "claude" | "gemini";
   file: string;
-  /** The folder its commands run in. */
+  /** The folder in which the hook's commands run. */
   cwd: string;
   /** The file is in the project, so the project's authors control it. */
   ofProject: boolean;
@@ -20,7 +20,7 @@ export type HookPaths = {
   workspace: string;
   home: string;
   platform?: NodeJS.Platform;
-  /** Replaces the system's own path. */
+  /** A path that replaces the system's enterprise file. */
   enterpriseFile?: string;
 };
 
@@ -42,7 +42,7 @@ export function hookFiles({ configDir, workspace, home, platform, enterpriseFile
     { ...claude, level: "claude project", file: join(workspace, ".claude", "settings.json"), ofProject: true },
     { ...claude, level: "claude user", file: join(home, ".claude", "settings.json"), ofProject: false },
   ];
-  // In the home directory, these are the user's own files, and each file counts once.
+  // If the workspace is the home folder, project files are the user's own files, and each counts once.
   const userFiles = new Set(files.filter((each) => !each.ofProject).map((each) => each.file));
   return files.filter((each) => !each.ofProject || !userFiles.has(each.file));
 }

@@ -7,17 +7,17 @@ import { replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
 export type HookTraceLine = {
-  /** The ISO time of its start. */
+  /** When the hook started, as an ISO time. */
   at: string;
   event: string;
-  /** The hook file, and the entry in it. */
+  /** The hook file and the entry in that file. */
   source: string;
-  /** The command, or the prompt of a prompt hook. */
+  /** The hook's command, or its prompt. */
   command: string;
   ms: number;
-  /** Null if it was ended by a signal, never started, or is not a command. */
+  /** The exit code; null if the hook was ended by a signal, never started, or is not a command. */
   exit: number | null;
-  /** The answer in a word or two: allow, deny, ask, stop, context, follow-up, failed, nothing. */
+  /** What the hook answered, in a word or two: allow, deny, ask, stop, context, follow-up, failed, nothing. */
   answer: string;
   note: string;
 };

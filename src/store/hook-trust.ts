@@ -10,7 +10,7 @@ type TrustPaths = { configDir: string; workspace: string };
 
 /** Any change counts, also in a script that the file names: only what the user has seen may run. */
 export function isApproved(place: TrustPaths, file: string, text: string): boolean {
-  return approvedIn(place)[nameOf(place, file)] === hashOf(place, text);
+  return approvedIn(place)[relativeName(place, file)] === hashOf(place, text);
 }
 
 function hashOf({ workspace }: TrustPaths, text: string): string {
@@ -28,11 +28,11 @@ function commandsIn(value: unknown): string[] {
   );
 }
 
-/** Approves these files until they change. */
+/** Records that the user approved these files. The approval ends when they change. */
 export function approveHooks(place: TrustPaths, files: readonly { file: string; text: string }[]): void {
   if (files.every(({ file, text }) => isApproved(place, file, text))) return;
   const approved = { ...approvedIn(place) };
-  for (const { file, text } of files) approved[nameOf(place, file)] = hashOf(place, text);
+  for (const { file, text } of files) approved[relativeName(place, file)] = hashOf(place, text);
   save(place, approved);
 }
 
@@ -50,11 +50,11 @@ function save(place: TrustPaths, files: Record<string, unknown>): void {
 function approvedIn(place: TrustPaths): Record<string, unknown> {
   try {
     const record = readJson(recordFile(place)) ?? {};
-    // Two workspaces can share the folder; the recorded path tells them apart.
+    // Two workspaces can share this folder, so compare the recorded path.
     if (record["workspacePath"] !== place.workspace || !isObject(record["files"])) return {};
     return record["files"];
   } catch {
-    return {}; // an unreadable record approves nothing
+    return {}; // a record that cannot be read approves nothing
   }
 }
 
@@ -62,6 +62,6 @@ function recordFile({ configDir, workspace }: TrustPaths): string {
   return join(projectDir(configDir, workspace), "hooks-approved.json");
 }
 
-function nameOf({ workspace }: TrustPaths, file: string): string {
+function relativeName({ workspace }: TrustPaths, file: string): string {
   return relative(workspace, file).replaceAll("\\", "/");
 }

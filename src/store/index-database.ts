@@ -8,7 +8,7 @@ export const inMemory = ":memory:";
 /** `version` increases when the tables change. `settings` are pragmas. */
 export type IndexTables = { version: number; names: readonly string[]; create: string; settings: string };
 
-/** Recreates the tables if another version wrote the index. */
+/** Opens an index database. If another version wrote it, its tables are created anew. */
 export function openIndex(path: string, { version, names, create, settings }: IndexTables): Database {
   if (path !== inMemory) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const database = path === inMemory ? openDatabase(path) : openShared(path);
@@ -21,7 +21,7 @@ export function openIndex(path: string, { version, names, create, settings }: In
     database.exec(settings);
     if (isCurrent()) return database;
     runInTransaction(database, () => {
-      // Another process may have been faster.
+      // Another process has already created the tables.
       if (isCurrent()) return;
       for (const name of names) database.exec(`DROP TABLE IF EXISTS ${name}`);
       database.exec(`${create} PRAGMA user_version = ${version}`);

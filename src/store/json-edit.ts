@@ -8,7 +8,7 @@ type JsonPath = readonly (string | number)[];
 export type JsonEdit =
   /** Appends to a list, which is created if missing. */
   | { type: "append"; path: JsonPath; value: unknown }
-  /** Adds a new member to an object. */
+  /** Sets a value, adding missing members on the path. */
   | { type: "set"; path: JsonPath; value: unknown }
   | { type: "remove"; path: JsonPath };
 
@@ -45,14 +45,14 @@ function applyToValue(content: JsonObject, { path, ...edit }: JsonEdit): JsonObj
 function editText(text: string, edit: JsonEdit): string {
   const places = rangesIn(text);
   if (edit.type === "remove") return removeText(text, places, edit.path);
-  const list = edit.type === "append" ? places.get(nameOf(edit.path)) : undefined;
+  const list = edit.type === "append" ? places.get(pathText(edit.path)) : undefined;
   if (list) return insertText(text, list, edit.value);
-  // The deepest existing object on the path gets the rest of the path as a new member.
+  // Add the rest of the path as a new member to the deepest object that exists.
   let depth = edit.path.length - 1;
-  while (depth > 0 && !places.has(nameOf(edit.path.slice(0, depth)))) depth--;
+  while (depth > 0 && !places.has(pathText(edit.path.slice(0, depth)))) depth--;
   const value = edit.type === "append" ? [edit.value] : edit.value;
   const member = edit.path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-  return insertText(text, places.get(nameOf(edit.path.slice(0, depth)))!, member, String(edit.path[depth]));
+  return insertText(text, places.get(pathText(edit.path.slice(0, depth)))!, member, String(edit.path[depth]));
 }
 
 /** Inserts at the end of an object or a list, on separate lines if the last item is. */
@@ -84,16 +84,16 @@ function insertText(text: string, { start, end, lastChild }: JsonRange, value: u
 
 /** Removes an item with its comma, and its key if it has one. Comments around it stay. */
 function removeText(text: string, places: Map<string, JsonRange>, path: JsonPath): string {
-  const holder = places.get(nameOf(path.slice(0, -1)))!;
+  const holder = places.get(pathText(path.slice(0, -1)))!;
   const children = childrenOf(places, holder);
-  const place = places.get(nameOf(path))!;
+  const place = places.get(pathText(path))!;
   const index = children.indexOf(place);
   const before = index === 0 ? holder.start + 1 : children[index - 1]!.end;
   const comma = pastBlanks(text, place.end);
   const hasCommaBehind = text[comma] === ",";
   const first = index === 0 ? pastBlanks(text, before) : pastBlanks(text, pastBlanks(text, before) + 1);
   const behind = hasCommaBehind ? text.slice(place.end, comma) + text.slice(comma + 1) : text.slice(place.end);
-  // Remove the blanks before it, but not a comment there; keep its line break unless another one follows.
+  // Remove the blanks before the member but not a comment there. Keep the line break unless another one follows.
   const gap = text.slice(before, first);
   const isLine = /\/\/[^\n]*\s*$/.test(gap.replace(/\/\*[\s\S]*?\*\//g, "")) && !/^[ \t]*\r?\n/.test(behind);
   const from = isLine ? first : first - /\s*$/.exec(gap)![0].length;
@@ -102,12 +102,12 @@ function removeText(text: string, places: Map<string, JsonRange>, path: JsonPath
     const isEmpty = children.length === 1 && /^\s*$/.test(behind.slice(0, behind.search(/[\]}]/)));
     return head + (isEmpty && from === holder.start + 1 ? behind.trimStart() : behind);
   }
-  // For the last item, also remove the comma before it.
+  // When removing the last item, also remove the comma before it.
   const separator = pastBlanks(text, before);
   return text.slice(0, separator) + text.slice(separator + 1, from) + behind;
 }
 
-/** Returns only direct children, in order. */
+/** Returns the direct children of an object or array, in order. */
 function childrenOf(places: Map<string, JsonRange>, holder: JsonRange): JsonRange[] {
   const children: JsonRange[] = [];
   for (const place of places.values()) {
@@ -117,7 +117,7 @@ function childrenOf(places: Map<string, JsonRange>, holder: JsonRange): JsonRang
   return children;
 }
 
-function nameOf(path: JsonPath): string {
+function pathText(path: JsonPath): string {
   return path.reduce<string>(
     (name, key) => (typeof key === "number" ? `${name}[${key}]` : name === "" ? key : `${name}.${key}`),
     "",

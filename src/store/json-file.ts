@@ -24,15 +24,12 @@ import { deepest, JsonTextError, parseJsonc } from "./jsonc.ts";
 
 const maxBytes = 1024 * 1024;
 
-/**
- * Returns the object in a file, or undefined if there is no file. Throws for any other problem, since the file may hold deny
- * rules.
- */
+/** Returns the object in a file, or undefined if there is no file. Any other problem is thrown. */
 export function readJson(file: string): JsonObject | undefined {
   return readJsonText(file)?.value;
 }
 
-/** Also returns the text it was parsed from, for callers that hash it. */
+/** Reads a JSON object. Also returns the file's text, for callers that hash it. */
 export function readJsonText(file: string): { value: JsonObject; text: string } | undefined {
   const bytes = readBytes(file);
   if (bytes === undefined) return undefined;
@@ -57,14 +54,14 @@ export function saveJson(file: string, update: (current: JsonObject) => JsonObje
 /** Replaces a file atomically. A new file is owner-only; an existing one keeps its mode. A link stays a link. */
 export function replaceFile(file: string, text: string, mayStillWrite: () => boolean = () => true): void {
   makeFolder(dirname(file));
-  const target = realOf(file);
+  const target = realPathOrSame(file);
   const temporary = `${target}.${process.pid}.${process.hrtime.bigint().toString(36)}.tmp`;
   try {
     const mode = statSync(target, { throwIfNoEntry: false })?.mode;
     const handle = openSync(temporary, "wx", 0o600);
     try {
       if (mode !== undefined) fchmodSync(handle, mode & 0o777);
-      writeFileSync(handle, text); // writes everything, even if the system splits it
+      writeFileSync(handle, text); // writeFileSync writes everything, even if the system splits the write
       fsyncSync(handle);
     } finally {
       closeSync(handle);
@@ -77,7 +74,7 @@ export function replaceFile(file: string, text: string, mayStillWrite: () => boo
     if (error instanceof UserError) throw error;
     throw new UserError(
       "STORE_FAILED",
-      `${file} could not be saved (${codeOf(error)}). Check the directory's owner and free space.`,
+      `${file} could not be saved (${errorCode(error)}). Check the directory's owner and free space.`,
     );
   }
 }
@@ -86,7 +83,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
   try {
     mkdirSync(folder, { recursive: true, mode });
   } catch (error) {
-    throw new UserError("STORE_FAILED", `The directory ${folder} could not be created (${codeOf(error)}).`);
+    throw new UserError("STORE_FAILED", `The directory ${folder} could not be created (${errorCode(error)}).`);
   }
 }
 
@@ -106,14 +103,14 @@ function readBytes(file: string): Buffer | undefined {
         `${file} has ${stat.size} bytes; the limit is ${maxBytes}. Make it shorter.`,
       );
     }
-    // Also applies to root, who could read anyway: a file without read permission is not meant to be read.
+    // Check the permission for root too, who could always read: a file without read permission should not be read.
     const readable = stat.uid === process.getuid?.() ? 0o400 : 0o444;
     if (process.platform !== "win32" && (stat.mode & readable) === 0)
       throw unreadableFileError(file, "its owner may not read it");
     return readFileSync(file);
   } catch (error) {
     if (error instanceof UserError) throw error;
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return undefined;
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return undefined;
     throw unreadableFileError(file, systemErrorText(error));
   }
 }
@@ -180,7 +177,7 @@ function writtenKeys(text: string): number {
   return count;
 }
 
-export function realOf(file: string): string {
+export function realPathOrSame(file: string): string {
   try {
     return realpathSync(file);
   } catch {
@@ -188,7 +185,7 @@ export function realOf(file: string): string {
   }
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error);
 }
 

@@ -18,19 +18,19 @@ export class JsonTextError extends Error {
 export const deepest = 100;
 
 const blanks = /(?:[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
-/** The content of a string, up to its end or the first fault. */
+/** Matches the content of a string, up to its end or the first fault. */
 const inString = /(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
 const word = /[^\s,\]}:"/[{]*/y;
 
 /** Returns the end of the sticky pattern's match at `at`. */
-function endOf(pattern: RegExp, text: string, at: number): number {
+function matchEnd(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return at + pattern.exec(text)![0].length;
 }
 
-/** Skips blanks and comments. */
+/** Returns the position after blanks and comments. */
 export function pastBlanks(text: string, at: number): number {
-  return endOf(blanks, text, at);
+  return matchEnd(blanks, text, at);
 }
 
 /** Throws a JsonTextError. Duplicate keys are an error: which of two deny lists is meant cannot be known. */
@@ -38,7 +38,7 @@ export function parseJsonc(text: string): unknown {
   return read(new Reader(text));
 }
 
-/** From the first character of a value to after its last; `lastChild` is the position after its last item. */
+/** The position of a value, from its first character to after its last; `lastChild` is the end of its last item. */
 export type JsonRange = { start: number; end: number; lastChild?: number };
 
 /** Returns the range of each value by its path: `permissions.allow[2]`; the root has the empty path. Throws as parseJsonc does. */
@@ -135,7 +135,7 @@ class Reader {
 
   string(): string {
     const { text, at: start } = this;
-    this.at = endOf(inString, text, start + 1);
+    this.at = matchEnd(inString, text, start + 1);
     const stop = text[this.at];
     if (stop === '"') return JSON.parse(text.slice(start, ++this.at)) as string;
     if (stop === undefined) this.fail("this string is never closed", start);
@@ -145,7 +145,7 @@ class Reader {
   }
 
   scalar(): unknown {
-    const end = endOf(word, this.text, this.at);
+    const end = matchEnd(word, this.text, this.at);
     const found = this.text.slice(this.at, end);
     const value = tryParse(found);
     if (value === undefined)

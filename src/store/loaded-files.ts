@@ -32,11 +32,11 @@ export function loadedBy(path: string, bytes: Buffer, cwd: string): string[] {
 
 /** Matches `require("./x")`, `import x from "y"`, `import("./z")`, `require_relative 'x'`. */
 const loading = /(?:\brequire(?:_relative)?[\s(]\s*|\bfrom\s*|\bimport\s*\(?\s*)["'`]([^"'`\n]{1,200})["'`]/g;
-/** Matches what a program is given to run, `node x.js` and `. ./x.sh`, and a path in the place of a program. */
+/** Matches paths that a command runs: `node x.js`, `. ./x.sh`, or a path as the program. */
 const starting =
   /(?<![\w./-])(?:source|\.|exec|env|-?include|(?:ba|da|z|k|fi)?sh|node|deno run|bun(?: run)?|tsx|ts-node|python[\d.]*|perl|ruby|php|lua)\s+(?:-\S+\s+){0,9}([^\s;|&()<>]+)|(?:^(?:\s{0,20}-\s)?|[;|&(@])\s{0,20}(\.{0,2}\/[^\s;|&()<>]+)/gm;
 
-/** Variables and substitutions count as the folder of the file: a shell joins `$(dirname "$0")` and `/x.sh`. */
+/** Returns the paths of programs that a shell script starts. Variables are treated as the script's folder. */
 function startedIn(text: string): string[] {
   let plain = text;
   for (let depth = 0; depth < 3; depth++) plain = plain.replace(/\$\([^()\n]{0,200}\)|\$\{[^}\n]{0,200}\}|\$\w+/g, ".");
@@ -80,7 +80,7 @@ function mainOf(root: string): string {
   return typeof main === "string" ? main : "index.js";
 }
 
-/** The files of a folder that decide what a task runner runs. */
+/** For each task runner, the files in a folder that define its tasks. */
 const recipes: [programs: string, files: RegExp][] = [
   ["make gmake", /^(?:gnu)?makefile$|\.mk$/i],
   ["just", /^\.?justfile$/i],
@@ -99,7 +99,7 @@ const recipesOf = new Map(
   recipes.flatMap(([programs, files]) => programs.split(" ").map((name) => [name, files] as const)),
 );
 
-/** Compiled programs have their sources in folders below. */
+/** Returns the files that decide what a program does in this folder; for compilers, the sources below it. */
 export function recipesFor(program: string, cwd: string): string[] {
   const files = recipesOf.get(program);
   if (!files) return [];

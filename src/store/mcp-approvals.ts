@@ -12,7 +12,7 @@ export type ApprovalContext = VariableContext & { configDir: string };
 
 /** Returns whether this exact definition was approved, with the workspace files that it names in their current state. */
 export function isApprovedServer(server: McpServer, context: ApprovalContext): boolean {
-  const saved = objectAt(recordOf(context), "servers", keyOf(server));
+  const saved = objectAt(recordOf(context), "servers", serverKey(server));
   if (saved["hash"] === definitionHash(server))
     return canonicalJson(saved["files"] ?? {}) === canonicalJson(serverHashes(server, context));
   return isApprovedByOriginal(server, context);
@@ -21,7 +21,7 @@ export function isApprovedServer(server: McpServer, context: ApprovalContext): b
 /** Approves a server until its definition or a file behind it changes. */
 export function approveServer(server: McpServer, context: ApprovalContext): void {
   const entry = { hash: definitionHash(server), files: serverHashes(server, context) };
-  update(context, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [keyOf(server)]: entry } }));
+  update(context, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [serverKey(server)]: entry } }));
   enableServer(server, context);
 }
 
@@ -44,7 +44,7 @@ export type ToolPinStatus = "new" | "same" | "changed";
 
 export type ToolDescription = { name: string; description?: string | undefined; schema: unknown };
 
-/** The tools seen with a server, and a hash of each. */
+/** The tools that a server has offered, each with a hash of its description. */
 export class ToolPins {
   readonly #server: McpServer;
   readonly #place: ApprovalContext;
@@ -53,7 +53,7 @@ export class ToolPins {
   constructor(server: McpServer, context: ApprovalContext) {
     this.#server = server;
     this.#place = context;
-    this.#seen = objectAt(pinsRecord(server, context), "tools", keyOf(server));
+    this.#seen = objectAt(pinsRecord(server, context), "tools", serverKey(server));
   }
 
   status(tool: ToolDescription): ToolPinStatus {
@@ -61,7 +61,7 @@ export class ToolPins {
     return this.#seen[tool.name] === toolHash(tool) ? "same" : "changed";
   }
 
-  /** Records new tools; changed tools keep their old hash until the user approves them. */
+  /** Records new tools. For a changed tool the old hash is kept until the user approves the change. */
   remember(tools: readonly ToolDescription[]): void {
     this.#save(tools.filter((tool) => this.status(tool) === "new"));
   }
@@ -88,7 +88,7 @@ function updatePins(
   context: ApprovalContext,
   change: (seen: JsonObject) => JsonObject | undefined,
 ): void {
-  const key = keyOf(server);
+  const key = serverKey(server);
   const changed = (record: JsonObject) => {
     const { [key]: seen, ...others } = objectAt(record, "tools");
     const next = change(isObject(seen) ? seen : {});
@@ -106,7 +106,7 @@ function projectFile({ configDir, workspace }: ApprovalContext): string {
   return join(projectDir(configDir, workspace), "mcp-approved.json");
 }
 
-/** Two workspaces can share the folder; the recorded path tells them apart. */
+/** Returns the record of a workspace. Two workspaces can share the folder, so the recorded path is compared. */
 function recordOf(context: ApprovalContext): JsonObject {
   return ofWorkspace(readJson(projectFile(context)) ?? {}, context);
 }
@@ -132,12 +132,12 @@ function disabledIn({ disabled }: JsonObject): string[] {
   return Array.isArray(disabled) ? disabled.filter((name) => typeof name === "string") : [];
 }
 
-/** Two servers of the same name in different files are different servers. */
-function keyOf({ scope, file, name }: McpServer): string {
+/** Returns a server's key, which includes its file: servers of the same name in different files are different. */
+function serverKey({ scope, file, name }: McpServer): string {
   return scope === "user" ? name : `${file}#${name}`;
 }
 
-/** Hashes everything that decides what is started or connected to; formatting does not count. */
+/** Hashes everything that decides what is started or connected to, regardless of formatting. */
 function definitionHash({ definition }: McpServer): string {
   const { disabled: _disabled, alwaysAllow: _allowed, ...decisive } = definition;
   return sha256(canonicalJson(decisive));
@@ -157,6 +157,6 @@ function isApprovedByOriginal({ name, definition, file, scope }: McpServer, cont
     const hash = sha256(JSON.stringify({ path: context.workspace, server: definition })).slice(0, 16);
     return Array.isArray(listed) && listed.includes(`${name}-${hash}`);
   } catch {
-    return false; // an unreadable record approves nothing
+    return false; // a record that cannot be read approves nothing
   }
 }

@@ -8,7 +8,7 @@ import { mcpLoginFile } from "./mcp-paths.ts";
 export type McpLogin = { tokens?: JsonObject; client?: JsonObject; redirectUrl?: string };
 
 export function readLogin(configDir: string, url: URL): McpLogin {
-  const entry = entriesIn(readJson(mcpLoginFile(configDir)) ?? {})[keyOf(url)];
+  const entry = entriesIn(readJson(mcpLoginFile(configDir)) ?? {})[loginKey(url)];
   if (!isObject(entry)) return {};
   const { tokens, client, redirectUrl } = entry;
   return {
@@ -22,11 +22,11 @@ export function readLogin(configDir: string, url: URL): McpLogin {
 export function updateLogin(configDir: string, url: URL, change: (login: McpLogin) => McpLogin | undefined): void {
   const file = mcpLoginFile(configDir);
   saveJson(file, (current) => {
-    const { [keyOf(url)]: entry, ...others } = entriesIn(current);
+    const { [loginKey(url)]: entry, ...others } = entriesIn(current);
     const next = change(isObject(entry) ? (entry as McpLogin) : {});
-    return { ...current, version: 1, servers: next ? { ...others, [keyOf(url)]: next } : others };
+    return { ...current, version: 1, servers: next ? { ...others, [loginKey(url)]: next } : others };
   });
-  // A file created by hand may be readable by others.
+  // Restrict the file's mode: if the user created it by hand, others may be able to read it.
   chmodSync(file, 0o600);
 }
 
@@ -42,7 +42,7 @@ export function readTokens(configDir: string): string[] {
   });
 }
 
-/** Returns whether there was a login. */
+/** Removes the login for a server. Returns whether there was one. */
 export function forgetLogin(configDir: string, url: URL): boolean {
   if (!readLogin(configDir, url).tokens && !readLogin(configDir, url).client) return false;
   updateLogin(configDir, url, () => undefined);
@@ -53,6 +53,6 @@ function entriesIn({ servers }: JsonObject): JsonObject {
   return isObject(servers) ? servers : {};
 }
 
-function keyOf(url: URL): string {
+function loginKey(url: URL): string {
   return `${url.origin}${url.pathname}${url.search}`;
 }

@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** `flag` is given for one run by --mcp-config. */
+/** Where a server is configured; `flag` is for one run, by --mcp-config. */
 export type McpScope = "flag" | "project" | "user";
 
-/** Relative paths in the file are relative to `folder`. */
+/** A file with MCP servers. Relative paths in it are relative to `folder`. */
 export type McpFile = { scope: McpScope; file: string; folder: string };
 
 export type McpPaths = { configDir: string; workspace: string; home: string };
@@ -15,7 +15,7 @@ export function mcpFiles({ configDir, workspace, home }: McpPaths): McpFile[] {
   const userFile = userMcpFile(configDir);
   const files = foldersUp(workspace, home)
     .map((folder): McpFile => ({ scope: "project", file: projectMcpFile(folder), folder }))
-    // In the home directory, this file is the user's own.
+    // If the workspace is the home folder, this file is the user's own.
     .filter(({ file }) => file !== userFile);
   return [...files, { scope: "user", file: userFile, folder: workspace }];
 }
@@ -32,7 +32,7 @@ export function userMcpFile(configDir: string): string {
   return join(configDir, "mcp.json");
 }
 
-/** The tokens of servers that require a login. */
+/** Returns the path of the file with login tokens for servers. */
 export function mcpLoginFile(configDir: string): string {
   return join(configDir, "mcp-auth.json");
 }

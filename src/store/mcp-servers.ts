@@ -18,7 +18,7 @@ const fields = {
   cwd: text,
   url: text,
   headers: namedTexts,
-  /** An OAuth application that was registered by hand. */
+  /** An OAuth client that the user registered by hand. */
   auth: { what: 'an object with a "CLIENT_ID"', is: isAuth },
   /** Tools that need no further permission. Ignored in project files: projects cannot grant themselves anything. */
   alwaysAllow: words,
@@ -34,7 +34,7 @@ export type McpServer = McpFile & {
   name: string;
   definition: McpDefinition;
   transport: McpTransport;
-  /** Why the server cannot be started as written. */
+  /** Why the server cannot be started with this definition. */
   problem?: string;
 };
 
@@ -57,10 +57,10 @@ export function serversIn(content: JsonObject, place: McpFile, warnings: string[
   }
   if (!isObject(servers))
     throw new UserError("CONFIG_INVALID", `${file}: "mcpServers" must be an object of named servers. Fix it.`);
-  return Object.entries(servers).map(([name, entry]) => serverOf(name, entry, place, warnings));
+  return Object.entries(servers).map(([name, entry]) => parseServer(name, entry, place, warnings));
 }
 
-function serverOf(name: string, entry: unknown, place: McpFile, warnings: string[]): McpServer {
+function parseServer(name: string, entry: unknown, place: McpFile, warnings: string[]): McpServer {
   const base = { ...place, name };
   if (!isObject(entry)) return { ...base, definition: {}, transport: "stdio", problem: "it must be an object" };
   const problems: string[] = [];
@@ -83,7 +83,7 @@ function serverOf(name: string, entry: unknown, place: McpFile, warnings: string
 
 function wrongName(name: string): string[] {
   if (name.trim() === "" || name.length > 100) return ["its name must have 1 to 100 characters"];
-  // Rules are written `Mcp(server:tool)`.
+  // Reject names that cannot be written in a rule: `Mcp(server:tool)`.
   return /[:\x00-\x1f\x7f]/.test(name) ? ["its name must not contain a colon or a control character"] : [];
 }
 
@@ -100,7 +100,7 @@ function transportOf({ type, command, url }: McpDefinition): { transport: McpTra
     return { transport: "stdio", problem: 'it has both "command" and "url": which one is meant?' };
   if (command === undefined && url === undefined)
     return { transport: "stdio", problem: 'it needs a "command" to start or a "url" to connect to' };
-  // Variables are substituted later.
+  // Do not check a URL that contains variables, which are substituted later.
   if (url !== undefined && !url.includes("${") && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
     return { transport: "http", problem: `"url" ${url} is not an http or https address` };
   const transport = command !== undefined ? "stdio" : "auto";

@@ -7,14 +7,14 @@ import type { McpDefinition, McpServer } from "./mcp-servers.ts";
 
 export type VariableContext = { workspace: string; home: string; env: Readonly<Record<string, string | undefined>> };
 
-/** What is started or connected to. */
+/** How to start or reach a server, after variables were substituted. */
 export type ResolvedServer =
   | {
       kind: "command";
       command: string[];
       cwd: string;
       env: Record<string, string>;
-      /** The variables that come from its envFile. */
+      /** Environment variables that were read from the server's envFile. */
       fromFile?: Record<string, string>;
     }
   | { kind: "url"; url: URL; headers: Record<string, string>; auth?: McpDefinition["auth"] };
@@ -41,7 +41,7 @@ export function resolveServer(server: McpServer, context: VariableContext): Reso
   const fromFile = definition.envFile === undefined ? {} : variablesIn(resolve(cwd, fill(definition.envFile)));
   return {
     kind: "command",
-    command: [programOf(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
+    command: [resolveProgram(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
     cwd,
     env: { ...smallEnvironment(context.env), ...fromFile, ...mapValues(definition.env, fill) },
     ...(definition.envFile !== undefined && { fromFile }),
@@ -65,7 +65,7 @@ export function serverHashes(server: McpServer, context: VariableContext): Recor
   try {
     return hashesBehind(words, { cwd: workingFolder(server, context), roots: [context.workspace, folder] });
   } catch {
-    return {}; // its working folder cannot be resolved, so it does not start
+    return {}; // the server's working folder cannot be resolved, so the server does not start
   }
 }
 
@@ -74,7 +74,7 @@ function workingFolder({ definition: { cwd }, folder }: McpServer, context: Vari
 }
 
 /** A path is relative to the server's working folder; a bare name is looked up in PATH. */
-function programOf(command: string, cwd: string): string {
+function resolveProgram(command: string, cwd: string): string {
   return /[\\/]/.test(command) && !isAbsolute(command) ? join(cwd, command) : command;
 }
 
@@ -112,7 +112,7 @@ function mapValues(values: Readonly<Record<string, string>> | undefined, fill: (
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, fill(value)]));
 }
 
-/** Enough for a program to find its files and its language; nothing that could be a secret. */
+/** Variables that every server receives, so that it finds its files and language. None of them can be a secret. */
 const small = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
 const smallOnWindows =
   /^(PATH|PATHEXT|HOMEDRIVE|HOMEPATH|USERNAME|USERPROFILE|APPDATA|LOCALAPPDATA|PROGRAMFILES|PROGRAMDATA|SYSTEMDRIVE|SYSTEMROOT|COMSPEC|TEMP|TMP)$/i;

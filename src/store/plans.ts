@@ -8,7 +8,7 @@ export type PlanTodo = { id: string; content: string };
 
 export type SavedPlan = { name: string; overview: string; text: string; todos: readonly PlanTodo[] };
 
-/** Returns a new file name at each call. */
+/** Returns the path for a new plan file. Each call returns a different one. */
 export function planFile(configDir: string, name: string): string {
   const words = name
     .normalize("NFKD")

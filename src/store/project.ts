@@ -1,7 +1,7 @@
 // Names the folder of a workspace inside the configuration directory.
 import { join } from "node:path";
 
-/** Replaces every run of characters other than letters and digits with one `-`. Two paths can share a slug. */
+/** Returns a folder name for a workspace, where all but letters and digits become `-`. It may not be unique. */
 export function projectSlug(workspace: string): string {
   return workspace.replace(/[^a-zA-Z0-9]+/g, "-").replace(/^-|-$/g, "");
 }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
 import { makeFolder, writePrivate } from "./chats/private-files.ts";
 import { withFileLock } from "./file-lock.ts";
-import { realOf, replaceFile } from "./json-file.ts";
+import { realPathOrSame, replaceFile } from "./json-file.ts";
 import { storeError } from "./sqlite.ts";
 
 /** `pastes` maps placeholder characters in the text to the pasted text. */
@@ -18,17 +18,17 @@ export interface PromptFile {
   add(prompt: StoredPrompt): void;
 }
 
-/** Above this size, the older half of the file is dropped. */
+/** The size in bytes above which the older half of the file is removed. */
 const maxBytes = 2 * 1024 * 1024;
-/** A longer prompt is remembered only within its session. */
+/** The maximum length of a stored prompt; longer ones are remembered only within the session. */
 const longestLine = 256 * 1024;
 
 export function openPromptFile({ configDir, workspace }: { configDir: string; workspace: string }): PromptFile {
   const file = join(configDir, "prompt-history.jsonl");
-  const realWorkspace = realOf(workspace);
+  const realWorkspace = realPathOrSame(workspace);
   return {
     read() {
-      const prompts = linesOf(tailOf(file, maxBytes)).flatMap(parsed).reverse();
+      const prompts = completeLines(tailOf(file, maxBytes)).flatMap(parsed).reverse();
       const isOwn = ({ workspace: other }: Line) => other === realWorkspace;
       return [...prompts.filter(isOwn), ...prompts.filter((each) => !isOwn(each))].map(
         ({ workspace: _, at: __, ...prompt }) => prompt,
@@ -41,8 +41,8 @@ export function openPromptFile({ configDir, workspace }: { configDir: string; wo
         makeFolder(dirname(file));
         withFileLock(`${file}.lock`, (stillOurs) => {
           writePrivate(file, "a", line);
-          if (sizeOf(file) <= maxBytes) return;
-          const newer = linesOf(tailOf(file, maxBytes / 2));
+          if (fileSize(file) <= maxBytes) return;
+          const newer = completeLines(tailOf(file, maxBytes / 2));
           replaceFile(file, newer.map((each) => `${each}\n`).join(""), stillOurs);
         });
       } catch (error) {
@@ -54,7 +54,7 @@ export function openPromptFile({ configDir, workspace }: { configDir: string; wo
 
 type Line = StoredPrompt & { workspace: string; at?: number };
 
-/** Skips lines left by another version or a crash. */
+/** Parses a line of the file. Invalid lines, left by another version or a crash, are skipped. */
 function parsed(line: string): Line[] {
   const value = tryParse(line);
   if (!isObject(value) || typeof value["text"] !== "string" || typeof value["workspace"] !== "string") return [];
@@ -73,7 +73,7 @@ function parsed(line: string): Line[] {
   ];
 }
 
-function linesOf(text: string): string[] {
+function completeLines(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
@@ -83,7 +83,7 @@ function tailOf(file: string, bytes: number): string {
   try {
     handle = openSync(file, "r");
   } catch {
-    return ""; // not written yet, or not readable: the history is empty
+    return ""; // the file does not exist or cannot be read: the history is empty
   }
   try {
     const { size } = fstatSync(handle);
@@ -97,7 +97,7 @@ function tailOf(file: string, bytes: number): string {
   }
 }
 
-function sizeOf(file: string): number {
+function fileSize(file: string): number {
   const handle = openSync(file, "r");
   try {
     return fstatSync(handle).size;

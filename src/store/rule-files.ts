@@ -9,10 +9,10 @@ import { nearestName } from "../text/nearest.ts";
 import { readJson } from "./json-file.ts";
 import { rangesIn } from "./jsonc.ts";
 
-/** One entry of a list, written as a rule: `git` in terminalAllowlist is `Shell(git)`. */
+/** An entry of a list, written as a rule: `git` in terminalAllowlist becomes `Shell(git)`. */
 export type RuleEntry = RuleOrigin & { text: string };
 
-/** Instructions for a model that reviews calls. */
+/** Instructions for the model that reviews calls. */
 export type AutoRun = { allow: string[]; block: string[] };
 
 export type RuleFiles = { entries: RuleEntry[]; autoRun: AutoRun; warnings: string[] };
@@ -37,7 +37,7 @@ export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: Rule
   readPermissions(file, content, "user", found);
   readShared(join(configDir, "permissions.json"), { scope: "user", trusted }, found);
   const folder = join(workspace, ".cursor");
-  // In the home directory, .cursor is the user's own.
+  // If the workspace is the home folder, .cursor is the user's own.
   if (folder !== configDir) readProject(folder, { file: projectConfigFile(workspace), trusted }, found);
   return found;
 }
@@ -47,7 +47,7 @@ export function isRuleInForce({ verdict, scope }: RuleOrigin, trusted: boolean):
   return trusted || verdict === "deny" || scope === "user";
 }
 
-/** A project may set only permissions. */
+/** Reads a project's file, which may only set permissions. */
 function readProject(folder: string, { file, trusted }: { file: string; trusted: boolean }, found: RuleFiles): void {
   const content = readJson(file) ?? {};
   const misspelt = reportMisspelt(file, content, ["permissions"], found.warnings);
@@ -68,7 +68,7 @@ function reportUserFile(file: string, warnings: string[]): void {
     const content = readJson(file);
     if (content === undefined) return;
     fields = Object.keys(content);
-  } catch {} // it exists; its faults do not matter
+  } catch {} // the file exists; its errors are reported elsewhere
   const fieldList = fields.length > 0 ? ` (${fields.slice(0, 20).join(", ")})` : "";
   warnings.push(`${file}${fieldList} is ignored: a project may only set permissions, in cli.json.`);
 }
@@ -191,7 +191,7 @@ export function reportMisspelt(
 }
 
 /** Returns a function that gives the line of an entry, from 1. */
-export function linesOf(file: string): (entry: string | undefined) => number | undefined {
+export function entryLines(file: string): (entry: string | undefined) => number | undefined {
   try {
     const text = readFileSync(file, "utf8").replace(/^\ufeff/, "");
     const places = rangesIn(text);
@@ -205,7 +205,7 @@ export function linesOf(file: string): (entry: string | undefined) => number | u
 }
 
 function invalidRuleError(file: string, why: string, entry?: string): UserError {
-  const line = linesOf(file)(entry);
+  const line = entryLines(file)(entry);
   return new UserError(
     "CONFIG_INVALID",
     `${file}${line === undefined ? "" : `, line ${line}`}: ${why.replace(/[.?]?$/, (end) => end || ".")} Fix it: an invalid deny rule protects nothing.`,

@@ -2,7 +2,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
-/** `standsFor` is the folder that the workspace is a copy of. */
+/** Where to look for sandbox settings. If the workspace is a copy, `standsFor` is the original folder. */
 export type SandboxPaths = { configDir: string; workspace: string; standsFor?: string };
 
 export function userSandboxFile(configDir: string): string {
@@ -22,6 +22,6 @@ function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return true; // reading it later reports the problem
+    return true; // reading the file later will report the problem
   }
 }

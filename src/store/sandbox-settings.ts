@@ -6,24 +6,24 @@ import { type Checked, checkFields, oneOf, textList, truth, variableList, wholeF
 import { readJson } from "./json-file.ts";
 import { projectSandboxFile, userSandboxFile } from "./sandbox-files.ts";
 
-/** `auto`: nothing was set. */
+/** Whether the sandbox is on; `auto` if no setting says so. */
 export type SandboxMode = "enabled" | "disabled" | "auto";
 
 export type NetworkSettings = { default: "allow" | "deny"; allow: string[]; deny: string[] };
 
-/** Paths are kept as written: `~`, relative to the workspace, or absolute. */
+/** The settings of the sandbox. Paths are as written: with `~`, relative to the workspace, or absolute. */
 export type SandboxSettings = {
   mode: SandboxMode;
   type: "workspace_readwrite" | "workspace_readonly";
   readwritePaths: string[];
   readonlyPaths: string[];
   readBoundary: "system" | "workspace";
-  /** What may be read outside the workspace if the boundary is the workspace. */
+  /** What may be read outside the workspace if the read boundary is the workspace. */
   readPaths: string[];
   tmpWrite: boolean;
   sharedBuildCache: boolean;
   network: NetworkSettings;
-  /** Names of variables passed in addition to the usual ones. */
+  /** Names of environment variables that are passed in addition to the usual ones. */
   environment: string[];
   limits: { memoryMb?: number; processes?: number; temporaryMb?: number };
   warnings: string[];
@@ -32,9 +32,9 @@ export type SandboxSettings = {
 export type SandboxSettingsInput = {
   configDir: string;
   workspace: string;
-  /** The folder that the workspace is a copy of. */
+  /** The original folder, if the workspace is a copy. */
   standsFor?: string;
-  /** The content of cli-config.json. */
+  /** The parsed content of cli-config.json. */
   cliConfig: JsonObject;
 };
 
@@ -64,17 +64,17 @@ export function loadSandboxSettings(input: SandboxSettingsInput): SandboxSetting
   if (cliConfig["sandbox"] !== undefined && !isObject(cliConfig["sandbox"]))
     warnings.push(`${configFile}: "sandbox" must be an object, such as {"mode": "enabled"}; it is ignored.`);
   const settings = settingsOf(user, config, configFile, warnings);
-  // In the home directory, .cursor is the user's own.
+  // If the workspace is the home folder, .cursor is the user's own.
   return [...new Set([workspace, standsFor].map(projectSandboxFile))]
     .filter((file) => file !== userFile)
     .reduce((wide, file) => narrowSettings(wide, readFile(file, warnings), file), settings);
 }
 
 function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, warnings: string[]): SandboxSettings {
-  const boundary = user.readBoundary ?? wordOf(config, "readBoundary", boundaries, configFile, warnings) ?? "system";
+  const boundary = user.readBoundary ?? parseWord(config, "readBoundary", boundaries, configFile, warnings) ?? "system";
   const none = user.type === "insecure_none";
   return {
-    mode: none ? "disabled" : (wordOf(config, "mode", modeWords, configFile, warnings) ?? "auto"),
+    mode: none ? "disabled" : (parseWord(config, "mode", modeWords, configFile, warnings) ?? "auto"),
     type: user.type === "workspace_readonly" ? "workspace_readonly" : "workspace_readwrite",
     readwritePaths: user.additionalReadwritePaths ?? [],
     readonlyPaths: user.additionalReadonlyPaths ?? [],
@@ -89,7 +89,7 @@ function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, w
   };
 }
 
-/** Applies the project's settings only where they permit less. */
+/** Applies the project's settings, but only where they are stricter. */
 function narrowSettings(settings: SandboxSettings, project: SandboxFile, file: string): SandboxSettings {
   const { warnings } = settings;
   const refuse = (what: string) =>
@@ -107,7 +107,7 @@ function narrowSettings(settings: SandboxSettings, project: SandboxFile, file: s
     type: project.type === "workspace_readonly" ? project.type : settings.type,
     readonlyPaths: [...settings.readonlyPaths, ...(project.additionalReadonlyPaths ?? [])],
     readBoundary: closes ? "workspace" : settings.readBoundary,
-    // An exception to a boundary that the project itself set takes nothing from the user.
+    // A project may add exceptions to a boundary that it has set itself.
     readPaths: closes ? [...settings.readPaths, ...(project.additionalReadPaths ?? [])] : settings.readPaths,
     tmpWrite: settings.tmpWrite && project.disableTmpWrite !== true,
     sharedBuildCache: settings.sharedBuildCache && project.enableSharedBuildCache !== false,
@@ -138,7 +138,7 @@ function lowerLimits(user: SandboxSettings["limits"], project: SandboxSettings["
   return limits;
 }
 
-/** Accepted synonyms, since the original CLI documents none. */
+/** Accepted values for the sandbox mode, with synonyms, since the original CLI documents none. */
 const modeWords: Record<string, SandboxMode> = {
   enabled: "enabled",
   on: "enabled",
@@ -159,7 +159,7 @@ const boundaries = { system: "system", workspace: "workspace" } as const;
 
 function networkOf(user: SandboxFile, config: JsonObject, file: string, warnings: string[]): NetworkSettings {
   const policy = user.networkPolicy ?? {};
-  const asked = wordOf(config, "networkAccess", networkWords, file, warnings) ?? "listed";
+  const asked = parseWord(config, "networkAccess", networkWords, file, warnings) ?? "listed";
   const deny = policy.deny ?? [];
   if (asked === "none") return { default: "deny", allow: [], deny };
   // The default in sandbox.json wins; without one, networkAccess of cli-config.json decides.
@@ -167,7 +167,7 @@ function networkOf(user: SandboxFile, config: JsonObject, file: string, warnings
   return { default: byDefault, allow: policy.allow ?? [], deny };
 }
 
-function wordOf<Value extends string>(
+function parseWord<Value extends string>(
   config: JsonObject,
   key: string,
   words: Record<string, Value>,
@@ -189,7 +189,7 @@ function readFile(file: string, warnings: string[]): SandboxFile {
     file,
     remedy: "Fix it: an invalid sandbox setting protects nothing.",
     warnings,
-    // Fields of a later version are not reported.
+    // Do not report unknown fields, which may belong to a later version.
     adviceOn: ({ meant }: { meant?: string }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
   };
   return checkFields(settings, "", content, fields);

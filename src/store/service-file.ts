@@ -13,19 +13,19 @@ export type ServiceInfo = {
   version: string;
 };
 
-/** `fleetUrl` is the URL of the fleet that it serves. */
+/** Returns the path of the file that describes a running service; `fleetUrl` is the fleet that it serves. */
 export function serviceFile(configDir: string, fleetUrl?: string): string {
   if (fleetUrl === undefined) return join(configDir, "serve.json");
   const address = fleetUrl.replace(/\/\/[^/@]*@/g, "//").replace(/[^\w.-]+/g, "_");
   return join(fleetServices(configDir), `${address.slice(0, 100)}.json`);
 }
 
-/** The folder for the services of fleets. */
+/** Returns the folder for the services of fleets. */
 export function fleetServices(configDir: string): string {
   return join(configDir, "services");
 }
 
-/** Returns undefined if no service runs. */
+/** Reads the file of a running service. Returns undefined if none runs. */
 export function readService(file: string): ServiceInfo | undefined {
   const info = readInfo(file);
   return info && isRunning(info) ? info : undefined;
@@ -52,7 +52,7 @@ function isZombie(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
-    return false; // not Linux
+    return false; // /proc exists only on Linux
   }
 }
 

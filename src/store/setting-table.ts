@@ -21,9 +21,9 @@ export type Setting = {
   stored?: { read(field: unknown): unknown; write(value: unknown): unknown };
   check: FieldCheck;
   meaning: string;
-  /** The value if nothing is set. */
+  /** The default value of the setting. */
   default?: unknown;
-  /** An environment variable that overrides the files. */
+  /** The environment variable that takes precedence over the files. */
   variable?: string;
   /** The command that writes it, for settings that are more than a value. */
   by?: string;
@@ -144,7 +144,7 @@ export function findSetting(name: string): Setting {
   throw new UserError("USAGE", `unknown setting '${name}'. ${hint}`);
 }
 
-/** `source` is a variable, a file, `default` or `not set`. */
+/** A setting with its value; `source` is a variable, a file, `default` or `not set`. */
 export type SettingValue = { setting: Setting; value: unknown; source: string };
 
 /** Returns the settings in table order, followed by those of the user's endpoints. */
@@ -171,14 +171,14 @@ function contentsOf(configDir: string): Contents {
 function readValue(setting: Setting, files: Contents, env: NodeJS.ProcessEnv): SettingValue {
   const fromVariable = setting.variable && env[setting.variable];
   if (fromVariable) return { setting, value: fromVariable, source: setting.variable! };
-  const field = fieldAt(files[setting.file], pathOf(setting));
+  const field = fieldAt(files[setting.file], settingPath(setting));
   const value = field === undefined || !setting.stored ? field : setting.stored.read(field);
   return value === undefined
     ? { setting, value: setting.default, source: setting.default === undefined ? "not set" : "default" }
     : { setting, value, source: setting.file };
 }
 
-function pathOf({ path, name }: Setting): readonly string[] {
+function settingPath({ path, name }: Setting): readonly string[] {
   return path ?? name.split(".");
 }
 
@@ -213,7 +213,7 @@ export function parseSetting({ name, check }: Setting, typed: string): unknown {
       const value = read();
       if (check.is(value)) return value;
     } catch {
-      // The text is not JSON: try the next form.
+      // The text is not valid JSON: try the next form.
     }
   }
   throw new UserError(
@@ -225,7 +225,7 @@ export function parseSetting({ name, check }: Setting, typed: string): unknown {
 /** Saves a value, or removes it if undefined. Returns whether the file was changed. */
 export function saveSetting(configDir: string, setting: Setting, value: unknown): boolean {
   const file = join(configDir, setting.file);
-  const path = pathOf(setting);
+  const path = settingPath(setting);
   return editConfig({ file, scope: "user" }, (current) => {
     const holder = fieldAt(current?.content ?? {}, path.slice(0, -1));
     if (holder !== undefined && !isObject(holder))

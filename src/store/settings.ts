@@ -18,7 +18,7 @@ export type Settings = {
   rules: Rule[];
   warnings: string[];
   approvalMode: ApprovalMode;
-  /** Instructions for the reviewer of `auto-review`. */
+  /** The user's instructions for the model that reviews calls in `auto-review` mode. */
   autoRun: AutoRun;
   vimMode: boolean;
   courser: CourserSettings;
@@ -63,9 +63,7 @@ export function loadSettings({ configDir, workspace, trusted }: SettingsContext)
   };
 }
 
-/**
- * Returns the deny rules of another workspace's project files: those of the checkout behind a worktree, which may be uncommitted.
- */
+/** Returns the deny rules of the checkout behind a worktree, where they may be uncommitted. */
 export function projectDenyRules(configDir: string, workspace: string): Rule[] {
   return denyRules(configDir, workspace).filter(({ scope }) => scope === "project");
 }

@@ -51,7 +51,7 @@ export function openDatabase(path: string, { readOnly = false, waitMs = longestW
     return whenFree(() => {
       const database = new DatabaseSync(path, { readOnly, timeout: waitMs });
       try {
-        database.exec("PRAGMA schema_version"); // SQLite reads the file only now
+        database.exec("PRAGMA schema_version"); // SQLite does not read the file before this statement
         const forget = noteConnection(path);
         const close = database.close.bind(database);
         return Object.defineProperty(database, "close", {
@@ -85,7 +85,7 @@ function inodeOf({ dev, ino }: Stats): string {
 /** Call it after a connection has opened the file, and call the returned function after it has closed it. */
 export function noteConnection(path: string): () => void {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat) return () => {}; // in memory
+  if (!stat) return () => {}; // a database in memory has no file
   const inode = inodeOf(stat);
   const file = openFiles.get(inode) ?? { connections: 0, waiting: [] };
   openFiles.set(inode, file);
@@ -107,7 +107,7 @@ export function closeDatabaseHandle(handle: number): void {
   else closeSync(handle);
 }
 
-/** Reads the raw bytes of a database file. */
+/** Reads the bytes of a database file. */
 export function readDatabaseFile(path: string): Buffer {
   const handle = openSync(path, "r");
   try {
@@ -177,7 +177,7 @@ export function storeError(error: unknown, path: string): UserError {
   const isKnown =
     !Number.isNaN(primaryCode(error as SqliteFailure)) || /^E[A-Z0-9]+$/.test((error as SqliteFailure).code ?? "");
   if (!isKnown) throw error;
-  const code = codeOf(error as SqliteFailure, path);
+  const code = storeCodeOf(error as SqliteFailure, path);
   const reason = (error as SqliteFailure).errstr ?? systemErrorText(error);
   return new UserError(code, texts[code](path, reason));
 }
@@ -212,7 +212,7 @@ const texts = {
     `${path} could not be used (${said}). Run without saving: --no-persist.`,
 };
 
-/** Maps SQLite's primary error codes. */
+/** Our error codes for SQLite's primary error codes. */
 const sqliteCodes: Record<number, StoreCode> = {
   5: "STORE_LOCKED",
   6: "STORE_LOCKED",
@@ -232,7 +232,7 @@ const systemCodes: Record<string, StoreCode> = {
   EPERM: "STORE_READONLY",
 };
 
-function codeOf(error: SqliteFailure, path: string): StoreCode {
+function storeCodeOf(error: SqliteFailure, path: string): StoreCode {
   const primary = primaryCode(error);
   if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? hindranceOf(path) ?? "STORE_FAILED";
   // The system's error is closer to the cause than "unable to open" and "I/O error".
@@ -259,7 +259,7 @@ function hindranceOf(path: string): StoreCode | undefined {
   }
 }
 
-/** Some errors of the library carry only the text. */
+/** Some errors of the library contain only a text, which is mapped to a code here. */
 const sqliteTexts: [RegExp, number][] = [
   [/database (table )?is locked/, 5],
   [/readonly database/, 8],
@@ -293,7 +293,7 @@ function load(): SqliteModule {
       process.dlopen(found, file);
       return found.exports as SqliteModule;
     } catch {
-      // Built for another C library: try the next one.
+      // This build is for another C library: try the next one.
     }
   }
   try {

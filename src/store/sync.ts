@@ -19,10 +19,7 @@ export function syncFolder(folder: string): void {
 /** A folder of this age is on disk: file systems write new data at least every half minute. */
 const settledAfterMs = 60_000;
 
-/**
- * Syncs the folders from `folder` up to the parent of `top`, which already existed. Stops at a folder that is old enough to be on
- * disk.
- */
+/** Syncs the folders from `folder` up to the parent of `top`. Stops at a folder that is surely on disk. */
 export function syncFoldersUpTo(folder: string, top: string): void {
   for (let path = folder; ; path = dirname(path)) {
     syncFolder(path);
@@ -30,7 +27,7 @@ export function syncFoldersUpTo(folder: string, top: string): void {
   }
 }
 
-/** Not every file system records when a folder was created; such a folder counts as new. */
+/** Returns whether a folder existed for a while. Without a creation time it counts as new. */
 function isSettled(folder: string): boolean {
   const { birthtimeMs } = statSync(folder);
   return birthtimeMs > 0 && birthtimeMs < Date.now() - settledAfterMs;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import { inheritHooks } from "./hook-trust.ts";
-import { realOf, replaceFile } from "./json-file.ts";
+import { realPathOrSame, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
 const markerName = ".workspace-trusted";
@@ -30,7 +30,7 @@ export function stopUsingSandbox(configDir: string, workspace: string): boolean 
 }
 
 function isMarked(configDir: string, workspace: string, name: string): boolean {
-  const real = realOf(workspace);
+  const real = realPathOrSame(workspace);
   try {
     const marker: unknown = JSON.parse(readFileSync(markerOf(configDir, real, name), "utf8"));
     // The folder's name is ambiguous (/a/b and /a-b share it), the recorded path is not.
@@ -71,20 +71,20 @@ export function trust(configDir: string, workspace: string): void {
 }
 
 function mark(configDir: string, workspace: string, name: string): void {
-  const real = realOf(workspace);
+  const real = realPathOrSame(workspace);
   if (isMarked(configDir, real, name)) return;
   const marker = { trustedAt: new Date().toISOString(), workspacePath: real };
   replaceFile(markerOf(configDir, real, name), `${JSON.stringify(marker, null, 2)}\n`);
 }
 
-/** Also removes the sandbox marker. Returns false if the workspace was not trusted. */
+/** Revokes the trust in a workspace, and removes its sandbox marker. Returns false if it was not trusted. */
 export function revokeTrust(configDir: string, workspace: string): boolean {
   removeMarker(configDir, workspace, sandboxMarker);
   return removeMarker(configDir, workspace, markerName);
 }
 
 function removeMarker(configDir: string, workspace: string, name: string): boolean {
-  const real = realOf(workspace);
+  const real = realPathOrSame(workspace);
   if (!isMarked(configDir, real, name)) return false;
   rmSync(markerOf(configDir, real, name), { force: true });
   return true;
@@ -92,13 +92,17 @@ function removeMarker(configDir: string, workspace: string, name: string): boole
 
 /** Returns whether a folder is not a project but contains all of them. */
 export function isWide(workspace: string, home: string): boolean {
-  return workspace === dirname(workspace) || workspace === realOf(home) || workspace === dirname(realOf(home));
+  return (
+    workspace === dirname(workspace) ||
+    workspace === realPathOrSame(home) ||
+    workspace === dirname(realPathOrSame(home))
+  );
 }
 
 /** Trusts a copy of a trusted workspace, and approves its hooks as far as they are the same. */
 export function inheritTrust(configDir: string, from: string, to: string): void {
   trust(configDir, to);
-  inheritHooks({ configDir, workspace: realOf(from) }, realOf(to));
+  inheritHooks({ configDir, workspace: realPathOrSame(from) }, realPathOrSame(to));
 }
 
 function markerOf(configDir: string, workspace: string, name: string): string {

@@ -11,7 +11,7 @@ import type { AppAction } from "./keymap.ts";
 import { blanks, type Painted, wrap } from "./painted.ts";
 import { showChanges } from "./review.ts";
 
-/** A second press counts only within this time. */
+/** Within how many milliseconds a second press of the same key counts as confirmation. */
 export const twiceMs = 1500;
 const pressed = new WeakMap<App, { action: AppAction; at: number }>();
 
@@ -23,7 +23,7 @@ export function performAction(app: App, action: AppAction, { isHinted }: { isHin
   const last = pressed.get(app);
   const isSecond = isHinted && last?.action === action && Date.now() - last.at < twiceMs;
   const hint = actions[action](app, isSecond);
-  // Only a press that returned a hint counts as the first of two.
+  // Only a press that showed a hint counts as the first of two presses.
   if (hint === undefined) pressed.delete(app);
   else pressed.set(app, { action, at: Date.now() });
   return hint;
@@ -39,7 +39,7 @@ function inBackground(work: (app: App) => Promise<unknown>): Action {
   };
 }
 
-function placeOf({ env, conversation }: App): { env: NodeJS.ProcessEnv; cwd: string } {
+function editorPlace({ env, conversation }: App): { env: NodeJS.ProcessEnv; cwd: string } {
   return { env, cwd: conversation.request.workspace };
 }
 
@@ -120,7 +120,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
       ],
       from: "end",
       async copy(text) {
-        const copied = await copyText(text, placeOf(app));
+        const copied = await copyText(text, editorPlace(app));
         if (copied.type === "copied") return "copied";
         return app.copyByTerminal(text) ? "copied, if your terminal lets programs copy" : copied.message;
       },
@@ -137,12 +137,12 @@ const actions: Readonly<Record<AppAction, Action>> = {
     return undefined;
   },
   externalEditor: inBackground(async (app) => {
-    const edited = await app.lend(() => editExternally(app.editor.text(), placeOf(app)));
+    const edited = await app.lend(() => editExternally(app.editor.text(), editorPlace(app)));
     if (edited.type === "edited") app.editor.setEdited(edited.text);
     else app.complain(edited.message);
   }),
   pasteImage: inBackground(async (app) => {
-    const found = await readClipboardImage(placeOf(app));
+    const found = await readClipboardImage(editorPlace(app));
     if (found.type === "image") app.editor.insertImage(found.image);
     else app.say(found.message);
     app.redraw();

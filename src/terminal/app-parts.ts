@@ -22,7 +22,7 @@ export type AppParts = {
   }): Transcript;
   toggles: Toggles;
   branch(): string | undefined;
-  /** The raw `statusLine` value from cli-config.json. */
+  /** The value of `statusLine` in cli-config.json, not validated yet. */
   statusLine: unknown;
   attention: Attention;
 };

@@ -140,7 +140,7 @@ export class App implements Desk {
       await this.conversation.open(request);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      // The user declined to trust the folder, so there is nothing to report.
+      // Print nothing if the user has just refused to trust the folder.
       if (error.code !== "UNTRUSTED") this.complain(error.message);
       return error;
     }
@@ -152,7 +152,7 @@ export class App implements Desk {
     return undefined;
   }
 
-  /** True while a panel or a pager receives the keys. */
+  /** Whether a panel or a pager receives the keys instead of the editor. */
   get isElsewhere(): boolean {
     return this.#handover.isReading || this.#panels.front !== undefined;
   }
@@ -281,7 +281,7 @@ export class App implements Desk {
     clearTimeout(this.#hintEnds);
     if (this.#hint === "") return;
     this.#hintEnds = setTimeout(() => {
-      this.#hint = ""; // a second press counts no more
+      this.#hint = ""; // another key was pressed, so a second press no longer confirms
       this.redraw();
     }, twiceMs).unref();
   }
@@ -334,7 +334,7 @@ export class App implements Desk {
     return this.#stopLive !== undefined;
   }
 
-  /** Commits the rest of the old transcript to the scrollback before starting a new one. */
+  /** Writes the rest of the old transcript to the scrollback and starts a new one. */
   #beginTranscript(): void {
     this.#parts.screen.commit(this.#transcript.takeCommitted(this.size.columns));
     this.#transcript = this.transcriptOf({ isExpanded: false, isLive: true });
@@ -344,13 +344,13 @@ export class App implements Desk {
     if (how !== "quietly") this.#beginTranscript();
     const { request: before, info } = this.conversation;
     if (!(await this.#open(request, how))) return true;
-    // The new run could not be opened: reopen the previous one.
+    // If the new run cannot be opened, open the previous one again.
     await this.#open({ ...before, chat: { type: "resume", id: info.chatId ?? "-1" } }, how);
     return false;
   }
 
   async reprint(): Promise<void> {
-    this.#transcript = this.transcriptOf({ isExpanded: false, isLive: true }); // the history has what the old one did not show yet
+    this.#transcript = this.transcriptOf({ isExpanded: false, isLive: true });
     await this.#showHistory("all");
     this.redraw();
   }
@@ -388,7 +388,7 @@ export class App implements Desk {
     const { turn, request, attachment } = this.conversation;
     this.#background.end();
     await this.conversation.close();
-    if (turn > 0) await this.#transcript.load(); // show what is still waiting to be rendered
+    if (turn > 0) await this.#transcript.load(); // show blocks that are still waiting to be rendered
     const { screen } = this.#parts;
     screen.commit(this.#transcript.takeCommitted(this.size.columns));
     if (!attachment && chatId !== undefined && turn > 0 && !request.ephemeral)

@@ -10,10 +10,10 @@ const words: Readonly<Record<Attending, string>> = {
   done: " · done",
 };
 
-/** After a turn longer than this, the user is assumed to look elsewhere. */
+/** After a turn of more than this many milliseconds, the user is assumed to be looking elsewhere. */
 const longTurnMs = 10_000;
 
-/** Terminals that support desktop notifications; the others ring the bell. */
+/** Matches terminals that support desktop notifications. Others ring the bell. */
 const showsNotifications = /^(iTerm\.app|WezTerm|ghostty)$/;
 
 export type AttentionOptions = {
@@ -21,7 +21,7 @@ export type AttentionOptions = {
   write(text: string): void;
   env: NodeJS.ProcessEnv;
   program: string;
-  /** The `notifications` setting. */
+  /** Whether the `notifications` setting is on. */
   notifies: boolean;
   hasTitle(): boolean;
 };
@@ -53,7 +53,7 @@ export class Attention {
     this.show(this.#state);
   }
 
-  /** Called when the user is back at the terminal. */
+  /** Call this when the user has returned to the terminal. */
   seen(): void {
     if (this.#state === "done") this.show("idle");
   }

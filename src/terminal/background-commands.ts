@@ -34,7 +34,7 @@ export class BackgroundCommands {
     this.#running = listed.filter(({ status }) => status === "running");
     for (const { taskId } of before) {
       const now = listed.find((each) => each.taskId === taskId);
-      if (now && now.status !== "running") this.#desk.say(endOf(now));
+      if (now && now.status !== "running") this.#desk.say(describeEnd(now));
     }
     if (before.length !== this.#running.length) this.#desk.redraw();
     clearTimeout(this.#timer);
@@ -55,7 +55,7 @@ export class BackgroundCommands {
   }
 }
 
-function endOf({ taskId, command, status, exitCode }: BackgroundCommand): string {
+function describeEnd({ taskId, command, status, exitCode }: BackgroundCommand): string {
   const how =
     status === "killed" ? "was stopped" : exitCode === null ? "was ended by a signal" : `ended: exit ${exitCode}`;
   return `In the background, ${oneLine(command, 60)} (${taskId}) ${how}. /tasks shows its output.`;

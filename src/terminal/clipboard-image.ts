@@ -40,7 +40,7 @@ const readers: readonly Reader[] = [
     decode: (output) => Buffer.from(/PNGf([0-9A-F]+)/i.exec(output.toString("latin1"))?.[1] ?? "", "hex"),
   },
   {
-    program: "powershell.exe", // also works in WSL
+    program: "powershell.exe", // this also works in WSL
     read: () => [
       "-NoProfile",
       "-NonInteractive",

@@ -33,7 +33,7 @@ export async function copyText(text: string, { env, cwd }: { env: Environment; c
   };
 }
 
-/** The longest text that terminals accept. */
+/** The maximum number of bytes that terminals accept for the clipboard. */
 const maxBytes = 74_994;
 
 /**

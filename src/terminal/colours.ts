@@ -93,7 +93,7 @@ const ofTheTerminal: Shades = {
   type: "36",
 };
 
-/** High contrast: nothing is dim, and what matters is bold or reversed. */
+/** The high-contrast theme: no dim text; important text is bold or reversed. */
 const contrast: Shades = {
   ...ofTheTerminal,
   soft: "",
@@ -118,7 +118,7 @@ const withoutColour: Shades = {
 
 const attributes = { plain: "", bold: "1", italic: "3", underline: "4", struck: "9", reverse: "7" };
 
-/** `auto` follows the background of the terminal. */
+/** The colour theme; `auto` chooses it by the terminal's background. */
 export type Theme = "auto" | "dark" | "light" | "contrast";
 
 export function themeOf(setting: unknown): Theme {

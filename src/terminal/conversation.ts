@@ -18,17 +18,17 @@ import type { Attachment } from "./start.ts";
 /** A message typed during a turn that the model has not received yet. */
 type Queued = { text: string; sent: Sent };
 
-/** Facts shown in the footer, the title and the status line. */
+/** Information for the footer, the window title and the status line. */
 export type ConversationInfo = {
   chatId?: string;
   model: string;
   mode: PermissionMode;
   context?: ContextUse;
-  /** Tokens used by the finished turns. */
+  /** The number of tokens that the finished turns have used. */
   tokens: { input: number; output: number };
 };
 
-/** One edit of a turn, as reported by the run. */
+/** One edit that the run reported, with its turn. */
 export type Change = { turn: number; path: string; diff: string; added: number; removed: number };
 
 type Listeners = {
@@ -40,17 +40,17 @@ type Listeners = {
 export class Conversation {
   readonly #host: RunHost;
   readonly #listeners: Listeners;
-  /** Set until another run replaces the attached one. */
+  /** The run this terminal is attached to, until another run replaces it. */
   #attachment: Attachment | undefined;
-  /** True while an attached run is in a turn, which another client may have started. */
+  /** Whether the attached run is in a turn, which another client may have started. */
   #isInTurn = false;
   #run: LiveRun | undefined;
   #followed: Promise<void> | undefined;
   #request: RunRequest;
   #sent: Queued[] = [];
-  /** Prompts submitted before a run was open. */
+  /** Prompts that the user sent before the run was open. */
   #early: Prompt[] = [];
-  /** The ids of running shell calls, newest last. */
+  /** The ids of shell calls that are running, the newest last. */
   readonly #shells = new Set<string>();
   #firstNumber: number | undefined;
   #lastNumber = 0;
@@ -62,7 +62,7 @@ export class Conversation {
   lastRequestId = "";
   /** The skill added to every prompt, until another mode is chosen. */
   skill: string | undefined;
-  /** Commands and skills of the project and the user, beside the built-in commands. */
+  /** Commands and skills of the project and the user, in addition to the built-in commands. */
   names: readonly CallableName[] = [];
   exitCode = 0;
 
@@ -103,7 +103,7 @@ export class Conversation {
     return this.#sent.filter(({ sent }) => sent.state === "waiting");
   }
 
-  /** Yields everything recorded of the chat so far; with `before`, only what earlier runs recorded. */
+  /** Yields all recorded events of the chat; with `before`, only those of earlier runs. */
   async *history(part: "all" | "before" = "all"): AsyncGenerator<Recorded> {
     this.#forget();
     const end = part === "all" ? this.#lastNumber : (this.#firstNumber ?? 1) - 1;
@@ -133,7 +133,7 @@ export class Conversation {
     this.#followed = this.#follow(run);
     // Listing names makes hooks and servers ask their questions before the first prompt; errors are reported by the first turn.
     const named = this.refreshNames();
-    if (!this.#attachment) await named; // the host of an attached run may be busy
+    if (!this.#attachment) await named; // do not wait for the host of an attached run, which may be busy
     for (const prompt of this.#early.splice(0)) this.submit(prompt);
     void this.refresh();
   }
@@ -171,7 +171,7 @@ export class Conversation {
     return last && (await last.sent.withdraw()) ? last.text : undefined;
   }
 
-  /** Takes back all queued messages and returns them in order. */
+  /** Withdraws all queued messages and returns them in order. */
   async takeBackAll(): Promise<string[]> {
     const texts: string[] = [];
     for (const { text, sent } of this.#waiting()) if (await sent.withdraw()) texts.push(text);
@@ -187,7 +187,7 @@ export class Conversation {
     await Promise.all(this.#sent.map(({ sent }) => sent.ending));
   }
 
-  /** Moves the running shell command to the background. Returns false if there is none. */
+  /** Moves the running shell command to the background. Returns false if no command is running. */
   async background(): Promise<boolean> {
     const last = [...this.#shells].at(-1);
     return last !== undefined && (await this.#run?.background(last)) === true;
@@ -214,7 +214,7 @@ export class Conversation {
     this.#listeners.changed();
   }
 
-  /** Updates how full the context window is. Keeps the old value if the run cannot tell. */
+  /** Updates how full the context window is. Keeps the previous value if the run does not know. */
   async refresh(): Promise<void> {
     const run = this.#run;
     const context = await run?.context().catch(() => undefined);
@@ -230,7 +230,7 @@ export class Conversation {
     if (names && run === this.#run) this.names = names;
   }
 
-  /** Resets what is known about past turns, before the history is read again. */
+  /** Clears what is known about past turns, before the history is read again. */
   #forget(): void {
     this.turn = 0;
     this.changes.length = 0;
@@ -291,7 +291,7 @@ export class Conversation {
     }
   }
 
-  /** Updates what is known about past turns from an event, live or replayed. */
+  /** Records an event of a turn, whether it is live or replayed from the history. */
   #rememberTurn(event: AgentEvent): void {
     switch (event.type) {
       case "user":

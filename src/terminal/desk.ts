@@ -10,7 +10,7 @@ import type { StatusLine } from "./status-line.ts";
 import type { Rendering } from "./transcript/rendering.ts";
 import type { Size } from "./view.ts";
 
-/** The exit code and output of a command-line command. */
+/** The exit code and output of a command of the command line. */
 export type CommandEnd = { code: number; text: string };
 
 export interface Desk {
@@ -19,7 +19,7 @@ export interface Desk {
   readonly size: Size;
   /** Renders Markdown, code and diffs; undefined until loaded. */
   readonly rendering: Rendering | undefined;
-  /** The name that the program was called by. */
+  /** The name by which the program was called. */
   readonly program: string;
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
@@ -31,10 +31,10 @@ export interface Desk {
   say(text: string): void;
   /** Writes text unchanged, such as the output of a command. */
   show(text: string): void;
-  /** Writes an error message with its sign. */
+  /** Writes an error message with an error sign. */
   complain(text: string): void;
   commit(lines: readonly Painted[]): void;
-  /** Opens a panel in place of the editor until it closes. */
+  /** Shows a panel in place of the editor until it is closed. */
   open<Result>(opened: OpenedPanel<Result>): Promise<Result | undefined>;
   choose<Value>(options: ListOptions<Value>): Promise<Value | undefined>;
   /** Opens a pager on the alternate screen; resolves when the user leaves it. */
@@ -43,7 +43,7 @@ export interface Desk {
   command(words: readonly string[], input?: string): Promise<CommandEnd>;
   /** Runs a command-line command that asks questions on the terminal. */
   interactive(words: readonly string[]): Promise<number>;
-  /** Lends the terminal to another program. */
+  /** Lets another program use the terminal until `work` has ended. */
   lend<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Sends a prompt as if the user had typed it. */
   submit(text: string): void;
@@ -54,7 +54,7 @@ export interface Desk {
   setLive(lines: ((columns: number) => readonly Painted[]) | undefined, stop?: () => void): void;
   /** The rows below the editor printed by the user's status line command. */
   readonly status: StatusLine;
-  /** Writes typed text to the scrollback. */
+  /** Writes the text of a typed command to the scrollback. */
   echo(text: string): void;
   /** Puts text into the editor. */
   write(text: string): void;
@@ -71,5 +71,5 @@ export interface Desk {
   leave(): void;
 }
 
-/** Screen settings that a command can toggle. */
+/** Settings of the screen that a command can toggle. */
 export type Toggles = { vim: boolean; thinking: boolean; lineNumbers: boolean; statusIndicators: boolean };

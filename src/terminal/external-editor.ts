@@ -11,14 +11,14 @@ export type ExternalEdit = { type: "edited"; text: string } | { type: "failed"; 
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Editors tried when none is configured. */
+/** Editors to try if the user has configured none. */
 const usual = process.platform === "win32" ? ["notepad.exe"] : ["nano", "vi"];
 
 type Place = { env: Environment; cwd: string };
 
 /** Opens a text in the editor. If the editor fails, the text stays unchanged and the message says why. */
 export async function editExternally(text: string, place: Place): Promise<ExternalEdit> {
-  const folder = mkdtempSync(join(tmpdir(), "message-")); // readable by its owner only
+  const folder = mkdtempSync(join(tmpdir(), "message-")); // mkdtemp creates a folder that only its owner can read
   const file = join(folder, "message.md");
   try {
     writeFileSync(file, text === "" ? "" : `${text}\n`, { mode: 0o600 });
@@ -49,7 +49,7 @@ export async function openInEditor(file: string, { env, cwd }: Place): Promise<s
     cwd,
     env: { ...env },
     inheritStreams: true,
-    plain: true, // the editor needs the terminal's foreground process group, which is this one
+    plain: true, // the editor must be in the terminal's foreground process group, which is ours
     leftovers: "ignore",
   }).ended;
   if (failure) return `${editor} could not be started: ${failure.message}`;

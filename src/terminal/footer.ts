@@ -8,23 +8,23 @@ export type FooterParts = {
   /** The mode: agent, plan, ask or run everything; vim adds its own. */
   mode: string;
   model: string;
-  /** The used share of the context window, from 0 to 1. */
+  /** The share of the context window in use, from 0 to 1. */
   contextUsed?: number | undefined;
   costUsd?: number | undefined;
   branch?: string | undefined;
-  /** The number of commands running in the background. */
+  /** The number of commands that run in the background. */
   background?: number | undefined;
-  /** What a key does now: "esc interrupts". */
+  /** A hint about a key, such as "esc interrupts". */
   hint?: string | undefined;
   /** Shown at the right edge: "? keys", or the output of the status line command. */
   right?: string | undefined;
-  /** True while the right part says how to answer a question: other parts make room for it. */
+  /** Whether the right part explains how to answer a question, so that other parts make room for it. */
   isAsking?: boolean;
-  /** True to put the right part directly behind the others. */
+  /** Whether the right part directly follows the others. */
   isCompact?: boolean;
 };
 
-/** The context share from which it is coloured as a warning. */
+/** The share of the context window from which it is shown as a warning. */
 const tight = 0.8;
 
 export function footerLine(parts: FooterParts, palette: Palette, columns: number): Painted {

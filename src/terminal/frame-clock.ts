@@ -1,9 +1,9 @@
 // Schedules frames: soon after a change, never faster than the eye can follow, and not at all while idle.
 
-/** The minimum time between two frames. */
+/** The minimum time between two frames, in milliseconds. */
 const frameMs = 16;
 const tickMs = 200;
-/** After a key, nothing else is animated for this time, since input methods would lose their composition. */
+/** For how many milliseconds nothing is animated after a key, since a redraw would disturb input methods. */
 const quietMs = 250;
 
 export class FrameClock {
@@ -25,7 +25,7 @@ export class FrameClock {
     this.#keyAt = Date.now();
   }
 
-  /** Schedules a frame; several requests share one frame. */
+  /** Schedules a frame. Several requests before it share the same frame. */
   request(): void {
     if (this.#next) return;
     const wait = this.#drawnAt + frameMs - Date.now();
@@ -38,7 +38,7 @@ export class FrameClock {
     this.#draw();
   }
 
-  /** While a turn runs, redraws regularly for its spinner and its seconds. */
+  /** Redraws at intervals while a turn runs, for the spinner and the elapsed seconds. */
   animate(isRunning: boolean): void {
     if (!isRunning) {
       clearInterval(this.#ticker);

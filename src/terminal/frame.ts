@@ -12,10 +12,10 @@ import { layoutWidth, type Size, type View } from "./view.ts";
 
 type SessionParts = {
   editor: Editor;
-  /** The panel that receives the keys. */
+  /** The panel that receives the keys, if one is open. */
   front: Panel | undefined;
   live(rows: number): readonly Painted[];
-  /** Shown in place of the footer. */
+  /** A hint that is shown in place of the footer. */
   hint: string;
   branch: string | undefined;
   background: number;
@@ -23,7 +23,7 @@ type SessionParts = {
   rowsAbove: number;
 };
 
-/** More rows than the rule, the footer and the editor's hint wrap to in any usual window. */
+/** An upper limit for the rows that the rule, the footer and the hint wrap to in a narrow window. */
 const mostWrapped = 8;
 
 /** Renders everything below the scrollback. */
@@ -48,7 +48,7 @@ export function sessionView(desk: Desk, parts: SessionParts): View {
 
 type FrameParts = {
   below: { view(size: Size): View };
-  /** Returns at most `rows` lines. */
+  /** Returns the lines of the live region, at most `rows`. */
   live(rows: number): readonly Painted[];
   queue: readonly { text: string }[];
   footer: readonly Painted[];

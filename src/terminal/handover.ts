@@ -12,7 +12,7 @@ export type HandoverOptions = {
   screen: Screen;
   output: ScreenOutput;
   palette: Palette;
-  /** Draws immediately, so that earlier messages stand above. */
+  /** Draws a frame immediately, so that earlier messages are above. */
   drawNow(): void;
   /** Called when the terminal is back; a new live region begins at the cursor. */
   returned(): void;
@@ -30,7 +30,7 @@ export class Handover {
     this.#reader = new Reader(options);
   }
 
-  /** True while another program has the terminal: no keys are read and nothing is drawn. */
+  /** Whether another program is using the terminal, so that no keys are read and nothing is drawn. */
   get isLent(): boolean {
     return this.#isLent;
   }
@@ -81,7 +81,7 @@ export class Handover {
     returned();
   }
 
-  /** Passes a key to the open pager. */
+  /** Passes a key to the pager that is open. */
   press(key: Key): void {
     this.#reader.press(key);
   }

@@ -22,7 +22,7 @@ import { marksPastes, openTty } from "./tty.ts";
 /** Input this early was typed before raw mode, where Enter is sent as a line feed. */
 const typedAheadMs = 50;
 
-/** Returns the exit code of the program. */
+/** Runs the interactive terminal. Returns the program's exit code. */
 export async function runTerminal(start: TerminalStart): Promise<number> {
   keepHeapSmall();
   const { request, host, input, output } = start;
@@ -109,7 +109,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   const onResize = () => app.resized(tty.size);
   tty.enter();
   app.paint();
-  // Shades are used only if the background colour is known.
+  // Ask for the background colour, since shades are only used if it is known.
   if (depth === 24 && dark === undefined) tty.askBackground();
   input.on("data", onData).on("end", onEnd).on("error", onEnd).resume();
   output.on("resize", onResize);

@@ -3,7 +3,7 @@
 import { decodePrintableKey, parseKey } from "@earendil-works/pi-tui/dist/keys.js";
 import type { Key } from "./key.ts";
 
-/** Keys that legacy terminals cannot tell apart are treated as one key everywhere. */
+/** Keys that older terminals cannot tell apart are treated as the same key in all terminals. */
 const sameAs: Record<string, string> = {
   "ctrl+[": "escape",
   "ctrl+m": "enter",
@@ -65,7 +65,7 @@ export function sequenceKey(sequence: string): Key | undefined {
   return { type: "key", name: sameAs[ordered] ?? ordered };
 }
 
-/** Home and End have two numbers each; the tables have only one of them, so map the other to it. */
+/** Returns the usual number of a key: Home and End have two numbers each, but the tables contain only one. */
 function usualNumber(sequence: string): string {
   return sequence.replace(
     /^\x1b\[([14])((?:;[\d:]+)?~)$/,

@@ -12,9 +12,9 @@ export interface Keyboard {
 export type KeyboardOptions = {
   /** Called with sequences the terminal sends by itself: focus, and answers to queries (colours, attributes, cursor). Never text. */
   onAnswer?(sequence: string): void;
-  /** True if the terminal marks pastes: see `marksPastes`. */
+  /** Whether the terminal marks pasted text; see `marksPastes`. */
   hasMarks?: boolean;
-  /** How long an ESC waits for the rest of a sequence before it counts as the Escape key. */
+  /** How many milliseconds to wait after ESC for the rest of a sequence, before it counts as the Escape key. */
   escapeMs?: number;
 };
 
@@ -22,7 +22,7 @@ const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
 /** An incomplete sequence is dropped after this time, so that half an answer is not typed as text. */
 const brokenMs = 500;
-/** The longest answer that is kept. The rest of a longer one is read and dropped. */
+/** The maximum length of an answer from the terminal; the rest is dropped. */
 const longestAnswer = 4096;
 
 /**
@@ -35,8 +35,8 @@ export function createKeyboard(
   { onAnswer, hasMarks = true, escapeMs = 50 }: KeyboardOptions = {},
 ): Keyboard {
   const decoder = new StringDecoder("utf8");
-  let pending = ""; // an incomplete sequence
-  let isSwallowing = false; // inside an answer that is too long to keep
+  let pending = ""; // the beginning of an incomplete sequence
+  let isSwallowing = false; // whether an answer is being read that is too long to keep
   let paste: PasteParts | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -70,7 +70,7 @@ export function createKeyboard(
     if (isSwallowing) {
       const end = answerEnd(text, 0);
       if (end === -1) {
-        if (text.endsWith("\x1b")) pending = "\x1b"; // may be the first half of the terminator
+        if (text.endsWith("\x1b")) pending = "\x1b"; // this may be the first half of the terminator
         return "";
       }
       isSwallowing = false;
@@ -196,7 +196,7 @@ function* charactersOf(run: string): Iterable<string> {
 function sequenceEnd(text: string, at: number): number {
   const kind = text[at + 1];
   if (kind === undefined) return -1;
-  if (kind === "\x1b") return at + 1; // Escape, followed by another key
+  if (kind === "\x1b") return at + 1; // this is Escape, followed by another key
   const third = text[at + 2];
   if (kind === "[") return controlSequenceEnd(text, at + 2);
   if (kind === "O") return third === undefined ? -1 : /[ -~]/.test(third) ? at + 3 : at + 2;
@@ -208,12 +208,14 @@ function sequenceEnd(text: string, at: number): number {
 }
 
 function controlSequenceEnd(text: string, from: number): number {
-  if (text[from] === "M") return text.length >= from + 4 ? from + 4 : -1; // legacy mouse report: three bytes follow
-  if (text[from] === "[") return text.length > from + 1 ? from + 2 : -1; // function keys of the Linux console
+  // in a legacy mouse report, three bytes follow
+  if (text[from] === "M") return text.length >= from + 4 ? from + 4 : -1;
+  // in the Linux console, function keys begin like this
+  if (text[from] === "[") return text.length > from + 1 ? from + 2 : -1;
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code >= 0x40 && code <= 0x7e) return at + 1;
-    if (code < 0x20 || code > 0x7e) return at; // cut off: the rest is something else
+    if (code < 0x20 || code > 0x7e) return at; // the sequence was cut off; what follows is something else
   }
   return -1;
 }
@@ -226,7 +228,10 @@ function answerEnd(text: string, from: number): number {
   return -1;
 }
 
-/** True for sequences that are not keys: strings, private parameters (attributes, modes, mouse), reports of cursor, status and focus. */
+/**
+ * Returns whether a sequence is an answer of the terminal instead of a key: strings, attributes, modes, mouse, and
+ * reports of cursor, status and focus.
+ */
 function isAnswer(sequence: string): boolean {
   return /^\x1b(?:[\]P_].{2}|\[(?:[<=>?]|M.|[IO]$|[\d;]+[Rcnty]$|[\d;?]*\$y$))/s.test(sequence);
 }

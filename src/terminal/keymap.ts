@@ -2,7 +2,7 @@
 
 export type Section = "send" | "move" | "edit" | "find" | "session";
 
-/** `keys` is separated by blanks. */
+/** A row of the key table; `keys` are separated by blanks. */
 type Row = readonly [section: Section, action: string, keys: string, help: string];
 
 /** Keys of the editor. Those it has no use for at the moment are passed to the app. */

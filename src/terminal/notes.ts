@@ -13,16 +13,16 @@ export const shownAsItIs: Note = (text, { plain }, width) =>
     wrap(plain(line), width, blanks(/^ */.exec(line)![0].length)),
   );
 
-/** Renders an error message with its sign. */
+/** Renders an error message with an error sign. */
 export const complained: Note = (text, { bad }, width) =>
   linesOf(asSlashCommands(text)).flatMap((line, index) =>
     wrap(bad(`${index === 0 ? "✗ " : "  "}${line}`), width, blanks(2)),
   );
 
-/** Renders the first line of a typed command. */
+/** Renders the first line of a command that the user typed. */
 export const echoed: Note = (text, { soft }, width) => wrap(soft(`› ${linesOf(text)[0]}`), width, blanks(2));
 
-/** Names slash commands in place of command-line commands, since the user has no shell at hand. */
+/** Replaces command-line commands in a message by slash commands, since the user is not in a shell. */
 export function asSlashCommands(message: string): string {
   const shell = new RegExp(
     `(['"]?)(?:${programName()}|courser) (login|logout|model|mcp login)s?\\b((?: [\\w-]+)*?)\\1`,

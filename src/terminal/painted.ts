@@ -17,9 +17,9 @@ export type Paint = (text: string) => Painted;
 export type Colour = keyof ReturnType<typeof colourCodes>;
 
 export type Palette = Record<Colour, Paint> & {
-  /** Keeps the colours of a command's output and escapes all other control sequences. */
+  /** Keeps the colours in a command's output and escapes all other control sequences. */
   withColours: Paint;
-  /** Combines colours: `palette.both("bold", "accent")`. */
+  /** Combines several colours: `palette.both("bold", "accent")`. */
   both(...colours: readonly Colour[]): Paint;
   /** Called when the terminal has reported its background; later text uses matching colours. */
   setDark(dark: boolean): void;
@@ -63,7 +63,7 @@ export function linesOf(text: string): string[] {
   return text.replace(/\r\n?/g, "\n").split("\n");
 }
 
-/** Like `linesOf`, without the empty line after a final line break. */
+/** Splits text into lines, like `linesOf`, but without the empty line after a final line break. */
 export function wholeLines(text: string): string[] {
   return linesOf(text.replace(/\r?\n$/, ""));
 }
@@ -78,7 +78,7 @@ export function blanks(width: number): Painted {
 
 const tabWidth = 4;
 
-/** Escapes text as one line, with tabs expanded. */
+/** Escapes a text to fit on one line, and expands its tabs. */
 function lineText(text: string): string {
   const visibleText = visible(text);
   return /[\t\n]/.test(visibleText) ? expandTabs(visibleText.replaceAll("\n", "\\u000a"), tabWidth) : visibleText;
@@ -93,7 +93,7 @@ function expandTabs(text: string, every: number): string {
 
 const colourSequence = /\x1b\[([0-9;:]*)m/;
 
-/** Output of commands assumes tab stops every eight columns. */
+/** Paints a line of command output, which assumes tab stops every eight columns. */
 function colouredLine(text: string, { keep }: { keep: boolean }): Painted {
   if (!text.includes("\x1b")) return expandTabs(visible(text).replaceAll("\n", "\\u000a"), 8) as Painted;
   let line = "";
@@ -132,7 +132,7 @@ function shownColours(codes: string): string | undefined {
 }
 
 /** Splits a line into colour codes and the text between them. */
-function* piecesOf(line: Painted): Generator<{ code: string } | { text: string }> {
+function* splitAtCodes(line: Painted): Generator<{ code: string } | { text: string }> {
   for (const [index, part] of line.split(/(\x1b\[[0-9;:]*m)/).entries()) {
     if (part !== "") yield index % 2 === 1 ? { code: part } : { text: part };
   }
@@ -142,7 +142,7 @@ export function widthOf(line: Painted): number {
   return textWidth(line.includes("\x1b") ? line.replace(/\x1b\[[0-9;:]*m/g, "") : line);
 }
 
-/** Returns the text without its colours. */
+/** Returns the text of a painted line without its colours. */
 export function plainText(line: Painted): string {
   return line.replace(/\x1b\[[0-9;:]*m/g, "");
 }
@@ -154,7 +154,7 @@ export function cut(line: Painted, width: number): Painted {
   let kept = "";
   let room = width - 1;
   let isColoured = false;
-  for (const piece of piecesOf(line)) {
+  for (const piece of splitAtCodes(line)) {
     if ("code" in piece) {
       kept += piece.code;
       isColoured = !/\x1b\[0?m/.test(piece.code);
@@ -170,7 +170,7 @@ export function cut(line: Painted, width: number): Painted {
   return kept as Painted;
 }
 
-/** Cuts untrusted text in its middle, before it is painted. */
+/** Shortens untrusted text in the middle, before it is painted. */
 export function cutMiddle(text: string, width: number): string {
   return cutTextMiddle(lineText(text), width);
 }
@@ -215,7 +215,7 @@ export function wrap(
     used = indentWidth;
     isEmpty = true;
   };
-  for (const piece of wordsOf(line)) {
+  for (const piece of splitIntoWords(line)) {
     if ("code" in piece) {
       colours = /^\x1b\[0?m$/.test(piece.code) ? "" : colours + piece.code;
       current += piece.code;
@@ -224,7 +224,7 @@ export function wrap(
     const { text, width: wide } = piece;
     const isBlank = text.trim() === "";
     if (used + wide <= most) {
-      if (isBlank && isEmpty && lines.length > 0) continue; // skip the blank at the break
+      if (isBlank && isEmpty && lines.length > 0) continue; // skip the blank at which the line is broken
       current += text;
       used += wide;
       isEmpty = false;
@@ -250,13 +250,13 @@ export function wrap(
   return lines;
 }
 
-/** Keeps a wide character together with punctuation that must not begin a line after it or end a line before it. Blanks are separate. */
+/** Splits a line where it may be broken: not between a wide character and its punctuation. */
 const breaks =
   /( +|[\u3008\u300a\u300c\u300e\u3010\u3014\uff08\uff3b\uff5b]*[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60][\u3001\u3002\u3005\u3009\u300b\u300d\u300f\u3011\u3015\u30fb\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3d\uff5d\u2026]*)/u;
 
 /** Splits a line into words and blanks. A word that changes colour may be broken there. */
-function* wordsOf(line: Painted): Generator<{ code: string } | { text: string; width: number }> {
-  for (const piece of piecesOf(line)) {
+function* splitIntoWords(line: Painted): Generator<{ code: string } | { text: string; width: number }> {
+  for (const piece of splitAtCodes(line)) {
     if ("code" in piece) yield piece;
     else for (const part of piece.text.split(breaks)) if (part !== "") yield { text: part, width: textWidth(part) };
   }

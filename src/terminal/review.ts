@@ -8,7 +8,7 @@ import { diffLines } from "./transcript/diff-lines.ts";
 
 type Part = { label: string; changes: readonly Change[] };
 
-/** How the user left a page. */
+/** What the user did to leave a page. */
 type Left = "back" | "next" | "previous" | "follow" | "edit";
 
 export async function showChanges(app: App): Promise<void> {
@@ -25,7 +25,7 @@ export async function showChanges(app: App): Promise<void> {
   const choose = (selected: number) =>
     app.choose<number>({
       title: "Changes",
-      items: parts.map((part, value) => ({ value, label: part.label, note: countsOf(part.changes) })),
+      items: parts.map((part, value) => ({ value, label: part.label, note: countChangedLines(part.changes) })),
       selected,
     });
   let at = await choose(0);
@@ -50,7 +50,7 @@ async function readPart(app: App, { label, changes }: Part, displayPath: (path: 
   });
   const { palette, rendering } = app;
   await app.read({
-    title: `${label}  ${countsOf(changes)}`,
+    title: `${label}  ${countChangedLines(changes)}`,
     views: [
       {
         key: "",
@@ -73,7 +73,7 @@ async function readPart(app: App, { label, changes }: Part, displayPath: (path: 
   return left;
 }
 
-function countsOf(changes: readonly Change[]): string {
+function countChangedLines(changes: readonly Change[]): string {
   const sum = (key: "added" | "removed") => changes.reduce((total, each) => total + each[key], 0);
   return `+${sum("added")} −${sum("removed")}`;
 }

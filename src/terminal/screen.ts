@@ -45,18 +45,21 @@ const uncertain =
 const eraseBelow = "\x1b[K\x1b[C\x1b[J\r";
 const hideCursor = "\x1b[?25l";
 const showCursor = "\x1b[?25h";
-/** Queries the cursor position; `askEnd` queries it at the right edge, followed by a status report that marks the last answer. */
-const askPlace = "\x1b[6n";
-const askEnd = "\x1b[999G\x1b[6n\x1b[5n\r";
+/** Query the cursor position, here and at the right edge, each twice: keys that look like an answer do not come in pairs. */
+const askPlace = "\x1b[6n\x1b[6n";
+const askEnd = `\x1b[999G${askPlace}\x1b[5n\r`; // the status report marks the last answer
 /** How many committed lines are kept in case some have to be written again. */
 const maxKept = 100;
 
 /**
  * `reflows` is true if the terminal rewraps long lines when it becomes narrower, as nearly all do. No frame is sent for
- * `settleMs` after a resize, since a window being dragged changes again at once. `answerMs` is how long a terminal may take to
+ * `settleMs` after a resize, and for three times as long after the next ones, since a window being dragged changes again at once
+ * and what a frame then does to lines it was not drawn for cannot be known exactly. `answerMs` is how long a terminal may take to
  * report its width. `redraw` is called when lines wait to be drawn.
  */
 export type ScreenOptions = { reflows?: boolean; settleMs?: number; answerMs?: number; redraw?: () => void };
+
+type Place = { row: number; column: number };
 
 /** A frame that moved up over the lines `over` and asked how far it came; `kept` are the committed lines above these. */
 type Query = { over: readonly Painted[]; kept: readonly Painted[] };
@@ -89,6 +92,7 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   let postponed: View | undefined;
   let isFull = false;
   let settling: NodeJS.Timeout | undefined;
+  let resizedAt = -Infinity;
   /** The queries without an answer, oldest first. */
   const queries: Query[] = [];
   /** True while committed lines wait for the answer to the last of them. */
@@ -99,7 +103,7 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   let isSilent = false;
   let hasAnswered = false;
   /** Cursor positions reported by the terminal since its last status report. */
-  let places: { row: number; column: number }[] = [];
+  let places: Place[] = [];
   let rowsAbove = 0;
   /** The sequence that starts a live region where there was none. */
   let start = "\r";
@@ -147,7 +151,10 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   /** Commits lines again that the frame of the oldest query erased by moving up too far, before all waiting lines. */
   function onStatusReport(): void {
     const query = queries.shift();
-    const reports = places;
+    const pairs = places.filter((place, index) =>
+      places.slice(0, index).some((earlier) => isSamePlace(place, earlier)),
+    );
+    const reports = pairs.length > 1 ? pairs : places;
     places = [];
     if (!query) return;
     hasAnswered = true;
@@ -260,16 +267,21 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
       isResized = true;
       size = next;
       if (settleMs === 0) return;
+      const isDragged = performance.now() - resizedAt < 10 * settleMs;
+      resizedAt = performance.now();
       clearTimeout(settling);
-      settling = setTimeout(() => {
-        settling = undefined;
-        drawPostponed();
-      }, settleMs);
+      settling = setTimeout(
+        () => {
+          settling = undefined;
+          drawPostponed();
+        },
+        isDragged ? 3 * settleMs : settleMs,
+      );
     },
     answered(sequence) {
       const [, line, column] = /^\x1b\[(\d+);(\d+)R$/.exec(sequence) ?? [];
       if (column !== undefined && queries.length > 0)
-        places = [...places.slice(-5), { row: Number(line), column: Number(column) }];
+        places = [...places.slice(-20), { row: Number(line), column: Number(column) }];
       if (sequence === "\x1b[0n") onStatusReport();
     },
     allAnswered: () => isAnswered,
@@ -309,11 +321,15 @@ function rowsOf(lines: readonly Painted[], columns: number): number {
 }
 
 /** Returns the committed lines that a frame erased which moved up from one row to another. */
-function erasedLines({ over, kept }: Query, from: number, to: { row: number; column: number }): readonly Painted[] {
+function erasedLines({ over, kept }: Query, from: number, to: Place): readonly Painted[] {
   let lost = from - to.row - rowsOf(over, to.column);
   let first = kept.length;
   for (; lost > 0 && first > 0; lost -= rowsOf([kept[first]!], to.column)) first--;
   return kept.slice(first);
+}
+
+function isSamePlace(one: Place, other: Place): boolean {
+  return one.row === other.row && one.column === other.column;
 }
 
 function mayOverflow(line: Painted, columns: number): boolean {

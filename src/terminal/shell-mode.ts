@@ -8,12 +8,12 @@ import { layoutWidth } from "./view.ts";
 
 const timeoutMs = 30_000;
 const liveLines = 8;
-/** Characters kept for the lines shown while the command runs. */
+/** How many characters of output are kept to show its last lines while a command runs. */
 const maxTail = 16_384;
-/** The maximum number of lines shown; users who want all output can redirect it to a file. */
+/** The maximum number of lines shown. All output can be redirected to a file. */
 const maxLines = 400;
 
-/** Commands run one after the other, as in a shell. */
+/** The last command of each app. Like in a shell, commands run one after the other. */
 const last = new WeakMap<App, Promise<void>>();
 
 export function runShellCommand(app: App, command: string): Promise<void> {
@@ -40,7 +40,7 @@ async function runNow(app: App, command: string): Promise<void> {
   const bar = (line: string) => join(palette.soft("         │ "), palette.withColours(line));
   app.setLive(
     (columns) => [
-      nothing, // as between blocks, so that the end moves no line
+      nothing, // add an empty line as between blocks, so that the end of the command moves no line
       head(palette.soft(`${runningFor(Date.now() - startedAt)} · esc stops`), columns),
       ...overwritten(output.slice(-maxTail).trimEnd()).slice(-liveLines).map(bar),
     ],

@@ -4,7 +4,7 @@ import type { Human, LiveRun, RunRequest } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import type { CommandEnd } from "./desk.ts";
 
-/** A run that continues without this terminal. */
+/** A run that this terminal is attached to; it continues when the terminal is closed. */
 export type Attachment = {
   open(human: Human | undefined): LiveRun;
   /** Ends the run for all its clients. Returns false if it was over already. */
@@ -13,12 +13,12 @@ export type Attachment = {
 
 export type TerminalStart = {
   request: RunRequest;
-  /** A run to attach to first, instead of opening a new one. */
+  /** A run to attach to, instead of opening a new one. */
   attachment?: Attachment;
   host: RunHost;
   input: ReadStream;
   output: WriteStream;
-  /** A prompt to send at once. */
+  /** A prompt that is sent at once. */
   prompt?: string;
   images?: readonly string[];
   /** Runs a command-line command and returns its output. `input` is passed on stdin. */

@@ -50,7 +50,7 @@ export class StatusLine {
     return this.#command?.command;
   }
 
-  /** Applies the setting; undefined removes the status line. */
+  /** Applies the `statusLine` setting; undefined removes the status line. */
   use(settings: unknown): void {
     this.stop();
     this.#command = statusCommand(settings);
@@ -100,7 +100,7 @@ export class StatusLine {
       keepBytes: 65_536,
     });
     const text = stdout.toString("utf8").trimEnd();
-    // If the command fails without output, keep the previous rows.
+    // Keep the previous rows if the command fails without output.
     if (cancelled || (exitCode !== 0 && text === "")) return;
     this.#rows = text === "" ? [] : linesOf(text).slice(0, maxRows);
     this.#changed();

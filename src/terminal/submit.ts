@@ -39,7 +39,7 @@ function handleSubmit(app: App, { text, images }: Extract<Pressed, { type: "subm
         break;
       case "unknown":
         app.complain(typed.message);
-        if (app.editor.isEmpty()) app.write(text); // keep what the user typed
+        if (app.editor.isEmpty()) app.write(text); // put the text back into the editor, so that it is not lost
         break;
       case "prompt":
         app.submit(text, images);
@@ -47,7 +47,7 @@ function handleSubmit(app: App, { text, images }: Extract<Pressed, { type: "subm
   });
 }
 
-/** ↑ in an empty editor: takes back the last queued message for editing. Returns false if nothing is queued. */
+/** Handles ↑ in an empty editor: moves the last queued message back to the editor. Returns false if none is queued. */
 export function tryTakeBack(app: App): boolean {
   if (!app.editor.isEmpty() || app.conversation.queue.length === 0) return false;
   void app.conversation.takeBack().then((text) => {

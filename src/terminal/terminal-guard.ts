@@ -5,7 +5,7 @@ import { spawnChild } from "../process/spawn.ts";
 export interface TerminalGuard {
   /** Called when raw mode is on; `undo` is the text that restores the other modes. */
   changed(undo: string): void;
-  /** Called when there is nothing to undo. */
+  /** Call this when the terminal was restored, so that the guard need not do it. */
   restored(): void;
   end(): void;
 }
@@ -45,10 +45,10 @@ export function startTerminalGuard(
     inherited: terminal,
   });
   const { stdin, stdout, stderr } = child;
-  // Without a guard, the terminal is still restored on every other exit.
+  // If the guard cannot be started, the terminal is still restored on every exit but a kill.
   child.on("error", () => {});
   stdin?.on("error", () => {});
-  // The guard must not keep this process alive.
+  // The guard must not keep this process running.
   child.unref();
   stdout?.destroy();
   stderr?.destroy();

@@ -7,7 +7,7 @@ import { startTerminalGuard, type TerminalGuard } from "./terminal-guard.ts";
 import type { Size } from "./view.ts";
 
 export interface Tty {
-  /** Switches to raw mode, where keys arrive one by one. */
+  /** Switches the terminal to raw mode, where keys arrive one by one. */
   enter(): void;
   /** Restores the terminal. Safe to call twice, and while the process exits. */
   leave(): void;
@@ -18,7 +18,7 @@ export interface Tty {
   alternate(on: boolean): void;
   /** Queries the background colour; the answer arrives as a sequence, see `darknessOf`. */
   askBackground(): void;
-  /** True in raw mode, when the cursor is where the screen expects it. False while the shell has the terminal. */
+  /** Whether the terminal is in raw mode with the cursor in its expected place; false while the shell has it. */
   readonly isOurs: boolean;
   /** Reads the size before a frame: on a busy machine, the signal of a change may be handled only after it. */
   readSize(): void;
@@ -71,7 +71,7 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
     try {
       writeSync(fd, text);
     } catch {
-      output.write(text); // busy, or gone
+      output.write(text); // the terminal is busy or gone
     }
   };
   const setRaw = (isRaw: boolean) => {
@@ -176,7 +176,7 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
   };
 }
 
-/** While another program has the terminal, Ctrl+C is meant for it, although the whole group gets the signal. */
+/** Ignores Ctrl+C while another program uses the terminal, although the whole process group receives the signal. */
 export async function deafToInterrupts<Result>(work: () => Promise<Result>): Promise<Result> {
   const ignore = () => {};
   process.on("SIGINT", ignore).on("SIGQUIT", ignore);

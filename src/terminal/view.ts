@@ -3,10 +3,10 @@ import type { Painted } from "./painted.ts";
 
 export type Size = { columns: number; rows: number };
 
-/** Columns that stay free at the right edge. */
+/** The number of columns that stay free at the right edge. */
 export const rightMargin = 2;
 
-/** The maximum width of text, for readability. */
+/** The maximum width of text in columns, for readability. */
 const widest = 100;
 
 /** Leaves a margin at the right edge, so that making the window slightly narrower wraps no line. */

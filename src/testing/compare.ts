@@ -3,7 +3,13 @@
 import { isObject } from "../json/object.ts";
 import type { Part } from "../protocol/message.ts";
 import { digestOf } from "../text/digest.ts";
-import { type DescribedMessage, type DescribedRequest, digestOfParts, digestOfRequest, partsOf } from "./describe.ts";
+import {
+  type DescribedMessage,
+  type DescribedRequest,
+  digestOfParts,
+  digestOfRequest,
+  expandParts,
+} from "./describe.ts";
 import { createNormaliser, type Normaliser, normaliseEnvironment } from "./normalise.ts";
 import type { KeptPart, Recording, SystemPart } from "./recording.ts";
 import { quoteText, textDifference } from "./text-difference.ts";
@@ -14,7 +20,7 @@ export function wholeRequests(recording: Recording): DescribedRequest[] {
   return recording.requests.map((line) => {
     const before = line.agent === undefined ? undefined : last.get(line.agent);
     const added = line.messages.added.map((message): DescribedMessage => {
-      const parts = partsOf(message, (number) => recording.replies.get(number)?.parts ?? []) as KeptPart[];
+      const parts = expandParts(message, (number) => recording.replies.get(number)?.parts ?? []) as KeptPart[];
       return { role: message.role, digest: message.digest, parts };
     });
     const request: DescribedRequest = {
@@ -34,11 +40,11 @@ export function changedSince(recording: Recording, number: number, whole: Descri
   const normalise = createNormaliser(recording.header.places);
   const { kept } = recording.requests[number - 1]!.messages;
   for (const [index, { role, digest, parts }] of whole.messages.entries()) {
-    if (index < kept) continue; // checked in the previous request
+    if (index < kept) continue; // this part was already compared in the previous request
     const now = digestOfParts(parts, normalise);
     if (now === digest) continue;
     const texts = parts.map((part) => quoteText(textOfPart(part))).join(", ");
-    return `request ${number}, messages[${index}] (${nameOf(role, parts, callNames(whole.messages))}): recorded with the digest ${digest}, now ${now}: ${texts}`;
+    return `request ${number}, messages[${index}] (${partName(role, parts, callNames(whole.messages))}): recorded with the digest ${digest}, now ${now}: ${texts}`;
   }
   if (digestOfRequest(whole) !== whole.digest) return `request ${number}: its digest is not that of its parts`;
   return undefined;
@@ -46,7 +52,7 @@ export function changedSince(recording: Recording, number: number, whole: Descri
 
 export type Sides = { recorded: Normaliser; now: Normaliser };
 
-/** Returns undefined if both ask the same. */
+/** Returns the first difference between two requests, or undefined if they ask for the same. */
 export function differenceOf(
   recorded: DescribedRequest,
   now: DescribedRequest,
@@ -84,7 +90,7 @@ export function systemDifference(
   return undefined;
 }
 
-/** The heading above the first difference. */
+/** Returns the last heading above the first difference. */
 function sectionAt(text: string, at: number): string | undefined {
   return text
     .slice(0, at)
@@ -135,20 +141,20 @@ export function messagesDifference(
     const where = `messages[${index}]`;
     if (!one || !other) {
       const there = (one ?? other)!;
-      const name = nameOf(there.role, there.parts, callNames(one ? recorded : now));
+      const name = partName(there.role, there.parts, callNames(one ? recorded : now));
       const quotedText = `${name} ${quoteText(textOfPart(there.parts[0]))}`;
       return one ? `${where}: recorded ${quotedText}, now nothing` : `${where}: recorded nothing, now ${quotedText}`;
     }
     const difference = partsDifference(one.parts, other.parts, sides);
-    // Equal texts whose paths have the same role are equal, whatever the directories of the run are.
+    // Texts are equal if they differ only in paths that have the same role in their runs.
     if (difference === undefined) continue;
     const { part, words } = difference;
-    return `${where} (${nameOf(other.role, part ? [part] : other.parts, callNames(now))})${words}`;
+    return `${where} (${partName(other.role, part ? [part] : other.parts, callNames(now))})${words}`;
   }
   return undefined;
 }
 
-/** `words` continues the sentence after the name of the part. */
+/** Returns how a part of the request differs; `words` continues the sentence after the part's name. */
 export function partsDifference(
   recorded: readonly (KeptPart | Part)[],
   now: readonly (KeptPart | Part)[],
@@ -170,13 +176,13 @@ export function partsDifference(
   return undefined;
 }
 
-/** The tool name of each call, by call id. */
+/** Returns the tool names of calls, by call id. */
 function callNames(messages: readonly DescribedMessage[]): ReadonlyMap<string, string> {
   const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool_call"));
   return new Map(calls.map(({ id, name }) => [id, name]));
 }
 
-function nameOf(role: string, parts: readonly (KeptPart | Part)[], calls: ReadonlyMap<string, string>): string {
+function partName(role: string, parts: readonly (KeptPart | Part)[], calls: ReadonlyMap<string, string>): string {
   const results = parts.filter((part) => part.type === "tool_result");
   if (results.length === 0) return role;
   const named = results.map(({ id }) => `${calls.get(id) ?? "a tool"}, ${id}`);

@@ -96,7 +96,7 @@ function keptPicture({ mime, base64 }: { mime: string; base64: string }) {
 
 const modes = ["default", "force", "plan", "ask"] as const;
 
-/** Built-in prompt text is stored by name, the rest verbatim. */
+/** Describes a system prompt. Built-in text is stored by its name, all other text verbatim. */
 function describeSystem(system: string, normalise: Normaliser, redact: Redact): SystemPart[] {
   const clean = redact ?? ((text: string) => text);
   const userPrompt = ownPromptOf(system);
@@ -108,7 +108,7 @@ function describeSystem(system: string, normalise: Normaliser, redact: Redact): 
   ];
 }
 
-/** Two modes may have the same text; then the first one's name is used. */
+/** Returns the built-in prompt that a text is. If two modes have the same text, the first one's name is used. */
 function ownPromptOf(system: string): { name: string; text: string } | undefined {
   for (const mode of modes)
     for (const headless of [true, false]) {
@@ -122,7 +122,7 @@ function describeText(text: string, normalise: Normaliser): SystemPart {
   return { digest: digestOf(normalise(normaliseEnvironment(text))), text };
 }
 
-/** Removes secrets and changes nothing else. */
+/** Replaces secrets in all texts of a value. */
 export function redacted<Value>(value: Value, redact: Redact): Value {
   if (!redact) return value;
   const text = JSON.stringify(value);
@@ -136,7 +136,7 @@ export function redacted<Value>(value: Value, redact: Redact): Value {
 }
 
 /** Returns the parts of a message, resolving a reference to a reply. */
-export function partsOf(
+export function expandParts(
   message: KeptMessage,
   reply: (number: number) => readonly Part[],
 ): readonly (KeptPart | Part)[] {

@@ -15,7 +15,7 @@ import { eventsOf, parseRecording, readText } from "./recording.ts";
 
 export type FakeOptions = {
   version: VersionName;
-  /** A recording or a script; without one, a sample is played. */
+  /** The recording or script to play; without one, a sample is played. */
   file?: string | undefined;
   prompt: string;
   cwd: string;
@@ -117,25 +117,25 @@ async function eventsFromReplies(
     wholeTurns: 1,
   };
   const events = rebuildEvents(record).flatMap(({ events }) => events);
-  return [...events.filter(({ type }) => type !== "done" && type !== "fail"), endingOf(messages, usage, failure)];
+  return [...events.filter(({ type }) => type !== "done" && type !== "fail"), endingEvent(messages, usage, failure)];
 }
 
 const maxReplies = 200;
 
-/** Makes paths absolute, as the stream has them, whatever the script says. */
+/** Makes the paths in a part absolute, as they are in real streams. */
 function withWholePath(part: Part, cwd: string): Part {
   if (part.type !== "tool_call" || !isObject(part.args) || typeof part.args["path"] !== "string") return part;
   return { ...part, args: { ...part.args, path: resolve(cwd, part.args["path"]) } };
 }
 
-function endingOf(messages: readonly Message[], usage: Usage, failure: ModelError | undefined): AgentEvent {
+function endingEvent(messages: readonly Message[], usage: Usage, failure: ModelError | undefined): AgentEvent {
   const numbers = { durationMs: 20, apiDurationMs: 20, requestId: randomUuid(), usage };
   if (failure) return { type: "fail", message: failure.message, code: failure.code, ...numbers };
   const replyTexts = messages.filter(({ role }) => role === "assistant").map(messageText);
   return { type: "done", text: replyTexts.join(""), ...numbers };
 }
 
-/** What is written, and how it ends: `hang` means never, otherwise an exit code or the signal that kills it. */
+/** What the fake CLI prints and how it ends: with an exit code, by a signal, or never (`hang`). */
 export type FakePlan = { chunks: { text: string; afterMs: number }[]; end: "hang" | number | "SIGKILL" };
 
 type Fault = { help: string; apply(plan: FakePlan): FakePlan };
@@ -145,7 +145,7 @@ const chunk = (text: string, afterMs = 0) => ({ text, afterMs });
 const middle = ({ length }: readonly unknown[]) => (length > 1 ? Math.max(1, Math.floor(length / 2)) : 0);
 const isResult = ({ text }: { text: string }) => /"type":\s*"result"/.test(text);
 
-/** Faults that were seen in the field, one at a time. */
+/** Faults of real CLIs that can be imitated, one at a time. */
 export const faults = {
   hang: {
     help: "stops in the middle and never ends",
@@ -212,7 +212,7 @@ export const faults = {
 
 export type FaultName = keyof typeof faults;
 
-export function planOf(lines: readonly string[], exit: number, fault: FaultName | undefined): FakePlan {
+export function planOutput(lines: readonly string[], exit: number, fault: FaultName | undefined): FakePlan {
   const plan: FakePlan = { chunks: lines.map((line) => chunk(line)), end: exit };
   return fault === undefined ? plan : faults[fault].apply(plan);
 }

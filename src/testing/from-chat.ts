@@ -11,10 +11,10 @@ import { createNormaliser, placesOf } from "./normalise.ts";
 import { type RecordingHeader, type RecordingLine, type RequestLine, recordingVersion } from "./recording.ts";
 
 export function* recordingExport(record: ChatRecord): Generator<string> {
-  for (const line of linesOf(record)) yield `${JSON.stringify(redacted(line, redact))}\n`;
+  for (const line of recordingLines(record)) yield `${JSON.stringify(redacted(line, redact))}\n`;
 }
 
-function* linesOf(record: ChatRecord): Generator<RecordingHeader | RecordingLine> {
+function* recordingLines(record: ChatRecord): Generator<RecordingHeader | RecordingLine> {
   const turns = rebuildEvents(record);
   const init = turns[0]?.events.find((event) => event.type === "init");
   const header = headerOf(record, init);
@@ -56,7 +56,7 @@ class ChatReader {
   readonly #messages: { turn: number; message: Message }[];
   readonly #describer;
   #turn = 0;
-  /** How many messages have been written. */
+  /** The number of messages that have been written. */
   #written = 0;
   #kept = 0;
   #requests = 0;
@@ -84,7 +84,7 @@ class ChatReader {
     return isFirst;
   }
 
-  /** Yields the request and its reply. */
+  /** Yields the next request and its reply. */
   *nextReply(): Generator<RecordingLine> {
     const at = this.#messages.findIndex(
       ({ message, turn }, index) => index >= this.#written && turn === this.#turn && message.role === "assistant",
@@ -96,7 +96,7 @@ class ChatReader {
     this.#written = at + 1;
   }
 
-  /** Yields the request that the model failed to answer. */
+  /** Yields a request that the model failed to answer. */
   *failed({ code, message }: { code?: string; message: string }): Generator<RecordingLine> {
     const at = this.#messages.findLastIndex(({ turn }) => turn === this.#turn) + 1;
     const isAsked = this.#messages[at - 1]?.message.role === "user";
@@ -106,7 +106,7 @@ class ChatReader {
     this.#written = at;
   }
 
-  /** The request with the messages up to `at`. */
+  /** Returns the request with the messages up to position `at`. */
   #request(at: number): RequestLine {
     const messages = this.#messages.slice(0, at).map(({ message }) => this.#describer.message(message));
     const added = messages.slice(this.#kept);
@@ -120,7 +120,7 @@ class ChatReader {
     };
   }
 
-  /** Yields the replies of the turn that no event announced. */
+  /** Yields the replies of the turn that are stored but have no event. */
   *rest(): Generator<RecordingLine> {
     const last = this.#messages.findLastIndex(
       ({ message, turn }) => turn === this.#turn && message.role === "assistant",

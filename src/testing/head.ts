@@ -21,7 +21,7 @@ function defaultFields({ places, request }: Fields, init: Init | undefined): Fie
   return {
     ...(init && { chatId: init.sessionId, mode: init.permissionMode as PermissionMode }),
     trusted: asked["trust"] === true,
-    // The values of print mode.
+    // Use the values that print mode has.
     request: { approvedServerCalls: "allow", unlistedCommands: "sandbox", single: true },
     places: {
       ...(init && { workspace: init.cwd }),
@@ -29,7 +29,7 @@ function defaultFields({ places, request }: Fields, init: Init | undefined): Fie
       temporary: "/tmp",
     },
     model: {
-      contextTokens: 128_000, // the default for unknown models
+      contextTokens: 128_000, // the default for models that are not in the catalog
       ...(typeof asked["model"] === "string" && { id: asked["model"] }),
       ...(init?.model !== undefined && { displayName: init.model }),
     },

@@ -34,7 +34,7 @@ const listOf =
     Array.isArray(value)
       ? firstOf(value.entries(), ([index, each]) => check(each, `${at}[${index}]`))
       : `"${at}" must be a list`;
-/** Chooses the fields to check by `type`. */
+/** Creates a check that chooses the fields to check by the value of `type`. */
 const variants =
   (table: Readonly<Record<string, Readonly<Record<string, Check>>>>): Check =>
   (value, at) => {

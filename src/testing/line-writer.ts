@@ -35,7 +35,7 @@ type Init = Extract<AgentEvent, { type: "init" }>;
 type Asked = { request: number; asked: ModelRequest };
 export type Happening = Asked | ReplyLine | EventLine | DeltasLine;
 
-/** How the run began, before anything changed in its workspace. `model` is undefined if the run never called one. */
+/** The state in which the run began, before its workspace changed. `model` is undefined if it called none. */
 export type Begun = {
   init: Init;
   at: Date;
@@ -43,10 +43,10 @@ export type Begun = {
   workspace?: WorkspaceFingerprint | undefined;
 };
 
-/** What lines are made with. The describer caches its descriptions. */
+/** What is needed to make lines. The describer caches its descriptions. */
 type LineMaker = { redact: Redact | undefined; describer: Describer };
 
-/** Leaves out of each line what earlier lines already say. */
+/** Writes the lines of a recording, leaving out what earlier lines already contain. */
 export class LineWriter {
   readonly #options: LineOptions;
   readonly #begun: Begun;
@@ -54,9 +54,9 @@ export class LineWriter {
   readonly #normalise: Normaliser;
   readonly #plain: LineMaker;
   readonly #redacting: LineMaker;
-  /** The last request of each agent. */
+  /** The last request of each agent in the run. */
   #last = new Map<string, DescribedRequest>();
-  /** Reply numbers by content. */
+  /** Numbers of replies that were written, by content. */
   #replies = new Map<string, number>();
   readonly #said: SaidBefore;
   #hasHeader = false;
@@ -65,7 +65,8 @@ export class LineWriter {
     this.#options = options;
     this.#begun = begun;
     this.#said = new SaidBefore(begun.model?.id ?? "");
-    this.#places = placesOf({ ...options.request, workspace: begun.init.cwd }, options.env); // it may be a worktree of its own
+    // the run may work in its own worktree
+    this.#places = placesOf({ ...options.request, workspace: begun.init.cwd }, options.env);
     this.#normalise = createNormaliser(this.#places);
     const maker = (redact: Redact | undefined) => ({ redact, describer: createDescriber(this.#normalise, redact) });
     this.#plain = maker(undefined);

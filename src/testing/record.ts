@@ -10,7 +10,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 import type { Begun, Happening, LineOptions, LineWriter } from "./line-writer.ts";
 import type { DeltasLine, ReplyLine, ReplyPart } from "./recording.ts";
 
-/** `fail` is called once if the file cannot be written. */
+/** Options for a recording. `fail` is called once if the file cannot be written. */
 type RecorderOptions = LineOptions & { file: string; fail(error: UserError): void };
 
 const maxUnwritten = 256;
@@ -25,10 +25,10 @@ export class Recorder {
   #begun: Partial<Begun> = {};
   #lines: typeof import("./line-writer.ts") | undefined;
   #writer: LineWriter | undefined;
-  /** What happened since the last write. */
+  /** Events and replies that happened since the last write. */
   #happened: Happening[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** The last write; writes happen one after the other. */
+  /** The last write. Each write waits for the previous one. */
   #written: Promise<void> = Promise.resolve();
   #failure: UserError | undefined;
   #deltas: (DeltasLine & { now: number }) | undefined;
@@ -46,10 +46,11 @@ export class Recorder {
     }
   }
 
-  /** Takes every event of the run as it is shown. Events of subagents and live output are not part of the stream. */
+  /** Records every event of the run as it is shown. Events of subagents and live output are skipped. */
   watch({ event, agent }: Recorded): void {
     if (agent !== undefined || event.type === "tool_output") return;
-    if (event.type === "notice" && event.kind === "replay") return; // it is about the recording that this one replaces
+    // this notice is about the recording that is being replayed
+    if (event.type === "notice" && event.kind === "replay") return;
     if (event.type === "init") Object.assign(this.#begun, { init: event, at: new Date() });
     if ((event.type === "text" || event.type === "thinking") && event.at !== undefined) {
       this.#delta(event);
@@ -59,7 +60,7 @@ export class Recorder {
     this.#add({ event });
   }
 
-  /** Wraps the provider and records its calls. */
+  /** Wraps a provider so that its calls are recorded. */
   wrap(provider: Provider, model: ResolvedModel): Provider {
     this.#begun.model ??= model;
     const ask = (request: ModelRequest) => this.#ask(provider, request);
@@ -81,17 +82,17 @@ export class Recorder {
 
   async end(): Promise<void> {
     this.#endDeltas();
-    const earlierFailure = this.#failure; // the run has already failed with it
+    const earlierFailure = this.#failure; // the run has already failed with this error
     await this.#writeSoon({ isLast: true });
     closeSync(this.#file);
     if (this.#failure && !earlierFailure) throw this.#failure;
   }
 
   async *#ask(provider: Provider, request: ModelRequest): AsyncGenerator<ModelChunk> {
-    const loading = this.#load(); // while the model is busy
+    const loading = this.#load(); // load the code while the model is working
     const number = this.#request(request);
     const reply = new ReplyCollector(number);
-    // The caller may also stop reading early.
+    // Assume that the reply is cut off until it ends, since the caller may stop reading early.
     let ending: Pick<ReplyLine, "error" | "cut"> = { cut: true };
     try {
       for await (const chunk of provider.stream(request)) {
@@ -101,7 +102,8 @@ export class Recorder {
       ending = {};
       await loading;
     } catch (error) {
-      const { ModelError } = await import("../model/provider.ts"); // a run that calls a model has it loaded; `init` does not wait for it
+      // loaded here, because a run that calls a model needs it anyway, and `init` need not wait for it
+      const { ModelError } = await import("../model/provider.ts");
       if (error instanceof ModelError && !request.signal.aborted)
         ending = { error: { code: error.code, message: error.message } };
       throw error;
@@ -110,7 +112,7 @@ export class Recorder {
     }
   }
 
-  /** The list of messages keeps growing, but a message does not change. */
+  /** Records a request. The list of messages grows, but the messages in it do not change. */
   #request(request: ModelRequest): number {
     this.#endDeltas();
     const number = ++this.#requests;
@@ -180,7 +182,7 @@ export class Recorder {
     }
   }
 
-  /** Keeps a failure to itself: it is not thrown into the code that is being recorded. */
+  /** Records a failure of the recording. It is not thrown into the run that is recorded. */
   #fail(error: unknown): void {
     this.#failure = new UserError(
       "OUTPUT_FAILED",
@@ -194,7 +196,7 @@ function isBegun(begun: Partial<Begun>): begun is Begun {
   return begun.init !== undefined;
 }
 
-/** Collects chunks into the line of a reply. */
+/** Collects the chunks of a reply for its line in the recording. */
 class ReplyCollector {
   readonly #number: number;
   #parts: ReplyPart[] = [];
@@ -229,7 +231,7 @@ class ReplyCollector {
   }
 
   line(provider: string): ReplyLine {
-    // The text that was open when it broke off.
+    // Find the text or thinking that was incomplete when the reply was cut off.
     const open = (["thinking", "text"] as const).flatMap((type) =>
       this.#open[type].text === "" ? [] : [{ type, text: this.#open[type].text }],
     );

@@ -6,7 +6,7 @@ import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import { Recorder } from "./record.ts";
 
-/** Opens a normal run and records it to a file. */
+/** Opens a run like any other, and records it to a file. */
 export async function recordedRun(file: string, request: RunRequest, host: RunHost): Promise<LiveRun> {
   const { env, version, redact = unchanged } = host;
   // A recording states whether a person was present, since that may differ in a replay.

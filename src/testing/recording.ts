@@ -14,10 +14,10 @@ import { SaidBefore } from "./short-lines.ts";
 
 export const recordingVersion = 1;
 
-/** The first line of the file. */
+/** The first line of a recording. */
 export type RecordingHeader = {
   recording: typeof recordingVersion;
-  /** The version of the program that recorded it. */
+  /** The version of our program that made the recording. */
   version: string;
   recordedAt: string;
   chatId: string;
@@ -30,7 +30,7 @@ export type RecordingHeader = {
   workspace: WorkspaceFingerprint;
 };
 
-/** A cheap fingerprint of the state of a workspace. */
+/** A fingerprint of a workspace's state that is quick to compute. */
 export type WorkspaceFingerprint = { commit?: string; entries: number; digest: string };
 
 /** A stored part of a message. A picture is stored only as its digest. */
@@ -48,7 +48,7 @@ export type KeptPart =
 /** `reply` means that the message is the reply with this number, and is stored there. */
 export type KeptMessage = { role: "user" | "assistant"; digest: string } & ({ parts: KeptPart[] } | { reply: number });
 
-/** `text` is left out for built-in prompts of this version. */
+/** A part of the system prompt. `text` is omitted for built-in prompts of this version. */
 export type SystemPart = { digest: string; text?: string; builtIn?: string };
 
 /**
@@ -67,7 +67,7 @@ export type RequestLine = {
   messages: { kept: number; added: KeptMessage[] };
 };
 
-/** `deltas` holds the lengths in which a text arrived. */
+/** A part of a reply. `deltas` are the lengths of the pieces in which a text was streamed. */
 export type ReplyPart = Part & { deltas?: number[] };
 
 export type ReplyLine = {
@@ -75,9 +75,9 @@ export type ReplyLine = {
   parts: ReplyPart[];
   usage?: Usage;
   provider?: string;
-  /** The error that ended the reply after these parts. */
+  /** The error that ended the reply after its parts. */
   error?: { code: ErrorCode; message: string };
-  /** The run ended before the reply did. */
+  /** Whether the run ended before the reply was complete. */
   cut?: true;
 };
 
@@ -101,7 +101,7 @@ export function readRecording(file: string): Recording {
   return parseRecording(readText(file, `The recording ${file}`, "Make one with --record FILE."), file);
 }
 
-/** The text of a file that the user named; `hint` says what to do if it cannot be read. */
+/** Reads a file that the user named. `hint` says what to do if it cannot be read. */
 export function readText(file: string, subject: string, hint: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -138,7 +138,7 @@ export function parseRecording(text: string, file: string): Recording {
       1,
       `its format is version ${first.value["recording"]}, this program reads version ${recordingVersion}`,
     );
-  const header = wholeHeader(first.value, initOf(rest));
+  const header = wholeHeader(first.value, findInit(rest));
   const wrong = headerFault(header);
   if (wrong !== undefined) return refuse(1, wrong);
   const lines: RecordingLine[] = [];
@@ -160,7 +160,7 @@ export function parseRecording(text: string, file: string): Recording {
 }
 
 /** Finds the `init` event, which is among the first. */
-function initOf(lines: readonly { value: unknown }[]): Extract<AgentEvent, { type: "init" }> | undefined {
+function findInit(lines: readonly { value: unknown }[]): Extract<AgentEvent, { type: "init" }> | undefined {
   const found = lines.find(
     ({ value }) => isObject(value) && isObject(value["event"]) && value["event"]["type"] === "init",
   );
@@ -190,7 +190,7 @@ function misplaced(
   return replies.has(line.reply) ? `reply ${line.reply} stands here twice` : undefined;
 }
 
-/** Yields every event in order, with deltas split again. */
+/** Yields all events in order. Streamed texts are split into their original pieces. */
 export function* eventsOf(lines: Iterable<RecordingLine>): Generator<AgentEvent> {
   for (const line of lines) yield* eventsIn(line);
 }

@@ -32,7 +32,7 @@ export async function createCheck(
   const settled = await setUp(request, host, { gate: false });
   const isResumed = header.request.chat?.type === "resume";
   const mode = isResumed && settled.mode === "default" ? header.mode : settled.mode;
-  // Nothing is executed here, so what was readable then may be read now.
+  // Nothing is executed in a check, so trust the workspace as the recorded run did.
   const setup: Setup = { ...settled, trusted: header.trusted, mode };
   const now = createNormaliser(placesOf(setup.request, host.env));
   const sides = { recorded: createNormaliser(header.places), now };
@@ -70,7 +70,7 @@ export async function createCheck(
   };
 }
 
-/** The system prompt and tools that the agent would get today. */
+/** Returns the system prompt and the tools that the agent would use today. */
 async function instructionsNow(setup: Setup, recording: Recording) {
   const { header } = recording;
   const hasServers = setup.request.browser === true || setup.request.mcpConfigs !== undefined;
@@ -88,7 +88,7 @@ async function instructionsNow(setup: Setup, recording: Recording) {
     tools,
     forPath: loaded.forPath,
     async expand(prompt: Prompt, recorded: DescribedRequest) {
-      // A server's prompt is known only while the server runs.
+      // The prompt of an MCP server is only available while the server runs.
       if (/^\/[\w.-]+:\S/.test(prompt.text) && recorded.messages.length > 0) {
         const texts = recorded.messages.at(-1)!.parts.filter((part) => part.type === "text");
         return texts.map(({ text }) => ({ type: "text" as const, text }));
@@ -111,7 +111,7 @@ function ownTools(recorded: Readonly<Record<string, string>>): Record<string, st
   );
 }
 
-/** Allows for text that hooks may have added. */
+/** Compares two prompts, allowing for text that hooks may have added. */
 function promptDifference(
   recorded: DescribedRequest,
   now: DescribedRequest["messages"][number]["parts"],
@@ -128,10 +128,10 @@ const readers = new Set(["read", "ls", "grep", "glob", "semSearch"]);
 /** Compares rules of nested folders and rules with patterns, which are sent with the results of calls that touch a path. */
 class TouchedPaths {
   readonly #sides: Sides;
-  /** The recorded calls, by id. */
+  /** The calls in the recording, by id. */
   readonly #calls = new Map<string, { tool?: string; path?: unknown; command?: unknown }>();
   readonly #compared = new Set<string>();
-  /** Paths and commands of calls that may have changed files when recorded; nothing is changed here. */
+  /** Paths and commands of calls that may have changed files in the recorded run. The check changes nothing. */
   #changed = "";
 
   constructor({ lines }: Recording, sides: Sides) {

@@ -11,7 +11,7 @@ export type ReplayOptions = {
   places: Places;
   redact(text: string): string;
   onMismatch: OnMismatch;
-  /** A note about the workspace, to add to a difference. */
+  /** A note about the workspace, which is added to reported differences. */
   note: string;
 };
 
@@ -23,7 +23,7 @@ export class ReplayModel implements Provider {
   readonly #used = new Set<number>();
   readonly #describer;
   readonly #sides: Sides;
-  /** The run's own chat, which asks first. */
+  /** The session of the main agent, which sends the first request. */
   #main: string | undefined;
 
   constructor(recording: Recording, options: ReplayOptions) {
@@ -46,7 +46,7 @@ export class ReplayModel implements Provider {
     this.#used.add(index);
     if (difference !== undefined) yield { type: "notice", kind: "replay", message: difference };
     const reply = this.#recording.replies.get(index + 1);
-    for (const part of reply?.parts ?? []) yield* chunksOf(part);
+    for (const part of reply?.parts ?? []) yield* replayChunks(part);
     if (reply?.usage) yield { type: "usage", usage: reply.usage };
     if (reply?.error) throw new ModelError(reply.error.code, reply.error.message);
     if (!reply || reply.cut)
@@ -84,10 +84,7 @@ export class ReplayModel implements Provider {
     return `The recording ${this.#recording.file}`;
   }
 
-  /**
-   * Whether the recorded request is of the same agent, as far as can be told: subagents have new ids, and begin with their
-   * task.
-   */
+  /** Whether the recorded request is of the same agent. Subagents have new ids, but begin with their task. */
   #isMeant(index: number, { agent, purpose, messages }: ModelRequest): boolean {
     const line = this.#recording.requests[index]!;
     if (line.purpose !== purpose || (line.agent === undefined) !== (agent === undefined)) return false;
@@ -99,7 +96,7 @@ export class ReplayModel implements Provider {
   }
 }
 
-function* chunksOf({ deltas, ...part }: ReplyPart): Generator<ModelChunk> {
+function* replayChunks({ deltas, ...part }: ReplyPart): Generator<ModelChunk> {
   if (part.type === "text" || part.type === "thinking") {
     let from = 0;
     for (const size of deltas ?? [part.text.length]) {

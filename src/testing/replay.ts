@@ -27,7 +27,7 @@ export async function replayedRun(file: string, options: ReplayOptions): Promise
       check: { request, host, onMismatch },
       ...(host.signal && { signal: host.signal }),
     });
-  // The path of a worktree is known only from the run's `init`.
+  // Take the workspace from the `init` event, since a worktree's path is not known before.
   let { workspace } = request;
   const watch: RunHost["watch"] = (recorded) => {
     if (recorded.event.type === "init") workspace = recorded.event.cwd;

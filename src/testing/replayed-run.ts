@@ -17,7 +17,7 @@ import type { OnMismatch } from "./replay-model.ts";
 export type ShowOptions = {
   check?: { request: RunRequest; host: RunHost; onMismatch: OnMismatch };
   until?: number;
-  /** The speed factor; absent for no pauses. */
+  /** The factor by which the replay is faster; without it there are no pauses. */
   speed?: number;
   signal?: AbortSignal;
 };
@@ -51,7 +51,7 @@ export class ReplayedRun implements LiveRun {
     this.#log = new EventLog(new MemoryKeeper(), options.check?.host);
     const [start = [], ...turns] = splitTurns(recording.lines);
     this.#turns = turns;
-    this.prompts = turns.map((lines) => promptOf(lines) ?? "");
+    this.prompts = turns.map((lines) => firstPrompt(lines) ?? "");
     for (const line of start) for (const event of eventsIn(line)) this.#log.append(event);
   }
 
@@ -179,7 +179,7 @@ export class ReplayedRun implements LiveRun {
     );
   }
 
-  /** Fails a replay with differences at its end, if asked to. */
+  /** Turns the end of a replay with differences into a failure, if that was requested. */
   #judgeEnding(event: AgentEvent): AgentEvent {
     const isWanted = this.#options.check?.request.failOn?.includes("replay");
     if (event.type !== "done" || !isWanted || this.#difference === undefined) return event;
@@ -199,7 +199,7 @@ export class ReplayedRun implements LiveRun {
   }
 
   #end(item: OpenPrompt, why: UserError): void {
-    const ending = { ...failedTurn(why, Date.now()), usage: noSpending }; // no model was called
+    const ending = { ...failedTurn(why, Date.now()), usage: noSpending }; // this run called no model
     this.#log.append(ending);
     this.#open.end(item, "told", ending);
   }
@@ -245,7 +245,7 @@ function splitTurns(lines: readonly RecordingLine[]): RecordingLine[][] {
   return [start, ...turns];
 }
 
-function promptOf(lines: readonly RecordingLine[]): string | undefined {
+function firstPrompt(lines: readonly RecordingLine[]): string | undefined {
   for (const line of lines) if ("event" in line && line.event.type === "user") return line.event.text;
   return undefined;
 }

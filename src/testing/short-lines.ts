@@ -5,14 +5,14 @@ import type { DeltasLine, RecordingLine, ReplyLine, RequestLine } from "./record
 
 type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
-/** Fields that the end of a call repeats from its beginning. */
+/** Fields that are the same at the start and at the end of a call. */
 const ofTheCall = ["tool", "args", "modelCallId", "startedAt"] as const;
 
-/** What earlier lines say. One object per file, written or read line by line. */
+/** What earlier lines of a file contain. Use one object per file, for writing or reading its lines in order. */
 export class SaidBefore {
   readonly #calls = new Map<string, Event<"tool_start">>();
   #deltas: DeltasLine | undefined;
-  /** The text since the prompt. */
+  /** All text of the model since the prompt. */
   #text = "";
   readonly #provider: string;
 
@@ -65,7 +65,7 @@ export class SaidBefore {
       : event;
   }
 
-  /** The text that the event has if its line has none. */
+  /** Returns the text of an event whose line has none, because earlier lines contain it. */
   #expectedText({ type }: AgentEvent): string | undefined {
     if (type === "text_end") return this.#deltas?.deltas === "text" ? this.#deltas.text : undefined;
     return type === "done" ? this.#text : undefined;
@@ -88,7 +88,7 @@ function usualProvider(modelId: string): string {
   return /^[^:/]*/.exec(modelId)![0];
 }
 
-/** Tool names contain no blanks. */
+/** Formats tool names as one text, separated by blanks, which names do not contain. */
 function toolsText(tools: Readonly<Record<string, string>>): string {
   return Object.entries(tools)
     .map((tool) => tool.join(" "))

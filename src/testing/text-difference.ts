@@ -3,7 +3,7 @@
 /** `file` is the quoted file that differs. `at` is the first character that does. `words` is "recorded …, now …". */
 export type TextDifference = { file?: string; at: number; words: string };
 
-/** Returns undefined if they are equal. */
+/** Returns the first difference of two texts, or undefined if they are equal. */
 export function textDifference(recorded: string, now: string): TextDifference | undefined {
   if (recorded === now) return undefined;
   const at = firstDifference(recorded, now);
@@ -11,7 +11,7 @@ export function textDifference(recorded: string, now: string): TextDifference | 
   return { at, ...(inFile ?? { words: placedDifference(recorded, now) }) };
 }
 
-/** The first quoted file that differs. */
+/** Returns the first quoted file that differs. */
 export function fileDifference(
   recorded: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
@@ -57,7 +57,7 @@ function placedDifference(recorded: string, now: string): string {
   return `${where}recorded ${one}, now ${other}`;
 }
 
-/** Includes the line break, which may be the only difference. */
+/** Returns a line with its line break, which may be the only difference. */
 function lineFrom(text: string, from: number, at: number): string {
   const end = text.indexOf("\n", at);
   return text.slice(from, end < 0 ? undefined : end + 1);

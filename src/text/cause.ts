@@ -2,7 +2,7 @@
 
 const colours = /\u001b\[[\d;]*m/g;
 
-/** Stack frames, and the error fields that Node prints. */
+/** Matches lines of a stack trace, and the error fields that Node prints. */
 const trace = /^\s+at\s|^\s*File ".*", line \d+|^Traceback|^\s*[[\]{}],?$|^ {2,}\w+: |^Node\.js v|^\s*\^+$/;
 const failure = /^\s*(?:[\w/.-]+: )?\[?(?:\w*(?:Error|Exception)|error|fatal|panic|thread '.*' panicked)\b/i;
 const remark = /^\s*\[?(?:warn(?:ing)?|info|debug|note|hint)\b/i;

@@ -10,7 +10,7 @@ const maxAlternatives = 256;
 
 /** Normalises characters that file systems or readers may take for the same. */
 export function foldText(text: string): string {
-  // Most paths are ASCII; only the others need the costly steps.
+  // Most paths are ASCII, and need no normalisation.
   const plain = /^[\x20-\x7e]*$/.test(text)
     ? text
     : text.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
@@ -21,12 +21,12 @@ export function hasWildcard(pattern: string): boolean {
   return /[*?]/.test(pattern) || innerGroup(pattern)[1] !== -1;
 }
 
-/** Matches a whole text; `*` stands for any characters, including spaces and slashes. */
+/** Returns whether a pattern matches a whole text; `*` stands for any characters, including spaces and slashes. */
 export function matchesText(pattern: string, text: string, options: GlobOptions = {}): boolean {
-  // Most patterns are plain names.
+  // Compare patterns without wildcards directly, since most are plain names.
   if (/^[\w./ -]*$/.test(pattern)) return options.fold ? pattern.toLowerCase() === foldText(text) : pattern === text;
   const wanted = options.fold ? foldText(text) : text;
-  return alternativesOf(pattern, options).some((each) => matchesName(piecesOf(tokensOf(each, options)), wanted));
+  return alternativesOf(pattern, options).some((each) => matchesName(splitPieces(tokenize(each, options)), wanted));
 }
 
 /** Compiles a test for whole path components, for repeated use; `**` stands for any number of components. */
@@ -34,7 +34,7 @@ export function compilePath(pattern: string, options: GlobOptions = {}): (path: 
   const compiled = alternativesOf(pattern, options).map((alternative) => {
     const segments = alternative
       .split("/")
-      .map((segment): Segment => (segment === "**" ? "any" : piecesOf(tokensOf(segment, options))));
+      .map((segment): Segment => (segment === "**" ? "any" : splitPieces(tokenize(segment, options))));
     return { segments, needed: segments.flat().findLast(isNeeded) ?? "" };
   });
   return (path) => {
@@ -45,18 +45,18 @@ export function compilePath(pattern: string, options: GlobOptions = {}): (path: 
   };
 }
 
-/** Selects the text that a path must contain whatever the wildcards match; it rules out most paths of a listing. */
+/** Returns whether a piece is plain text, which every matching path must contain. It excludes most paths quickly. */
 function isNeeded(piece: Piece): piece is string {
   return typeof piece === "string" && piece !== "" && piece !== "any";
 }
 
-/** A pattern with too many alternatives is not expanded. */
+/** Expands the alternatives in a pattern, unless there are too many. */
 function alternativesOf(pattern: string, options: GlobOptions): string[] {
   const folded = options.fold ? foldText(pattern) : pattern;
   return expandBraces(folded) ?? [folded];
 }
 
-/** Matches one character of a name: itself, or one of a set. */
+/** A pattern for a single character: the character itself, or a test for a set of characters. */
 type OneCharacter = string | ((character: string) => boolean);
 const star = Symbol("*");
 export type GlobToken = OneCharacter | typeof star;
@@ -64,7 +64,7 @@ export type GlobToken = OneCharacter | typeof star;
 type Piece = readonly OneCharacter[] | string;
 export type Segment = readonly Piece[] | "any";
 
-export function tokensOf(pattern: string, options: GlobOptions): GlobToken[] {
+export function tokenize(pattern: string, options: GlobOptions): GlobToken[] {
   const tokens: GlobToken[] = [];
   for (let at = 0; at < pattern.length; ) {
     const set = pattern[at] === "[" && options.brackets ? setAt(pattern, at + 1, options.fold) : undefined;
@@ -147,7 +147,7 @@ export function setAt(text: string, start: number, ignoreCase = false) {
   }
 }
 
-export function piecesOf(tokens: readonly GlobToken[]): Piece[] {
+export function splitPieces(tokens: readonly GlobToken[]): Piece[] {
   const pieces: OneCharacter[][] = [[]];
   for (const token of tokens) {
     if (token === star) pieces.push([]);
@@ -182,7 +182,7 @@ export function matchesNames(segments: readonly Segment[], names: readonly strin
 export function matchesName(pieces: readonly Piece[], name: string, effort?: Effort): boolean {
   if (effort) effort.left -= 4 + pieces.length;
   const last = pieces.at(-1)!;
-  let at = endOf(pieces[0]!, name, 0);
+  let at = matchEnd(pieces[0]!, name, 0);
   if (pieces.length === 1) return at === name.length;
   for (let index = 1; index < pieces.length - 1; index++) {
     if (at === -1) return false;
@@ -195,7 +195,7 @@ export function matchesName(pieces: readonly Piece[], name: string, effort?: Eff
 }
 
 /** Returns where a piece that begins at `from` ends, or -1 if it does not match. */
-function endOf(piece: Piece, name: string, from: number): number {
+function matchEnd(piece: Piece, name: string, from: number): number {
   if (typeof piece === "string") return name.startsWith(piece, from) ? from + piece.length : -1;
   let at = from;
   for (const one of piece) {
@@ -215,7 +215,7 @@ function endOfNext(piece: Piece, name: string, from: number): number {
     const found = name.indexOf(piece, from);
     return found === -1 ? -1 : found + piece.length;
   }
-  // One bit for each character of the piece: those set have matched up to here. All starts are tried at once.
+  // Use one bit for each character of the piece, set if the text matches up to there, to try all starts at once.
   const fitting = fittingOf(piece);
   const matched = new Uint32Array(Math.ceil(piece.length / 32));
   for (let at = from; at < name.length; ) {
@@ -253,7 +253,7 @@ function fitsAtEnd(piece: Piece, name: string, from: number): boolean {
   if (typeof piece === "string") return name.length - piece.length >= from && name.endsWith(piece);
   let at = name.length;
   for (let left = piece.length; left > 0 && at > from; left--) at -= name.codePointAt(at - 2)! > 0xffff ? 2 : 1;
-  return at >= from && endOf(piece, name, at) === name.length;
+  return at >= from && matchEnd(piece, name, at) === name.length;
 }
 
 /** Expands `a{b,c}` to `ab`, `ac`. Returns undefined if there would be too many. */
@@ -298,13 +298,13 @@ export function patternsMeet(operand: string, pattern: string): boolean {
 }
 
 function segmentsMeet(operand: string, pattern: string): boolean {
-  // The shell's wildcards do not match hidden files.
+  // Wildcards of the shell do not match hidden files.
   if (/^[*?[]/.test(operand) && pattern.startsWith(".")) return false;
   const options = { brackets: true };
   const isStar = (token: GlobToken | undefined) => token === star;
-  return canMatchSame(tokensOf(operand, options), tokensOf(pattern, options), isStar, (one, other) => {
+  return canMatchSame(tokenize(operand, options), tokenize(pattern, options), isStar, (one, other) => {
     if (typeof one === "string") return isOne(other as OneCharacter, one);
-    // Two sets are assumed to overlap, which is the cautious answer.
+    // Assume that two sets of characters overlap, which is the cautious answer.
     return typeof other === "string" ? isOne(one as OneCharacter, other) : true;
   });
 }
@@ -322,7 +322,7 @@ function canMatchSame<T>(
     for (let j = 0; j <= right.length; j++) {
       const one = left[i - 1];
       const other = right[j - 1];
-      // A star matches nothing, or one more item of the other side.
+      // A star matches nothing, or one more item of the other pattern.
       if (isStar(one) || isStar(other)) row.push(row[j - 1] || above[j] || false);
       else row.push(i === 0 && j === 0 ? true : above[j - 1] === true && same(one!, other!));
     }

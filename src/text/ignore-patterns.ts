@@ -4,10 +4,10 @@ import {
   type GlobToken,
   matchesName,
   matchesNames,
-  piecesOf,
   type Segment,
   setAt,
-  tokensOf,
+  splitPieces,
+  tokenize,
 } from "./glob.ts";
 
 /**
@@ -16,7 +16,7 @@ import {
  */
 export type IgnoreList = (path: string, isDirectory: () => boolean) => boolean | "unknown" | undefined;
 
-/** How much is compared at most, at first and for every path: about a second, and some microseconds. */
+/** Limits for the number of comparisons, the first time and for each path: about a second, and some microseconds. */
 const firstEffort = 200_000_000;
 const effortOfPath = 1000;
 const maxAnswers = 100_000;
@@ -25,7 +25,9 @@ const maxAnswers = 100_000;
 export function compileIgnoreList(text: string, { fold = false } = {}): IgnoreList {
   const lines = text.replace(/^\ufeff/, "").split("\n");
   // The last match decides, so of equal lines only the last one counts.
-  const patterns = [...new Set(lines.reverse())].flatMap((line) => patternOf(line.replace(/\r$/, ""), fold) ?? []);
+  const patterns = [...new Set(lines.reverse())].flatMap(
+    (line) => parseIgnoreLine(line.replace(/\r$/, ""), fold) ?? [],
+  );
   const effort = { left: firstEffort };
   const decide = (names: readonly string[], isDirectory: () => boolean): boolean | undefined => {
     const found = patterns.find((each) => each.matches(names, effort) && (!each.onlyDirectories || isDirectory()));
@@ -65,7 +67,7 @@ type IgnorePattern = {
   matches(names: readonly string[], effort: Effort): boolean;
 };
 
-function patternOf(line: string, fold: boolean): IgnorePattern | undefined {
+function parseIgnoreLine(line: string, fold: boolean): IgnorePattern | undefined {
   if (line.startsWith("#")) return undefined;
   const isNegated = line.startsWith("!");
   // Trailing spaces do not count, unless a backslash precedes them.
@@ -74,7 +76,7 @@ function patternOf(line: string, fold: boolean): IgnorePattern | undefined {
   const onlyDirectories = line[end - 1] === "/";
   const body = line.slice(isNegated ? 1 : 0, onlyDirectories ? end - 1 : end);
   if (body === "" || isBroken(body)) return undefined;
-  const segments = segmentsOf(tokensOf(body.replace(/^\//, ""), { fold, brackets: true, escapes: true }));
+  const segments = segmentsOf(tokenize(body.replace(/^\//, ""), { fold, brackets: true, escapes: true }));
   if (segments.some(isTooLong)) return undefined;
   const [only] = segments;
   return {
@@ -92,7 +94,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** With an unclosed bracket or a trailing backslash, git matches nothing. */
+/** Returns whether a pattern has an unclosed bracket or a trailing backslash, in which case git matches nothing. */
 function isBroken(pattern: string): boolean {
   for (let at = 0; at < pattern.length; at++) {
     if (pattern[at] === "\\" && ++at === pattern.length) return true;
@@ -106,7 +108,7 @@ function isBroken(pattern: string): boolean {
 
 const longestName = 255;
 
-/** A pattern longer than any file name matches nothing. */
+/** Returns whether a pattern is longer than any file name, so that it matches nothing. */
 function isTooLong(segment: Segment): boolean {
   return segment !== "any" && segment.reduce((sum, piece) => sum + piece.length, 0) > longestName;
 }
@@ -115,11 +117,11 @@ function segmentsOf(tokens: readonly GlobToken[]): Segment[] {
   const segments: Segment[] = [];
   for (let start = 0, end = 0; end !== -1; start = end + 1) {
     end = tokens.indexOf("/", start);
-    const pieces = piecesOf(tokens.slice(start, end === -1 ? undefined : end));
+    const pieces = splitPieces(tokens.slice(start, end === -1 ? undefined : end));
     const isAny = pieces.length > 2 && pieces.every((piece) => piece === "");
     segments.push(isAny ? "any" : pieces.filter((piece, at) => piece !== "" || at === 0 || at === pieces.length - 1));
   }
-  // Two stars at the end match the contents of the directory, not the directory itself.
+  // Two stars at the end match the contents of the directory but not the directory itself.
   if (segments.length > 1 && segments.at(-1) === "any") segments.push(["", ""]);
   return segments;
 }

@@ -48,7 +48,7 @@ function parseVersion6(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** The last group may be an IPv4 address. */
+/** Parses the groups of an IPv6 address, of which the last may be an IPv4 address. */
 function parseGroups(text: string): number[] | undefined {
   if (text === "") return [];
   const groups = text.split(":");

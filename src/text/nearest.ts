@@ -3,7 +3,7 @@
 export function nearestName(written: string, known: readonly string[]): string | undefined {
   const wanted = written.slice(0, 100).toLowerCase();
   let best: string | undefined;
-  // Short names differ from many others by little.
+  // Allow fewer differences for short names, which resemble many others.
   let bestDistance = (wanted.length <= 4 ? 1 : wanted.length <= 12 ? 2 : 3) + 1;
   for (const name of known) {
     if (name === written) return undefined;
@@ -33,7 +33,7 @@ export function didYouMean(written: string, known: readonly string[], otherwise 
   return near === undefined ? otherwise : ` Did you mean ${near}?`;
 }
 
-/** Each inserted, missing or replaced letter counts one, and so does a swap of neighbours. */
+/** Counts the differences of two words: inserted, missing or replaced letters, and swaps of neighbours. */
 export function distanceBetween(left: string, right: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, index) => index);

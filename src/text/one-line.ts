@@ -17,12 +17,12 @@ export function oneLine(text: string, longest = 1000): string {
   return shortened(text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim(), longest);
 }
 
-/** Replaces each run of spaces and line breaks with one space. */
+/** Replaces each run of spaces and line breaks with a single space. */
 export function collapsed(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** Formats an unexpected value as JSON. */
+/** Formats an unexpected value as JSON, for error messages. */
 export function shownValue(value: unknown, longest = 60): string {
   return shortened(JSON.stringify(value) ?? String(value), longest);
 }

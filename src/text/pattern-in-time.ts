@@ -1,6 +1,6 @@
 // Runs untrusted regular expressions with a time limit, because some make the engine backtrack almost endlessly.
 
-/** Expressions without repetition and groups are never slow. */
+/** Matches expressions without repetition and groups, which are never slow. */
 const harmless = /^[\w\s^$:|/,=@#%&~"'<>-]*$/;
 
 /** Returns whether a text matches, or undefined if the expression took too long. */
@@ -16,7 +16,7 @@ export function patternTest(source: string, flags = ""): PatternTest {
     const started = Date.now();
     const found = withinTime(leftMs, () => pattern.test(text));
     const tookMs = Date.now() - started;
-    // Quick tests do not count, however many there are.
+    // Ignore quick tests, however many there are.
     if (tookMs > 20) leftMs -= tookMs;
     return found;
   };
@@ -32,7 +32,7 @@ export function withinTime<T>(ms: number, work: () => T): T | undefined {
   scope ??= vm.createContext({});
   try {
     scope["work"] = work;
-    // Another thread enforces the limit, and also stops functions that the script calls.
+    // Run the test in a VM context, whose time limit another thread enforces.
     return vm.runInContext("work()", scope, { timeout: Math.ceil(ms) }) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;

@@ -3,7 +3,7 @@
 /** Terminal strings (titles, links), sequences with parameters (colours, movements), and short ones. */
 const escapes = /\x1b(?:[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\[[0-?]*[ -/]*[@-~]|[ -/]+[0-~]|[0-~])/g;
 
-/** Keeps the last version of a line that is overwritten, and one of several blank lines. */
+/** Returns output as plain text: of an overwritten line the last version, of several blank lines one. */
 export function plainOutput(text: string): string {
   const plain = text.includes("\x1b") ? text.replace(escapes, "") : text;
   const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;
@@ -27,7 +27,7 @@ export function headAndTail(text: string, limit: number): { text: string; isCut:
   return { text: `${head}${head.endsWith("\n") ? "" : "\n"}${gap}\n${tail}`, isCut: true };
 }
 
-/** Avoids a cut between the two halves of a surrogate pair. */
+/** Returns an end at or before `at` that does not split a character of two UTF-16 units. */
 function wholeUntil(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;

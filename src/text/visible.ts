@@ -1,8 +1,8 @@
 // Makes untrusted text visible: escapes characters that move the cursor, are invisible, or change the reading direction.
 
-/** Keeps line breaks and tabs; shows every other invisible character by its code point. */
+/** Replaces invisible characters except line breaks and tabs by their code points. */
 export function visible(text: string): string {
-  // Nearly all text is ASCII.
+  // Skip the replacement for ASCII, which nearly all text is.
   return /[^\n\t\x20-\x7e]/.test(text) ? text.replace((hidden ??= hiddenPattern()), spellCharacter) : text;
 }
 
@@ -13,7 +13,7 @@ export function withoutTerminalCodes(text: string): string {
 
 const terminalCodes = /\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)/g;
 
-/** Scripts that need joiners. */
+/** Matches scripts that need joiners between characters. */
 const joining =
   "\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gurmukhi}\\p{Script=Gujarati}\\p{Script=Oriya}\\p{Script=Tamil}\\p{Script=Telugu}\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Sinhala}\\p{Script=Khmer}\\p{Script=Myanmar}";
 
@@ -28,7 +28,7 @@ const wanted = [
 
 let hidden: RegExp | undefined;
 
-/** Compiled lazily, for the first text that needs it. */
+/** Returns the pattern of hidden characters, which is compiled for the first text that needs it. */
 function hiddenPattern(): RegExp {
   return new RegExp(
     `${wanted.join("|")}|([\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\p{Cs}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\ufff9-\\ufffb])`,

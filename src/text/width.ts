@@ -4,7 +4,7 @@
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const unseen = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]$/u;
-/** An emoji, whatever its parts. */
+/** Matches an emoji, of any number of parts. */
 const picture = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\u20e3/u;
 
 /** Characters that take one column each and never combine: nearly all text, and all of the interface's own symbols. */
@@ -13,10 +13,10 @@ const simple =
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Splits text into what is seen as single characters. */
+/** Splits text into graphemes: what is seen as single characters. */
 export function charactersOf(text: string): string[] {
   if (simple.test(text)) return text.split("");
-  // Slow to create, and most texts do not need it.
+  // Create the segmenter only when needed, since that is slow.
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
@@ -68,7 +68,7 @@ export function padded(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** Measures what is seen as one character. */
+/** Returns the width of a grapheme in columns. */
 export function characterWidth(character: string): number {
   if (character.length === 1 && character < "\u0300") return 1;
   if (picture.test(character)) return 2;

@@ -8,7 +8,7 @@ export function words(text: string): ReadonlySet<string> {
   return new Set(list(text));
 }
 
-/** Creates equal rows of a table. */
+/** Creates a table that has the same row for each of these names. */
 export function each<const Row>(names: string, row: Row): Record<string, Row> {
   return Object.fromEntries(list(names).map((name) => [name, row]));
 }

@@ -7,12 +7,12 @@ import { shownTodos } from "./todos.ts";
 
 export type CallView = {
   id: string;
-  /** The target of the call: a command, a path, a pattern. */
+  /** What the call acts on: a command, a path, a pattern. */
   what: string;
   /** The whole input, set if the title line shows only a part of it. */
   input?: Piece;
   output?: Piece;
-  /** A unified diff, or lines that begin with + and -. */
+  /** The change that the call made: a unified diff, or lines that begin with + and -. */
   diff?: string;
 };
 
@@ -28,7 +28,7 @@ const views = new Map(
     apply_patch: viewOfPatch,
     read: ({ path, offset, limit }, { content }) => ({
       what: `${textOrEmpty(path)}${offset || limit ? ` (${[offset && `from line ${offset}`, limit && `${limit} lines`].filter(Boolean).join(", ")})` : ""}`,
-      output: codePiece(content, languageOf(textOrEmpty(path))),
+      output: codePiece(content, languageForPath(textOrEmpty(path))),
     }),
     ls: ({ path }, { directoryTreeRoot, content }) => ({
       what: textOrEmpty(path),
@@ -76,7 +76,7 @@ export function viewOfCall(
   const callView: CallView = { id: call.callId, what: "", ...(view ?? generalView(args)) };
   if (workspace !== "")
     callView.what = callView.what === workspace ? "." : callView.what.replaceAll(`${workspace}/`, "");
-  // Tools without a view are shown as JSON.
+  // Show the result as JSON if the tool has no view of its own.
   if (!callView.output && !callView.diff && outcome?.kind === "success") {
     const rest = view ? codePiece(value.content) : (codePiece(value.content) ?? json(outcome.value));
     if (rest) callView.output = rest;
@@ -203,7 +203,7 @@ function todoText(todos: unknown): string {
     .join("\n");
 }
 
-/** Lists what a subagent did, a line each, and what it said. */
+/** Lists the steps of a subagent, one line each, and its messages. */
 function stepsText(steps: unknown): string {
   return objectsIn(steps)
     .map(({ toolCall, assistantMessage }) => {
@@ -246,7 +246,7 @@ function mcpText(content: unknown): string {
     .join("\n");
 }
 
-/** Highlighters identify a language by the file extension. */
-function languageOf(path: string): string {
+/** Returns the language of a file for highlighting, which is its extension. */
+function languageForPath(path: string): string {
   return /\.([a-z0-9]{1,12})$/i.exec(path)?.[1]?.toLowerCase() ?? "text";
 }

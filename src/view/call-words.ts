@@ -18,7 +18,7 @@ const rows: Record<string, Row> = {
   shell: {
     target: ({ command }) => collapsed(textOrEmpty(command)),
     where: ({ workingDirectory }) => textOrEmpty(workingDirectory),
-    // It was started in the background, or moved there while it ran.
+    // Returns "in background" for a command that was started there or moved there while it ran.
     outcome: ({ taskId }, { isBackground }) => (isBackground === true || taskId ? "in the background" : ""),
     isTimed: true,
   },
@@ -29,7 +29,7 @@ const rows: Record<string, Row> = {
     outcome: ({ totalLines, readRange, content }, { offset, limit }) => {
       if (isObject(readRange) && (offset !== undefined || limit !== undefined))
         return `lines ${readRange.startLine}–${readRange.endLine}`;
-      // A final line break is counted as the start of another line.
+      // The number of lines includes an empty one after a final line break.
       if (typeof totalLines === "number")
         return lineCount(textOrEmpty(content).endsWith("\n") ? totalLines - 1 : Math.max(totalLines, 0));
       return "";

@@ -1,4 +1,4 @@
 // Defines a highlighted piece of code.
 
-/** `kind` is the highlighter's name for what the text is. */
+/** A piece of code; `kind` is what the highlighter calls it, such as a keyword. */
 export type CodePiece = { text: string; kind?: string };

@@ -3,11 +3,11 @@ import Prism from "prismjs";
 import type { CodePiece } from "./code-piece.ts";
 import "./languages.ts";
 
-/** Longer texts take too long to highlight, and long words take quadratic time. */
+/** Code with more characters is not highlighted, nor is code with long words, which take quadratic time. */
 const maxCode = 100_000;
 const longWord = /[\w$]{500}/;
 
-/** Returns the pieces of each line. */
+/** Splits code into pieces for highlighting, line by line. */
 export function codePieces(code: string, language: string): CodePiece[][] {
   const grammar = Prism.languages[aliases[language] ?? language];
   const lines: CodePiece[][] = [[]];
@@ -27,7 +27,7 @@ export function codePieces(code: string, language: string): CodePiece[][] {
   return lines;
 }
 
-/** Alternative names that models and files use for a language. */
+/** Alternative names of languages, as used by models and file names. */
 const aliases: Record<string, string> = {
   sh: "bash",
   shell: "bash",

@@ -4,7 +4,7 @@ import type { Words, wordChanges } from "./word-changes.ts";
 /** `before` and `after` are the line's number on each side, if it is known and exists there. */
 export type DiffLine = { sign: " " | "+" | "-"; before?: number; after?: number; text: string };
 
-/** Accepts a unified diff, or only lines with signs. */
+/** Parses a unified diff, or lines that only have signs. */
 export function hunksOfDiff(diff: string): DiffLine[][] {
   const hunks: DiffLine[][] = [];
   let before: number | undefined;
@@ -21,7 +21,7 @@ export function hunksOfDiff(diff: string): DiffLine[][] {
       continue;
     }
     if (before === undefined && /^(---|\+\+\+|diff |index |new file|deleted file|\*\*\* )/.test(text)) continue;
-    if (text.startsWith("\\")) continue; // "\ No newline at end of file"
+    if (text.startsWith("\\")) continue; // skip the line "\ No newline at end of file"
     const sign = text.startsWith("+") ? "+" : text.startsWith("-") ? "-" : " ";
     if (hunks.length === 0) hunks.push([]);
     const line: DiffLine = { sign, text: text.slice(1) };
@@ -33,7 +33,7 @@ export function hunksOfDiff(diff: string): DiffLine[][] {
 }
 
 /** Returns the line's new number, or its old one. */
-export function numberOf({ before, after }: DiffLine): number | undefined {
+export function lineNumber({ before, after }: DiffLine): number | undefined {
   return after ?? before;
 }
 

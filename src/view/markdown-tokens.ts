@@ -12,13 +12,13 @@ const tokenizer = Object.assign(new Tokenizer(), {
   reflink: () => undefined,
 });
 
-/** Returns undefined if the text should be shown as it is. */
+/** Parses Markdown. Returns undefined if the text should be shown unchanged. */
 export function markdownTokens(text: string): Token[] | undefined {
   if (text.length > maxMarkdown || text.split(/\n\s*\n/).some(isSlow)) return undefined;
   try {
     return lexer(text, { gfm: true, tokenizer });
   } catch {
-    return undefined; // nested too deeply
+    return undefined; // the text is nested too deeply
   }
 }
 

@@ -32,7 +32,7 @@ export function dollars(cost: number): string {
   return `$${cost > 0 && cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`;
 }
 
-/** Formats as "1 file", "3 files". */
+/** Formats a count with its noun: "1 file", "3 files". */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }

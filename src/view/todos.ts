@@ -5,7 +5,7 @@ export type TodoState = "PENDING" | "IN_PROGRESS" | "COMPLETED" | "CANCELLED";
 
 export type ShownTodo = {
   state: TodoState;
-  /** The task, with the unfinished items it waits for. */
+  /** The text of the task, with the unfinished tasks it depends on. */
   words: string;
 };
 
@@ -13,9 +13,9 @@ const states: readonly string[] = ["PENDING", "IN_PROGRESS", "COMPLETED", "CANCE
 
 export function shownTodos(todos: unknown): ShownTodo[] {
   const items = (Array.isArray(todos) ? todos : []).filter(isObject);
-  const open = new Map(items.filter((item) => isOpen(stateOf(item.status))).map((item) => [item.id, item.content]));
+  const open = new Map(items.filter((item) => isOpen(todoState(item.status))).map((item) => [item.id, item.content]));
   return items.map(({ status, content, dependencies }) => {
-    const state = stateOf(status);
+    const state = todoState(status);
     const words = typeof content === "string" ? content.replace(/\s+/g, " ") : "";
     const waitsFor = isOpen(state) && Array.isArray(dependencies) ? dependencies.filter((id) => open.has(id)) : [];
     return {
@@ -25,7 +25,7 @@ export function shownTodos(todos: unknown): ShownTodo[] {
   });
 }
 
-function stateOf(status: unknown): TodoState {
+function todoState(status: unknown): TodoState {
   const state = String(status).replace("TODO_STATUS_", "").toUpperCase();
   return states.includes(state) ? (state as TodoState) : "PENDING";
 }

@@ -9,7 +9,7 @@ export class TurnClock {
   readonly #times: TurnTimes = { toolMs: 0, waitMs: 0 };
   #since: number | undefined;
 
-  /** Must be called with every event of the turn, in order. */
+  /** Records an event. Call this with every event of the turn, in order. */
   take(event: AgentEvent): void {
     this.#pass(event.at);
     if (event.type === "tool_start") this.#calls.add(event.callId);
@@ -20,7 +20,7 @@ export class TurnClock {
     if ((event.type === "done" || event.type === "fail") && event.waitedMs !== undefined) this.#correct(event.waitedMs);
   }
 
-  /** A stored turn has no questions among its events, only how long they took, which so far counted for the tools. */
+  /** Corrects the times for a stored turn, in which waiting for the user was counted as time of tools. */
   #correct(waitedMs: number): void {
     const unseen = Math.max(0, waitedMs - this.#times.waitMs);
     this.#times.waitMs += unseen;
@@ -33,7 +33,7 @@ export class TurnClock {
     return { ...this.#times };
   }
 
-  /** Time spent waiting for the user counts as waiting, even while tools are running. */
+  /** Adds the time since the last event. While the user is asked, it counts as waiting, even if tools are running. */
   #pass(at: number | undefined): void {
     if (at === undefined) return;
     const passed = Math.max(0, at - (this.#since ?? at));

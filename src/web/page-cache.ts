@@ -13,11 +13,11 @@ export function createPageCache(limit = maxCharacters): PageCache {
   let length = 0;
   return {
     get: (url) => {
-      const page = pages.get(keyOf(url));
+      const page = pages.get(cacheKey(url));
       return page && { ...page, url };
     },
     set(url, page) {
-      const key = keyOf(url);
+      const key = cacheKey(url);
       length += page.markdown.length - (pages.get(key)?.markdown.length ?? 0);
       pages.delete(key);
       pages.set(key, page);
@@ -31,6 +31,6 @@ export function createPageCache(limit = maxCharacters): PageCache {
 }
 
 /** Removes the fragment, which is a place in the page, not another page. */
-function keyOf(url: string): string {
+function cacheKey(url: string): string {
   return url.replace(/#.*$/s, "");
 }

@@ -11,21 +11,21 @@ export { NetError } from "../net/net-error.ts";
 
 /** `mode` and `rules` decide which hosts are allowed; `permitted` names origins that the user has approved. */
 export type PageRequest = Omit<GuardedRequest, "headers"> & {
-  /** Pages already fetched in this run are not fetched again. */
+  /** The pages that were already fetched in this run. */
   cache?: PageCache;
 };
 
 export type Page = {
-  /** The address as requested. */
+  /** The address that was requested. */
   url: string;
-  /** The address after redirects. */
+  /** The address after all redirects. */
   finalUrl: string;
   markdown: string;
-  /** The page was longer than the limit. */
+  /** Whether the page was longer than the limit. */
   isTruncated: boolean;
 };
 
-/** The server's answer is not a readable page. */
+/** Thrown if the server's answer is not a readable page. */
 export class PageError extends Error {
   constructor(message: string) {
     super(message);
@@ -50,7 +50,7 @@ export async function fetchPage(url: string, { cache, ...request }: PageRequest)
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
-  const kind = kindOf(response.headers, bytes, response.url);
+  const kind = contentKind(response.headers, bytes, response.url);
   if (response.status < 200 || response.status > 299)
     throw refusedPage(response.status, response.statusText, kind, bytes);
   const read = await readerOf(kind)(bytes, {
@@ -116,7 +116,7 @@ function readerOf({ type }: ContentKind): Reader {
 }
 
 /** Determines the content type from the header, or from the first bytes if the header is of no use. */
-function kindOf(headers: Headers, bytes: Buffer, url: string): ContentKind {
+function contentKind(headers: Headers, bytes: Buffer, url: string): ContentKind {
   const [named = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = /^\s*charset\s*=\s*"?([^\s"]+)/.exec(parameters.find((each) => each.includes("charset")) ?? "")?.[1];
   const type = named.trim();
@@ -131,7 +131,7 @@ function kindOf(headers: Headers, bytes: Buffer, url: string): ContentKind {
   return { type: looksHtml || /\.x?html?$/i.test(new URL(url).pathname) ? "text/html" : "", charset };
 }
 
-/** UTF-16 contains zeros, and starts with a byte order mark. */
+/** Returns whether bytes look like UTF-16 without a byte order mark, by their zeros. */
 function isUtf16WithoutMark([first, second]: Buffer): boolean {
   return !((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff));
 }
@@ -158,7 +158,7 @@ function decodeText(bytes: Uint8Array, { label, isHtml }: { label: string | unde
   const named = decoderFor(label) ?? (isHtml ? decoderFor(metaCharset(bytes)) : undefined);
   if (named) return decodeWith(named, bytes);
   try {
-    // The end may be cut within a character, which does not make the rest invalid.
+    // Ignore an incomplete character at the end, which may have been cut off.
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
   } catch {
     return decodeWith(new TextDecoder("windows-1252"), bytes);
@@ -185,7 +185,7 @@ function decoderFor(label: string | undefined) {
   try {
     return new TextDecoder(label);
   } catch {
-    return undefined; // an unknown name is ignored
+    return undefined; // an unknown encoding is ignored
   }
 }
 
@@ -193,6 +193,6 @@ function decoderFor(label: string | undefined) {
 function metaCharset(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 4096)).toString("latin1");
   const named = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(head)?.[1];
-  // If the tag is readable as single bytes, the page is not UTF-16, whatever the tag says.
+  // If the tag can be read as single bytes, the page is not UTF-16, even if the tag says so.
   return named !== undefined && /^utf-?16/i.test(named) ? "utf-8" : named;
 }

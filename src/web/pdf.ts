@@ -8,7 +8,7 @@ export async function pdfToText(
   bytes: Uint8Array,
   { signal, maxCharacters }: { signal?: AbortSignal | undefined; maxCharacters: number },
 ): Promise<{ text: string; isCut: boolean }> {
-  // Fonts can contain programs, which are not needed for text.
+  // Do not run programs in fonts, which are not needed for text.
   const document = await getDocumentProxy(new Uint8Array(bytes), { isEvalSupported: false, verbosity: 0 });
   try {
     const pages: string[] = [];

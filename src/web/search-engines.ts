@@ -14,11 +14,11 @@ export type EngineKind = {
   name: string;
   /** Variables for its key, or for its address if it needs no key. */
   variables: readonly string[];
-  /** Undefined if it is the user's own server, whose address only the user knows. */
+  /** The address of the engine; undefined if the user runs it and must configure the address. */
   url?: string;
   needsKey: boolean;
   request(query: string, place: { url: string; key: string; count: number }): EngineRequest;
-  /** Returns the list of results in the answer. */
+  /** Returns the list of results in the engine's answer. */
   results(answer: JsonObject): unknown;
   hit(result: JsonObject): { title?: unknown; url?: unknown; snippet?: unknown };
 };
@@ -102,7 +102,7 @@ export function searchEngine(settings: SearchSettings, env: NodeJS.ProcessEnv): 
   return { kind, url, key };
 }
 
-/** Advice for the user if nothing is configured. */
+/** Advice for users who have configured no search engine. */
 export const howToConfigureSearch =
   "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server (http://… or https://…), " +
   'or write "search": { "engine": "…" } into courser.json.';

@@ -18,7 +18,7 @@ export type SearchRequest = {
   totalMs?: number;
 };
 
-/** No engine is configured, it refuses, or its answer is not a list of results. */
+/** Thrown if no search engine is configured, or if it refuses or sends no list of results. */
 export class SearchError extends Error {
   override readonly name = "SearchError";
 }
@@ -47,7 +47,7 @@ export async function searchWeb(query: string, request: SearchRequest): Promise<
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   });
   const text = await boundedText(answer, kind.name);
-  if (answer.status < 200 || answer.status > 299) throw refusal(engine, answer.status, text);
+  if (answer.status < 200 || answer.status > 299) throw engineRefusal(engine, answer.status, text);
   const value = tryParse(text);
   const results = isObject(value) ? kind.results(value) : undefined;
   if (!Array.isArray(results))
@@ -78,13 +78,13 @@ const advice: Record<number, string> = {
   429: "Rate limit reached; wait, or use another engine",
 };
 
-function refusal({ kind, url, key }: SearchEngine, status: number, text: string): SearchError {
+function engineRefusal({ kind, url, key }: SearchEngine, status: number, text: string): SearchError {
   const isRedirect = status >= 300 && status <= 399;
   const why = isRedirect
     ? "It redirects, which is not followed; configure the address that it points to"
     : advice[status];
   const errorText = redactedStart(collapsed(text), 200);
-  // An engine may repeat the key in its answer.
+  // Remove the key, which the engine may repeat in its answer.
   const withoutKey = key === "" ? errorText : errorText.replaceAll(key, "…");
   return new SearchError(
     `${kind.name} at ${new URL(url).host} answered ${status}. ${why ?? (withoutKey || "It said nothing else")}.`,

@@ -24,7 +24,7 @@ export async function treeOf(worktree: Worktree, call: GitCall): Promise<string>
   });
 }
 
-/** Runs `work` with a temporary index. */
+/** Runs `work` with a temporary git index. */
 export async function withIndex<Result>(work: (variables: Record<string, string>) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "courser-index-"));
   try {

@@ -12,7 +12,7 @@ import { runSetup } from "./setup-commands.ts";
 export type WorktreeRequest = {
   configDir: string;
   env: NodeJS.ProcessEnv;
-  /** The directory that the run would otherwise have worked in. */
+  /** The directory in which the run would work without a worktree. */
   workspace: string;
   name: string;
   base?: string;
@@ -86,7 +86,7 @@ function reopenWorktree(worktree: Worktree, prefix: string, { base }: WorktreeRe
   return { worktree, workspace, notices: [] };
 }
 
-/** Pipes and devices are not copied. */
+/** Do not copy pipes and devices. */
 function filter(from: string): boolean {
   const stat = lstatSync(from);
   return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink();

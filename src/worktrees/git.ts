@@ -7,7 +7,7 @@ export type GitCall = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   input?: string;
-  /** Extra environment variables for this call. */
+  /** Additional environment variables for this call. */
   variables?: Record<string, string>;
   signal?: AbortSignal;
 };
@@ -27,7 +27,7 @@ export async function git(args: readonly string[], call: GitCall): Promise<strin
   return stdout;
 }
 
-/** `problem` is set if git failed, with the reason. */
+/** Runs git. If it failed, `problem` says why. */
 export async function tryGit(
   args: readonly string[],
   { cwd, env, input, variables = {}, signal }: GitCall,
@@ -57,9 +57,9 @@ export async function tryGit(
 
 /** Commands that would look into submodules, whose own settings name programs. */
 const comparing = words("status diff diff-index diff-files");
-/** Commands that reach other repositories. */
+/** Git commands that contact other repositories. */
 const reaching = words("fetch push pull ls-remote");
-/** Commands that access neither files of the work tree nor other repositories. */
+/** Git commands that access neither files of the work tree nor other repositories. */
 const onlyLooking = words("config rev-parse rev-list cat-file update-ref for-each-ref check-ref-format init");
 /** Settings of a repository that name programs, and their harmless replacements. */
 const programs: [key: RegExp, value: string][] = [
@@ -75,7 +75,7 @@ const programs: [key: RegExp, value: string][] = [
 
 /** What a repository starts at the other end of a remote. Nothing replaces it: of several values, git takes the first. */
 const farProgram = /^remote\..*\.(?:uploadpack|receivepack|vcs)$/s;
-/** Without it, git fetches objects that a partial clone lacks, with the programs of its remote. */
+/** Prevents git from fetching missing objects of a partial clone, which would run programs of its remote. */
 const noFetch = { GIT_NO_LAZY_FETCH: "1" };
 
 /** Returns variables that replace programs in the repository's own configuration, or why git is not run. Those of the user's configuration stay. */
@@ -115,7 +115,7 @@ function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LC_ALL: "C", GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
 }
 
-/** Splits output whose entries end with NUL. */
+/** Splits output in which each entry ends with NUL. */
 export function splitEntries(output: string): string[] {
   return output.split("\0").filter((each) => each !== "");
 }

@@ -18,7 +18,7 @@ import { withFileLock } from "../store/file-lock.ts";
 
 export type CacheLimits = {
   bytes: number;
-  /** The maximum time since the last use. */
+  /** How many milliseconds an unused repository is kept. */
   ageMs: number;
 };
 
@@ -26,7 +26,7 @@ export type CacheLimits = {
 const usesFolder = "courser-uses";
 const keptName = /\.git$/;
 const setAsideName = /\.removed$/;
-/** The minimum time between two automatic trims. */
+/** How many milliseconds are at least between two automatic trims. */
 const lookAgainMs = 60_000;
 
 export function keptRepository(cache: string, from: string): string {
@@ -53,7 +53,7 @@ export async function trimRepositories(
   const gone = { removed: 0, bytes: 0 };
   if (!existsSync(cache)) return gone;
   const names = readdirSync(cache);
-  // Remove what a killed process had set aside.
+  // Remove what a killed process had renamed in order to delete it.
   for (const name of names.filter((each) => setAsideName.test(each))) await rm(join(cache, name), anyway);
   const kept = await Promise.all(
     names
@@ -65,7 +65,8 @@ export async function trimRepositories(
   );
   let total = kept.reduce((sum, each) => sum + each.bytes, 0);
   for (const each of kept.sort((one, other) => one.usedAt - other.usedAt)) {
-    if (total <= bytes && Date.now() - each.usedAt <= ageMs) break; // the rest was used more recently
+    // the remaining repositories were used more recently
+    if (total <= bytes && Date.now() - each.usedAt <= ageMs) break;
     const aside = setAside(cache, each.path, each.usedAt);
     if (aside === undefined) continue;
     await rm(aside, anyway);

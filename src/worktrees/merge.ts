@@ -145,7 +145,7 @@ async function extract(tree: string, changes: readonly FileChange[], inside: Git
   }
 }
 
-/** Applies all changes, or restores the files as they were. */
+/** Applies all changes. If one fails, restores all files as they were. */
 function applyOrRestore(source: string, changes: readonly FileChange[], files: string): void {
   const before = mkdtempSync(join(tmpdir(), "courser-before-"));
   const done: FileChange[] = [];
@@ -170,7 +170,7 @@ function applyOrRestore(source: string, changes: readonly FileChange[], files: s
   }
 }
 
-/** Replaces the file atomically. */
+/** Replaces a file atomically. */
 function putFile(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   const beside = `${to}.${process.pid}.courser-tmp`;
@@ -183,7 +183,7 @@ function putFile(from: string, to: string): void {
   }
 }
 
-/** Copies links as links, and keeps the file mode. */
+/** Copies a file with its mode, or a link as a link. */
 function copyPlain(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   const stat = lstatSync(from);

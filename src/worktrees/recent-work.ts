@@ -4,7 +4,7 @@ import { type GitCall, splitEntries, tryGit } from "./git.ts";
 export type RecentWork = {
   /** The number of files that differ from the last commit or are untracked. */
   changedFiles: number;
-  /** The subjects of the last commits, newest first. */
+  /** The subjects of the latest commits, newest first. */
   commits: readonly string[];
 };
 
@@ -21,7 +21,7 @@ export async function recentWork(
       changedFiles(call),
       tryGit(["-c", "log.showSignature=false", "log", `-${maxCommits}`, "--no-decorate", "-z", "--format=%s"], call),
     ]);
-    // The log is empty in a repository without commits.
+    // In a repository without commits there is no log.
     return changed === undefined ? undefined : { changedFiles: changed, commits: splitEntries(log.stdout) };
   } catch {
     return undefined;
@@ -36,7 +36,7 @@ async function changedFiles(call: GitCall): Promise<number | undefined> {
   return problem === undefined ? splitEntries(stdout).length : undefined;
 }
 
-/** Disables filters, which git would run to compare files. A filter without a command changes nothing. */
+/** Returns the settings that disable filters, which git would run to compare files. */
 async function withoutFilters(call: GitCall): Promise<string[]> {
   const { stdout } = await tryGit(["config", "-z", "--name-only", "--get-regexp", "^filter\\."], call);
   const names = new Set(splitEntries(stdout).map((key) => key.slice(0, key.lastIndexOf("."))));

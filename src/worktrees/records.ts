@@ -3,15 +3,15 @@ import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } f
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { readJson, realOf, replaceFile } from "../store/json-file.ts";
+import { readJson, realPathOrSame, replaceFile } from "../store/json-file.ts";
 
 export type WorktreeRecord = {
   name: string;
-  /** The checkout that the worktree was created from. */
+  /** The checkout from which the worktree was created. */
   source: string;
   /** The folder of the source's objects, which the worktree borrows. */
   objects: string;
-  /** The commit that the worktree was created from. */
+  /** The commit from which the worktree was created. */
   base: string;
   createdAt: string;
   /** The last merge into the source: the tree of the worktree's files at that time. */
@@ -19,7 +19,7 @@ export type WorktreeRecord = {
 };
 
 export type Worktree = WorktreeRecord & {
-  /** The worktree's directory. */
+  /** The path of the worktree. */
   path: string;
 };
 
@@ -73,7 +73,7 @@ export function findWorktree(configDir: string, source: string, name: string): W
 
 /** Returns the worktree that contains `directory`, which must be a real path. */
 export function worktreeAt(configDir: string, directory: string): Worktree | undefined {
-  const folder = worktreesDir(realOf(configDir));
+  const folder = worktreesDir(realPathOrSame(configDir));
   const [repository, name] = relative(folder, directory).split(sep);
   return repository && name && repository !== ".." ? readRecord(join(folder, repository, name)) : undefined;
 }

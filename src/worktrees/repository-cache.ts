@@ -15,11 +15,11 @@ export type RepositorySource = {
 };
 
 export type CheckOut = {
-  /** An empty or missing folder. */
+  /** The path for the checkout: an empty or missing folder. */
   path: string;
-  /** The branch to create in the checkout. */
+  /** The branch that is created in the checkout. */
   branch: string;
-  /** The folder of cached repositories. */
+  /** The folder with cached repositories. */
   cache: string;
   /** Checks out this commit, even if the ref has moved. */
   commit?: string;
@@ -27,7 +27,7 @@ export type CheckOut = {
 
 export type CheckedOut = {
   commit: string;
-  /** The folder of the objects that the checkout borrows. */
+  /** The folder with the objects that the checkout borrows. */
   objects: string;
   /** The repository itself, if it is on this disk and branches can be pushed to it. */
   home?: string;
@@ -37,7 +37,7 @@ export type CheckedOut = {
 const protocols = { GIT_ALLOW_PROTOCOL: "https:ssh:file" };
 const noModules = ["--no-recurse-submodules"];
 
-/** Throws a UserError that contains no secrets. */
+/** Checks out a repository. Throws a UserError without secrets in its message. */
 export async function checkOutRepository(
   source: RepositorySource,
   { path, branch, cache, commit: wanted }: CheckOut,
@@ -94,7 +94,7 @@ async function lookUp(from: string, ref: string, call: GitCall): Promise<string 
   const listed = (await git(["ls-remote", "--", from, ...names, ...names.map((name) => `${name}^{}`)], call))
     .split("\n")
     .map((line) => line.split("\t"));
-  // For an annotated tag, the remote also lists the commit that it points to.
+  // For an annotated tag, the remote lists both the tag and its commit.
   const ids = new Map(listed.flatMap(([id, name]) => (id && name ? [[name, id] as const] : [])));
   for (const name of names) {
     const id = ids.get(`${name}^{}`) ?? ids.get(name);

@@ -9,12 +9,12 @@ import { list } from "../text/words.ts";
 import { type GitCall, git, tryGit } from "./git.ts";
 
 export type WorkspaceStates = {
-  /** The repository that stores the states. */
+  /** The repository in which the states are stored. */
   folder: string;
   workspace: string;
-  /** The commit of the state that everything is compared with. */
+  /** The commit with the state that later ones are compared with. */
   start: string;
-  /** The commit that the workspace was checked out from. */
+  /** The commit from which the workspace was checked out. */
   base?: string;
   call: GitCall;
 };
@@ -44,7 +44,7 @@ const identity = {
 export async function beginStates({ folder, workspace, checkedOut, env, signal }: Beginning): Promise<WorkspaceStates> {
   await git(["init", "--quiet", "--bare", "--", folder], { cwd: workspace, env, ...(signal && { signal }) });
   mkdirSync(join(folder, "info"), { recursive: true });
-  // Overrides the workspace's own attributes, so that nothing is converted.
+  // Override the workspace's own attributes, so that git converts nothing.
   writeFileSync(join(folder, "info", "attributes"), "* -text -eol -ident -filter -working-tree-encoding\n");
   if (checkedOut) writeFileSync(join(folder, "objects", "info", "alternates"), `${checkedOut.objects}\n`);
   const variables = {
@@ -64,9 +64,9 @@ export async function beginStates({ folder, workspace, checkedOut, env, signal }
   return { folder, workspace, start, call, ...(base !== undefined && { base }) };
 }
 
-/** Records the current files and returns their tree. */
+/** Records the current files. Returns the id of their tree. */
 export async function recordState({ call }: Pick<WorkspaceStates, "call">): Promise<string> {
-  // Keep the other files if one is gone or unreadable.
+  // Add the other files even if one is missing or unreadable.
   const added = await tryGit(["add", "--all", "--ignore-errors", "--", "."], call);
   if (added.problem !== undefined && added.exitCode !== 1) throw stateError("The workspace cannot be recorded", added);
   const written = await tryGit(["write-tree"], call);
@@ -75,7 +75,7 @@ export async function recordState({ call }: Pick<WorkspaceStates, "call">): Prom
 }
 
 /** Returns the HEAD commit of the workspace's own repository, or an empty string if there is none. */
-export async function headOf({ workspace, call }: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
+export async function headCommit({ workspace, call }: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
   const callOptions = { cwd: workspace, env: call.env, variables: { GIT_DIR: join(workspace, ".git") } };
   return (await tryGit(["rev-parse", "--verify", "--quiet", "HEAD"], callOptions)).stdout.trim();
 }
@@ -86,7 +86,7 @@ export async function repositoryMark(states: Pick<WorkspaceStates, "workspace" |
   const callOptions = { cwd: states.workspace, env: states.call.env, variables: { GIT_DIR: folder } };
   const refs = await tryGit(["for-each-ref", "--format=%(objectname) %(refname)"], callOptions);
   const isMerging = lstatSync(join(folder, "MERGE_HEAD"), { throwIfNoEntry: false }) !== undefined;
-  return `${await headOf(states)} ${isMerging ? "merging" : ""}\n${refs.stdout}`;
+  return `${await headCommit(states)} ${isMerging ? "merging" : ""}\n${refs.stdout}`;
 }
 
 /** Writes a bundle with everything, beyond the workspace's source, that another machine needs to restore this state. */
@@ -97,7 +97,7 @@ export async function bundleState(states: WorkspaceStates, tree: string, file: s
   await git(["bundle", "create", "--quiet", "--", file, ...refs, `^${base ?? start}`], call);
 }
 
-/** Returns the commit that a bundle builds on. */
+/** Returns the commit that a bundle is based on. */
 export async function baseOfBundle(file: string): Promise<string | undefined> {
   const handle = await open(file);
   try {
@@ -171,7 +171,7 @@ async function commit(tree: string, parent: string | undefined, message: string,
 async function keepHead({ workspace, base, call }: WorkspaceStates): Promise<string | undefined> {
   if (base === undefined) return undefined;
   const gitFolder = join(workspace, ".git");
-  // A .git file could refer to any repository on this disk.
+  // Refuse a .git file, which could refer to any repository on this disk.
   if (!lstatSync(gitFolder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   const fetched = await tryGit(
     ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", gitFolder, `+HEAD:${headRef}`],

@@ -6,9 +6,9 @@ import { answerFromElicitation, cursorAnswer, cursorQuestion, elicitationOf } fr
 import { cursorNotification, cursorPlan } from "../../src/acp/v1/cursor.ts";
 import { abilitiesOf, initializeResult } from "../../src/acp/v1/initialize.ts";
 import { configOptions, modeIdOf, modeState } from "../../src/acp/v1/options.ts";
-import { openParams, promptOf } from "../../src/acp/v1/params.ts";
+import { openParams, parsePrompt } from "../../src/acp/v1/params.ts";
 import { answerIn, type Choosable, permissionForm } from "../../src/acp/v1/permission.ts";
-import { callFields, endFields, kindOf, titleOf } from "../../src/acp/v1/tool-call.ts";
+import { callFields, callTitle, endFields, toolKind } from "../../src/acp/v1/tool-call.ts";
 import { Updates } from "../../src/acp/v1/updates.ts";
 import { sampleCall, samples, type states, workspace } from "../studio/sample-calls.ts";
 
@@ -115,7 +115,7 @@ it("every agent event becomes the ACP update that the table says", async () => {
     [{ type: "image", data: "AAAA" }],
     [{ type: "image" }],
   ])
-    put(`prompt ${JSON.stringify(prompt)?.slice(0, 120)}`, () => promptOf({ prompt } as never));
+    put(`prompt ${JSON.stringify(prompt)?.slice(0, 120)}`, () => parsePrompt({ prompt } as never));
 
   const call = {
     id: "q",
@@ -228,8 +228,8 @@ it("every agent event becomes the ACP update that the table says", async () => {
   for (const name of Object.keys(samples)) {
     const { callId, tool, args } = sampleCall(name, "success");
     put(`call ${name}`, () => [
-      kindOf(tool),
-      titleOf({ callId, tool, args }, workspace),
+      toolKind(tool),
+      callTitle({ callId, tool, args }, workspace),
       callFields({ callId, tool, args }, workspace),
     ]);
     for (const state of ["success", "failed", "refused", "unknown"] as const satisfies (keyof typeof states)[]) {

@@ -51,7 +51,7 @@ describe("ACP initialize", () => {
 });
 
 describe("ACP sessions", () => {
-  it("each session has its own id, and modes and options with values from the offered ones", async () => {
+  it("each ACP session has its own id, and its current mode and options are among those it offers", async () => {
     await start();
     const params = { cwd: workspace.path, mcpServers: [] };
     const [one, other] = await Promise.all([

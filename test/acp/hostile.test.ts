@@ -193,7 +193,7 @@ describe("a hostile or broken ACP client", () => {
     expect((await prompted).result).toEqual({ stopReason: "cancelled" });
   });
 
-  it("two ACP prompts at once are answered one after the other, or cancelled together", async () => {
+  it("two ACP prompts sent at once are answered one after the other, or cancelled together", async () => {
     client = await AcpClient.start(workspace, { script: { replies: [{ delayMs: 200, text: "ok " }], loop: true } });
     const sessionId = await client.newSession();
     const both = () => Promise.all([client.prompt(sessionId, "one"), client.prompt(sessionId, "two")]);

@@ -200,7 +200,7 @@ describe("no fallback", () => {
     b: model("answer"),
   });
 
-  test("no fallback runs after the CLI changed something with its own tools, to avoid doing it twice", async () => {
+  test("after a CLI has changed something with its own tools, no fallback runs, so that nothing is done twice", async () => {
     const { turn, last } = await tell(adapterOf(withFallback(["own-tool", "shell"])));
     expect(turn.attempts).toMatchObject([{ model: "a", ownTools: ["shell"], kept: expect.stringContaining("shell") }]);
     expect(last).toMatchObject({ type: "error", data: { message: expect.stringContaining("must not run twice") } });
@@ -264,7 +264,7 @@ describe("messages on stderr", () => {
   });
 
   test.each(["boom", "the author failed a test", "wrote 40100 lines", "tokens: 401k"])(
-    "no other profile is tried after the fault %s",
+    "after the fault %s, the adapter tries no other profile",
     async (words) => {
       const { turn, last } = await play(words);
       expect(turn.attempts).toHaveLength(1);

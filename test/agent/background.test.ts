@@ -45,7 +45,7 @@ describe("background commands", () => {
     expect(taskId).toBe("shell_1");
     expect(started.outcome).toMatchObject({
       kind: "success",
-      siblings: { isBackground: true, pid, terminalsFolder: background.folderOf("session-1") },
+      siblings: { isBackground: true, pid, terminalsFolder: background.outputFolder("session-1") },
     });
     expect(isAlive(pid)).toBe(true);
     expect(started.text).toContain("shell_1");

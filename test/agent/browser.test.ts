@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)(`browser pages${hasBrowser ? "" : " (skipped: there
     expect(textOf(told[11]!)).toContain("is not a text field");
   });
 
-  it("pages download nothing", () => {
+  it("pages in the agent's browser cannot download files", () => {
     expect(textOf(told[5]!)).toMatch(/\[A download was refused: http.*file\.zip\]/);
     expect(told[6]).toMatchObject({ success: { isError: true } });
     expect(textOf(told[6]!)).toContain("A download was refused");

@@ -180,7 +180,7 @@ describe("compaction with a model", () => {
     expect(material).not.toContain("The last question");
   });
 
-  it("no summary is requested if shortening is enough or nothing is older", async () => {
+  it("compaction requests no summary if shortening results is enough or there are no older turns", async () => {
     const asked: string[] = [];
     const summarise = async (transcript: string) => {
       asked.push(transcript);
@@ -245,7 +245,7 @@ describe("compaction with a model", () => {
   });
 });
 
-it("compaction is announced before it happens", async () => {
+it("compaction is announced with an event before it happens", async () => {
   const { messages } = longTalk();
   const told: CompactionSize[] = [];
   await shorten(messages, 6000, { beforeCompact: (facts) => void told.push(facts) });

@@ -19,7 +19,7 @@ function opened(write: (text: string) => Promise<void> = async () => {}) {
 }
 
 describe("the DevTools connection", () => {
-  it("each DevTools command has a number, and each answer reaches its caller", async () => {
+  it("each DevTools command has a number, by which its answer reaches the caller", async () => {
     const { devtools, sent, say } = opened();
     const [one, two, three] = [
       devtools.send("A", { x: 1, y: undefined }),

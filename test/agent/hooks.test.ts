@@ -579,7 +579,7 @@ describe("hooks in the agent loop", () => {
     expect(requests[1]!.messages.at(-1)!.parts[0]).toMatchObject({ type: "tool_result", text: "cleaned" });
   });
 
-  it("hooks cannot replace other results", async () => {
+  it("hooks cannot replace the results of tools other than MCP tools", async () => {
     const { requests } = await play(
       [{ event: "postToolUse", command: print({ updated_mcp_tool_output: { content: [] } }) }],
       [{ name: "Shell", args: { command: "ls" } }, "done"],

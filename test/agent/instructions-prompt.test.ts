@@ -88,7 +88,7 @@ describe("@ mentions", () => {
     expect(texts(expandPrompt("@wide.txt:1", input))[1]!.length).toBeLessThan(21_000);
   });
 
-  it("mentions share one size limit", () => {
+  it("all mentions in one prompt share one limit for attached text", () => {
     const many = Object.fromEntries(Array.from({ length: 15 }, (_, number) => [`ws/f${number}`, "x".repeat(19_000)]));
     const { input } = make(many);
     const result = expandPrompt(

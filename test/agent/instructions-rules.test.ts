@@ -1,14 +1,14 @@
 // Rules: frontmatter as people write it, patterns, and the moment each rule is given.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { booleanOf, fieldText, listOf, parseFrontmatter } from "../../src/agent/instructions/frontmatter.ts";
+import { booleanOf, fieldList, fieldText, parseFrontmatter } from "../../src/agent/instructions/frontmatter.ts";
 import { buildSystemPrompt, createPathInstructions } from "../../src/agent/instructions/index.ts";
 import { pathMatcher } from "../../src/agent/instructions/path-instructions.ts";
 import { parseRule } from "../../src/agent/instructions/rules.ts";
 import { fixture as make } from "./instructions-support.ts";
 
 describe("rule frontmatter", () => {
-  const globs = (lines: string) => listOf(parseFrontmatter(`---\n${lines}\n---\nbody`).fields.get("globs"));
+  const globs = (lines: string) => fieldList(parseFrontmatter(`---\n${lines}\n---\nbody`).fields.get("globs"));
 
   it.each([
     ["globs: *.ts", ["*.ts"]],
@@ -87,7 +87,7 @@ describe("rule frontmatter", () => {
 
   it("frontmatter of any shape is parsed quickly", () => {
     const nasty = `---\nglobs: ${"[".repeat(5000)}${'"'.repeat(5000)}${"{,".repeat(5000)}\n${"- \n".repeat(2000)}---\n`;
-    expect(listOf(parseFrontmatter(nasty).fields.get("globs"))).toBeInstanceOf(Array);
+    expect(fieldList(parseFrontmatter(nasty).fields.get("globs"))).toBeInstanceOf(Array);
   });
 });
 

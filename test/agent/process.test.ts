@@ -96,7 +96,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
       `bash -c 'trap "" TERM; sleep ${sleep}; :' >/dev/null 2>&1 & sleep 0.1; echo done`,
     "one that is stopped": (sleep) => `sleep ${sleep} >/dev/null 2>&1 & kill -STOP $!; echo done`,
   };
-  test.each(Object.entries(cases))("nothing that a command leaves behind survives it: %s", async (_name, script) => {
+  test.each(Object.entries(cases))("no process that a command leaves behind survives it: %s", async (_name, script) => {
     const sleep = uniqueSleep();
     const end = await bash(script(sleep));
     expect(aliveWith(sleep)).toEqual([]);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { answerOf } from "../../src/cli/terminal-human.ts";
+import { parseChoiceAnswer } from "../../src/cli/terminal-human.ts";
 import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { converse, hasScript } from "../support/terminal.ts";
@@ -207,13 +207,13 @@ describe("answers to questions", () => {
     ["1 2", { selectedOptionIds: [], freeformText: "1 2" }],
     ["0", { selectedOptionIds: [], freeformText: "0" }],
   ])("the typed answer %s chooses an option or is free text", (typed, answer) => {
-    expect(answerOf(asked, typed)).toEqual({ questionId: "q", ...answer });
+    expect(parseChoiceAnswer(asked, typed)).toEqual({ questionId: "q", ...answer });
   });
   it("a question accepts several answers, or none, if it says so", () => {
-    expect(answerOf({ ...asked, allowMultiple: true }, "2, 1 2")).toEqual({
+    expect(parseChoiceAnswer({ ...asked, allowMultiple: true }, "2, 1 2")).toEqual({
       questionId: "q",
       selectedOptionIds: ["b", "a"],
     });
-    expect(answerOf(asked, "")).toBeUndefined();
+    expect(parseChoiceAnswer(asked, "")).toBeUndefined();
   });
 });

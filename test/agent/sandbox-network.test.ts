@@ -57,7 +57,7 @@ describe("hosts of the sandbox's network rules", () => {
     expect(addressProblem({ host: "any.test", port: 443 }, ["127.0.0.1"], open)).toMatch(/closed/);
   });
 
-  it("no host name leads to a denied address, however it is spelt", () => {
+  it("the sandbox's proxy refuses a denied address under every spelling of a host name", () => {
     const open: NetworkSettings = { default: "allow", allow: [], deny: ["93.184.216.0/24", "93.1.2.3", "2606::/32"] };
     const problem = (address: string) => addressProblem({ host: "any.test", port: 443 }, [address], open);
     for (const address of ["93.184.216.9", "::ffff:93.184.216.9", "93.1.2.3", "64:ff9b::93.1.2.3", "2606::1"])

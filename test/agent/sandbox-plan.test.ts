@@ -94,7 +94,7 @@ describe("the mount layout", () => {
     ]);
   });
 
-  it("of two sandbox rules the stricter wins, and nothing below a hidden folder is visible", () => {
+  it("if two sandbox rules name the same path, the stricter wins, and nothing below a hidden folder is visible", () => {
     expect(laid(["/w", "visible"], ["/w", "writable"], ["/w/a", "writable"], ["/w/a", "readOnly"])).toEqual([
       "writable /w",
       "readOnly /w/a",

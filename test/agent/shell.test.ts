@@ -206,7 +206,7 @@ describe("Shell results for the model", () => {
   });
 
   test.each([alternating, `${alternating} # ${"x".repeat(120_000)}`])(
-    "merged streams always keep their order",
+    "a command's stdout and stderr keep their order when they are merged",
     async (command) => {
       for (let round = 0; round < 3; round++) {
         const { value, text } = await run({ command }, { mergeOutput: true });

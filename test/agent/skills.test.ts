@@ -74,7 +74,7 @@ describe("finding skills", () => {
     expect(book.names()).toEqual(["three"]);
   });
 
-  it("faulty skills are reported", () => {
+  it("skills with invalid files are reported as warnings", () => {
     const place = fixture({
       "ws/.cursor/skills/a/SKILL.md": "---\ndescription: x\n---\ntext",
       "ws/.cursor/skills/b/SKILL.md": "---\nname: b\n---\ntext",

@@ -90,7 +90,7 @@ it("rewind reports what could not be saved and what it leaves", async () => {
   expect(existsSync(join(workspace.path, "new"))).toBe(false);
 });
 
-it("deleting a chat deletes its snapshots", async () => {
+it("deleting a chat also deletes its file snapshots", async () => {
   const workspace = start({ "a.txt": "one\n" });
   await turn(workspace, "echo two > a.txt");
   const objects = () => bash("find courser/snapshots/*/objects -type f | wc -l", workspace.config).output.trim();

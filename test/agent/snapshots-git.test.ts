@@ -155,7 +155,7 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
   });
 
   it.each(["rm -rf .git src", "git gc -q --prune=now; rm -r src", "rm -rf .[a-z]* *", 'rm -rf "$PWD"/*; rm -rf .git'])(
-    "nothing is borrowed before `%s`",
+    "snapshots borrow no contents from git before `%s`",
     async (command) => {
       commitFiles();
       const turn = bench.turn();
@@ -186,6 +186,19 @@ it("a snapshot during the model's answer does not delay calls", async () => {
     await bench.rewind.restore(turn);
     expect(differences(before, treeOf(bench.root))).toEqual([]);
   }
+});
+
+it("a call that came before the snapshot during the model's answer does not wait for it", async () => {
+  writeFileSync(join(bench.root, "a.txt"), "a\n");
+  const snapshots = createSnapshots(bench.place);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const end = snapshots.prepare();
+  const saved = snapshots.before(bench.turn(), [{ kind: "Shell", target: "rm a.txt", cwd: bench.root }]);
+  vi.runAllTimers();
+  vi.useRealTimers();
+  expect(await saved).toBeUndefined();
+  end();
 });
 
 it.each([

@@ -143,7 +143,7 @@ describe("what snapshots save", () => {
     expect(existsSync(join(bench.root, "d1"))).toBe(false);
   });
 
-  it("what is too large is left out, and reported once", async () => {
+  it("a snapshot leaves out files that are too large, and reports them once", async () => {
     const limits = { ...usualLimits, fileBytes: 1000, ignoredFiles: 10 };
     const bench = snapshotBench({ limits });
     put(bench, "big.bin", "x".repeat(1001));

@@ -38,7 +38,7 @@ const answers: HookAnswer[] = [
 ];
 
 describe("answers of hook scripts", () => {
-  it("each host gets the answer in its own format, and weakened or dropped parts are reported", async () => {
+  it("each host receives a hook's answer in its own format, and parts that were weakened or dropped are reported", async () => {
     const rows = Object.values(hosts).flatMap((host) =>
       Object.keys(host.events).flatMap((name) => {
         const event = host.parse(payload(name), { events: "all" });

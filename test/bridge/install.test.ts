@@ -83,7 +83,7 @@ describe("installing hooks into an existing file", () => {
     ]);
   });
 
-  it("installing hooks again changes nothing", () => {
+  it("installing hooks a second time changes nothing", () => {
     for (const host of [cursor, claude, codex]) {
       const once = install(host, host === cursor ? mine : '{\n  "model": "opus"\n}\n');
       expect(install(host, once)).toBe(once);

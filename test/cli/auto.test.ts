@@ -254,7 +254,7 @@ describe("stopping auto", () => {
     expect(last).toMatchObject({ type: "error", data: { code: "INTERRUPTED" } });
   });
 
-  test("auto stops at SIGTERM", async () => {
+  test("courser auto ends when it receives SIGTERM", async () => {
     const { last, exit } = await auto(
       "open",
       waiting(),
@@ -263,7 +263,7 @@ describe("stopping auto", () => {
     expect({ last, exit }).toMatchObject({ exit: 143, last: { type: "error", data: { code: "TERMINATED" } } });
   });
 
-  test("auto ends quietly when its reader goes away", async () => {
+  test("courser auto ends without an error when its reader closes the pipe", async () => {
     const talking = { steps: Array.from({ length: 40 }, () => [{ text: "so " }, { delayMs: 200 }]).flat() };
     const leaving = whenItSpeaks((child) => child.stdout!.destroy());
     const run = await workspace.run(["auto", ...scripted([talking])], leaving);

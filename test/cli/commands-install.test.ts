@@ -130,7 +130,7 @@ describe("uninstall", () => {
     expect(readdirSync(bin).sort()).toEqual(["agent", "courser"]);
   });
 
-  it("uninstall takes no arguments", async () => {
+  it("courser uninstall accepts no arguments", async () => {
     expect(await workspace.run(["uninstall", "everything"])).toMatchObject({ exit: 2, stdout: "" });
   });
 });

@@ -67,7 +67,7 @@ describe("login", () => {
     ["what is not a key", "anthropic", "secret".repeat(20_000), "which is not a key"],
     ["a blank inside", "anthropic", "secret a", "a space"],
     ["a letter that no header takes", "anthropic", "secret\u00e9", "an invalid character"],
-  ])("login refuses %s and saves nothing", async (_, vendor, stdin, message) => {
+  ])("login refuses the key %s and saves nothing", async (_, vendor, stdin, message) => {
     const { exit, stdout, stderr } = await workspace.run(["login", vendor], { stdin });
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toContain(message);

@@ -85,7 +85,7 @@ describe("models", () => {
     ["with its vendor", ["--model", "anthropic/claude-sonnet-4-5"], "claude-4.5-sonnet"],
     ["one that is not in the list", ["--model", "openrouter/some/model"], "openrouter/some/model"],
     ["offline", ["--model", "offline"], "offline"],
-  ])("the current model: %s", async (_, args, id) => {
+  ])("models marks the current model: %s", async (_, args, id) => {
     const keys = { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k", OPENROUTER_API_KEY: "k" };
     expect(marked(await listed(args, keys))).toEqual({ current: [id], default: ["claude-5.5-sonnet"] });
     expect((await workspace.run(["models", ...args], { env: keys })).stdout).toMatch(

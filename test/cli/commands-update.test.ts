@@ -251,7 +251,7 @@ describe("update", () => {
     expect(stderr).toContain("[UPDATE_FAILED]");
   });
 
-  it("no other command starts a package manager", async () => {
+  it("no command except update starts a package manager", async () => {
     for (const name of ["npm", "pnpm", "yarn", "bun", "git"]) manager(name);
     const program = copyTo("node/lib/node_modules/courser-agent");
     for (const args of [

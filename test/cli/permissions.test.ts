@@ -36,6 +36,8 @@ describe("permissions check", () => {
     ["Shell: make", [], 3, "ask"],
     ["Shell: make", ["--force"], 0, "allow"],
     ["Shell: make", ["--print"], 3, "ask"],
+    ["Shell: make", ["--allow", "Shell(make)"], 0, "allow"],
+    ["Shell: make", ["--deny", "Shell(make)", "--force"], 4, "deny"],
     ["Shell: git log | xargs rm", ["--force"], 4, "deny"],
     ["Shell: ls", ["--mode", "plan"], 4, "deny"],
     ["Read: src/app.ts", [], 0, "allow"],
@@ -80,6 +82,7 @@ describe("permissions check", () => {
     [["permissions", "chek", "x"], /Did you mean permissions check\?/],
     [["permissions", "list", "x"], /takes no arguments/],
     [["permissions", "check", "--project", "Shell: ls"], /does not take --project/],
+    [["permissions", "check", "--allow", "Bash(ls)", "Shell: ls"], /--allow: .*did you mean Shell\(ls\)\?/],
   ])("permissions check refuses %j", async (args, message) => {
     const run = await workspace.run(args);
     expect([run.exit, run.stdout]).toEqual([2, ""]);
@@ -315,7 +318,7 @@ describe("permissions of a run", () => {
     expect(lines.at(-1)!["permission_denials"]).toHaveLength(2);
   });
 
-  it("with auto-review, the user's model reviews what would be asked", async () => {
+  it("with auto-review, the user's model decides about calls that the user would be asked about", async () => {
     const workspace = make(
       { allow: [], deny: ["Shell(rm)"] },
       { approvalMode: "auto-review", sandbox: { mode: "disabled" } },

@@ -238,7 +238,7 @@ describe("flags of the original that have no meaning here", () => {
   it.each([
     [["-c", "go on"], "--continue"],
     [["--auth-token", "x", "hi"], "--api-key"],
-  ])("%j says what to type instead", async (args, hint) => {
+  ])("the error for %j says what to type instead", async (args, hint) => {
     workspace = createWorkspace();
     const run = await workspace.run(["-p", "--trust", ...args]);
     expect([run.exit, run.stderr.includes(hint)]).toEqual([2, true]);

@@ -133,7 +133,7 @@ describe("--output-last-message", () => {
     });
   });
 
-  it("export has its own -o", async () => {
+  it("the export command has its own meaning of -o", async () => {
     const run = await place.run(["export", "-1", "-o", "chat.md"]);
     expect(run.exit, run.stderr).toBe(0);
     expect(existsSync(join(place.path, "chat.md"))).toBe(true);

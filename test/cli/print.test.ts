@@ -99,7 +99,7 @@ describe("the formats", () => {
     expect(run.stdout).toBe("All done.\n");
   });
 
-  it("json output is one object", async () => {
+  it("--output-format json prints a single object", async () => {
     const run = await workspace().play([{ text: "ok" }], ["--output-format", "json"]);
     expect(run.lines()).toHaveLength(1);
     expect(onlyResult(run)).toMatchObject({ subtype: "success", result: "ok" });

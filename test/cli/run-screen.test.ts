@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import type { Interface } from "node:readline";
 import { describe, expect, it } from "vitest";
 import { callLine } from "../../src/cli/call-line.ts";
-import { createRunScreen, runJson, runLines, stateOf } from "../../src/cli/commands/runs/run-lines.ts";
+import { createRunScreen, runJson, runLines, runStateText } from "../../src/cli/commands/runs/run-lines.ts";
 import { createQueue, terminalLines } from "../../src/cli/terminal-question.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { RunRecord } from "../../src/serve/fleet.ts";
@@ -79,7 +79,7 @@ describe("a list of runs", () => {
 
   it("a background run with open questions is listed as asking, unless it is over", () => {
     const states = [run(), run({ open: 1 }), run({ state: "finished", open: 1 }), run({ state: "queued" })].map(
-      stateOf,
+      runStateText,
     );
     expect(states).toEqual(["running", "asking", "finished", "queued"]);
   });

@@ -316,7 +316,7 @@ describe("import", () => {
     expect(await read(recorded.claudeCompacted)).toMatchObject({ status: "imported", sourceId: session });
   });
 
-  it("sessions import keeps the todo list", async () => {
+  it("sessions import keeps the session's todo list", async () => {
     const workspace = scratch();
     const { stdout } = await workspace.run(["sessions", "import", recorded.gemini, "--format", "json"]);
     const [project] = readdirSync(join(workspace.config, "chats"));

@@ -571,7 +571,7 @@ describe.skipIf(!hasScript)(`sessions on a terminal${hasScript ? "" : " (skipped
     expect(screen).not.toContain("no matches");
   });
 
-  it("ls --search offers what was found", async () => {
+  it("ls --search lets the user choose among the chats it found", async () => {
     const { screen, exit } = await type("ls --search fence", [[/Which chat\?[\s\S]*paint the fence/, "\x1b"]]);
     expect(exit, screen).toBe(0);
     expect(screen).not.toContain("cupboard");

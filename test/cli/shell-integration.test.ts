@@ -56,7 +56,7 @@ describe("completion", () => {
     expect(taken.stdout).toMatch(/^sessions\t/m);
   });
 
-  it("completion says which shells it takes", () => {
+  it("the completion command names the shells it supports", () => {
     const { status, stderr } = courser("completion", "tcsh");
     expect([status, stderr]).toEqual([2, expect.stringContaining("completion zsh|bash|fish")]);
   });

@@ -154,7 +154,7 @@ describe("requests of background runs", () => {
     expect((await home.service.over(started.id)).end).toMatchObject({ outcome: "finished", text: "Hello." });
   });
 
-  it("only the starter of a background run can give it force", async () => {
+  it("only the user who starts a background run can give it --force", async () => {
     const place = home.place();
     const script = join(place.home, "waits.json");
     const outside = { name: "Read", args: { path: "/etc/hostname" } };

@@ -110,7 +110,7 @@ echo '* filter=x' > .gitattributes\n`;
       (own) => ({ "tests/test.sh": `ln -s ${own}/secret.txt /logs/verifier/reward.txt\nexit 0\n` }),
     ],
     ["a folder of logs that is a link", (own) => ({ "tests/test.sh": `rm -rf /logs\nln -s ${own} /logs\n` })],
-  ])("what scripts leave behind leads to nothing of the user's: %s", async (what, files) => {
+  ])("links that scripts of an eval task leave behind do not lead to the user's files: %s", async (what, files) => {
     const name = what.replaceAll(" ", "-");
     const { task, own } = hostileTask(name, files(join(place.path, `${name}-own`)));
     const before = readdirSync(own);

@@ -7,7 +7,7 @@ import { noWork, runAgent } from "../../src/eval/agents.ts";
 import type { Attempt, AttemptResult, Status } from "../../src/eval/attempt.ts";
 import { checkText } from "../../src/eval/check.ts";
 import { readDockerfile, readEnvironment } from "../../src/eval/environment.ts";
-import { evaluate, summaryOf } from "../../src/eval/evaluate.ts";
+import { evaluate, summarizeResults } from "../../src/eval/evaluate.ts";
 import {
   type AttemptFolders,
   checkFolders,
@@ -208,17 +208,17 @@ it("summaries are worded at their edges", () => {
   const used = (inputTokens: number, costUsd?: number) => ({
     agent: { ...noWork, inputTokens, ...(costUsd !== undefined && { costUsd }) },
   });
-  const line = (...results: AttemptResult[]) => summaryLine(summaryOf(results, 1000));
+  const line = (...results: AttemptResult[]) => summaryLine(summarizeResults(results, 1000));
   expect(line(result("passed", used(9_999, 0.0999)))).toContain("9999 tokens, $0.0999, 1.0 s.");
   expect(line(result("passed", used(10_000, 0.1)))).toContain("10k tokens, $0.10, 1.0 s.");
   expect(line()).toBe("0 tasks: 0 passed, 0 failed. 0 tokens, 1.0 s.");
   const many = Array.from({ length: 12 }, (_, at) => result(at < 3 ? "passed" : "failed", { attempt: `${at}` }));
   expect(line(...many).match(/pass@\d+/g)).toEqual(["pass@1", "pass@2", "pass@3", "pass@5", "pass@10", "pass@12"]);
-  expect(exitCodeOf(summaryOf([], 0))).toBe(5);
-  expect(exitCodeOf(summaryOf([result("passed"), result("failed")], 0))).toBe(5);
+  expect(exitCodeOf(summarizeResults([], 0))).toBe(5);
+  expect(exitCodeOf(summarizeResults([result("passed"), result("failed")], 0))).toBe(5);
   const all = {
     results: [result("skipped"), result("failed", { agent: { ...noWork, model: "own" } })],
-    summary: summaryOf([], 0),
+    summary: summarizeResults([], 0),
   };
   expect(JSON.parse(predictions(all, "gpt"))).toEqual({
     instance_id: "one",

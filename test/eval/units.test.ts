@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AttemptResult, Status } from "../../src/eval/attempt.ts";
 import { readDockerfile } from "../../src/eval/environment.ts";
-import { summaryOf } from "../../src/eval/evaluate.ts";
+import { summarizeResults } from "../../src/eval/evaluate.ts";
 import { type AttemptFolders, withOwnPaths } from "../../src/eval/folders.ts";
 import { meanPassAtK, passAtK } from "../../src/eval/pass-at-k.ts";
 import { exitCodeOf, predictions, reportJunit, reportText, summaryLine } from "../../src/eval/report.ts";
@@ -102,12 +102,15 @@ describe("reading tasks", () => {
     ["", { "environment/docker-compose.yaml": "" }, "docker-compose.yaml needs containers"],
     ["", { "environment/Dockerfile": "FROM a\nRUN b\n" }, "environment/Dockerfile, line 2"],
     ["[metadata.courser]\nmode = 'fast'\n", {}, 'must be "plan" or "ask"'],
-  ] as [string, Record<string, string>, string][])("an unusable task says why: %j", (toml, files, why) => {
-    const place = createWorkspace();
-    const folder = taskIn(place, "one", toml, files);
-    expect(() => readTask(folder)).toThrow(why);
-    place.remove();
-  });
+  ] as [string, Record<string, string>, string][])(
+    "an eval task that cannot be used says why: %j",
+    (toml, files, why) => {
+      const place = createWorkspace();
+      const folder = taskIn(place, "one", toml, files);
+      expect(() => readTask(folder)).toThrow(why);
+      place.remove();
+    },
+  );
 
   it("a task is found alone or among others", () => {
     const place = createWorkspace();
@@ -184,7 +187,7 @@ describe("eval reports", () => {
     result("c", "error", { why: "no setup" }),
     result("d", "skipped", { why: "no recording" }),
   ];
-  const summary = summaryOf(results, 5000);
+  const summary = summarizeResults(results, 5000);
 
   it("the summary leaves out skipped tasks", () => {
     expect(summary).toMatchObject({
@@ -201,9 +204,9 @@ describe("eval reports", () => {
 
   it("each kind of ending has an exit code", () => {
     expect(exitCodeOf(summary)).toBe(1);
-    expect(exitCodeOf(summaryOf(results.slice(0, 2), 0))).toBe(5);
-    expect(exitCodeOf(summaryOf(results.slice(0, 1), 0))).toBe(0);
-    expect(exitCodeOf(summaryOf(results.slice(3), 0))).toBe(5);
+    expect(exitCodeOf(summarizeResults(results.slice(0, 2), 0))).toBe(5);
+    expect(exitCodeOf(summarizeResults(results.slice(0, 1), 0))).toBe(0);
+    expect(exitCodeOf(summarizeResults(results.slice(3), 0))).toBe(5);
   });
 
   it("the table of attempts aligns its columns, with reasons below", () => {
@@ -217,7 +220,7 @@ describe("eval reports", () => {
       { ...unpriced, why: "none" },
       result("d", "passed", { agent: { ...rows[0]!.agent, costUsd: 0 } }),
     ];
-    const text = reportText({ results: all, summary: summaryOf(all, 65_000), interrupted: true } as never);
+    const text = reportText({ results: all, summary: summarizeResults(all, 65_000), interrupted: true } as never);
     expect(`\n${text}`).toMatchInlineSnapshot(`
       "
                task       attempt   time  steps  tokens     cost  denied
@@ -233,7 +236,7 @@ describe("eval reports", () => {
       Interrupted. 4 tasks: 2 passed, 1 failed, 1 could not be judged, 1 skipped. pass@1 66.7 %, pass@2 0.0 %, 10k tokens, $0.55, 2 denied, 65.0 s.
       "
     `);
-    expect(summaryLine(summaryOf(rows.slice(0, 1), 900))).toMatchInlineSnapshot(
+    expect(summaryLine(summarizeResults(rows.slice(0, 1), 900))).toMatchInlineSnapshot(
       `"1 task: 1 passed, 0 failed. pass@1 100.0 %, 15 tokens, $0.25, 0.9 s."`,
     );
   });

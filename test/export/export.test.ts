@@ -83,7 +83,7 @@ describe("stream-json exports", () => {
     expect(new Set(lines.map((line) => line.session_id))).toEqual(new Set([chatId]));
   });
 
-  it("a stream-json export keeps unknown lines", async () => {
+  it("a stream-json export keeps lines of unknown types", async () => {
     const raw = { type: "brand_new", session_id: chatId, x: 1 };
     const events: AgentEvent[] = [
       { type: "user", text: "a" },

@@ -59,7 +59,7 @@ describe("Markdown exports", () => {
 
   it.each(texts)("untrusted text in Markdown: %s", (_, given, expected) => expect(sealMarkdown(given)).toBe(expected));
 
-  it("in code of a list, tags that swallow, run or load are text, and others stay", () => {
+  it("in exported Markdown, dangerous HTML tags inside code of a list are escaped, and others are kept", () => {
     const sealed = (tag: string) => sealMarkdown(`- \`\`\`\n  ${tag}x>\n  \`\`\``).split("\n")[1]!.trim();
     const worst =
       `script style textarea title xmp plaintext iframe object embed svg math template noscript details summary img

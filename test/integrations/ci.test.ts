@@ -38,7 +38,7 @@ function shell(work: Workspace, command: string, env: Record<string, string> = {
     cwd: work.path,
     env: { ...work.env, ...env },
     encoding: "utf8",
-    timeout: 25_000,
+    timeout: 100_000,
   });
   const read = (name: string) => (existsSync(join(work.path, name)) ? work.read(name) : "");
   return {
@@ -165,7 +165,7 @@ describe("action.yml", () => {
     for (const input of Object.keys(action.inputs)) expect(text).toContain(`\${{ inputs.${input} }}`);
   });
 
-  it("action.yml does what its inputs say", () => {
+  it("action.yml does what the descriptions of its inputs say", () => {
     const work = place();
     const model = script([{ calls: [write] }, { text: "Written." }]);
     const inputs: Record<string, string> = {
@@ -217,7 +217,7 @@ describe("CI recipes", () => {
     expect(inputs.args.split("\n")).toEqual(["--force", "--max-cost", "1.50", ""]);
   });
 
-  it("the GitLab recipe runs", () => {
+  it("the GitLab recipe in the docs runs", () => {
     const work = place();
     const { script: lines, variables, artifacts } = recipe(".gitlab-ci.yml").agent;
     const model = script([{ calls: [write] }, "Written."]);
@@ -229,7 +229,7 @@ describe("CI recipes", () => {
     }
     expect(readFileSync(join(work.home, "npm.log"), "utf8")).toBe("ci\ninstall --global .\n");
     for (const path of artifacts.paths) expect(work.read(path)).not.toBe("");
-  });
+  }, 120_000);
 
   it("the container recipe starts a program of the package", () => {
     const file = readFileSync(join(repository, "integrations/container/Containerfile"), "utf8");

@@ -239,7 +239,7 @@ describe("effort settings", () => {
       thinkingLevel: "high",
     });
   });
-  it("effort is reasoning_effort for other vendors", async () => {
+  it("for vendors other than the large ones, the effort is sent as reasoning_effort", async () => {
     expect(await sent("openai-compatible", "qwen3")).toMatchObject({ reasoning_effort: "high" });
   });
 });

@@ -6,7 +6,7 @@ import { costOf } from "../../src/model/prices.ts";
 import { repository } from "../support/run-cli.ts";
 
 describe("the model catalog", () => {
-  it("model names are unique", () => {
+  it("no two models in the catalog have the same name", () => {
     const names = models.flatMap((row) => [row.id, ...row.aliases]);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     const vendorNames = vendors.map((row) => row.name);

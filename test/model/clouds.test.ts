@@ -113,7 +113,7 @@ it("Vertex works with Gemini and Claude", async () => {
   expect(sonnet.json.model).toBeUndefined();
 });
 
-it("Azure OpenAI works", async () => {
+it("a model on Azure OpenAI answers a prompt", async () => {
   const { path, headers, json } = await ask("azure", "my-gpt", { AZURE_API_KEY: "key-3" });
   expect(path).toBe("/base/responses");
   expect(headers["api-key"]).toBe("key-3");

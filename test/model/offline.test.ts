@@ -95,7 +95,7 @@ describe("the offline model's table of forms", () => {
     }
   });
 
-  it("each example prompt for the offline model matches its own form", () => {
+  it("each example prompt for the offline model matches the form that it belongs to", () => {
     for (const form of forms) {
       expect(parseOrders(form.example)).toMatchObject({ orders: [{ form }] });
       expect(Object.keys(deeds)).toContain(form.do);

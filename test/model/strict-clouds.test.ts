@@ -123,7 +123,7 @@ it("the clouds accept every model at every effort with awkward conversations and
 });
 
 describe("the rules of Bedrock", () => {
-  it("each rule of the strict clouds refuses its example and has a link", () => {
+  it("each rule of the strict cloud servers refuses its example request and links to its source", () => {
     const use = (toolUseId: string) => ({ toolUse: { toolUseId, name: "x", input: "{}" } });
     const spec = (name: string, json: object) => ({ toolSpec: { name, description: " ", inputSchema: { json } } });
     const bad = {

@@ -234,7 +234,7 @@ function vendorIn(flag: string): { flag: string; vendor: string } {
 }
 
 describe("the strict server itself", () => {
-  it("each rule of the strict vendor refuses its example", async () => {
+  it("each rule of the strict vendor server refuses its example request", async () => {
     const told = Object.entries(broken).flatMap(([name, { wire, model = "m", json }]) =>
       violationsIn({ wire, model, path: "/", json }).map((text) => ({ name, text })),
     );
@@ -242,7 +242,7 @@ describe("the strict server itself", () => {
     expect(silent.map(({ wire, says }) => `${wire}: ${says}`)).toEqual([]);
   });
 
-  it("each rule of the strict vendor has a link to its source", () => {
+  it("each rule of the strict vendor server has a link to its source", () => {
     for (const { link } of rules) expect(link).toMatch(/^https:\/\/[\w.]+\/\S+$/);
   });
 });

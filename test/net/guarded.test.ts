@@ -77,7 +77,7 @@ describe("a guarded request", () => {
     expect(requests[0]!.url).toBe("/x?y");
   });
 
-  it("each hop makes exactly one DNS lookup", async () => {
+  it("a guarded fetch makes exactly one DNS lookup for each redirect", async () => {
     const { connect } = await network((_, response) => response.end("ok"));
     const asked: string[] = [];
     const resolve = async (host: string) => {
@@ -227,7 +227,7 @@ describe("redirects", () => {
     ["https://a.test:22/", "ask"],
     ["https://c.test/", "ask"],
     ["http://[", "deny"],
-  ])("a redirect to %s: %s", async (location, verdict) => {
+  ])("a guarded fetch follows or refuses a redirect to %s: %s", async (location, verdict) => {
     const { connect, addresses } = await sentOn(location);
     const allow = ["WebFetch(a.test)", "WebFetch(inside.test)"];
     const names = { ...publicNames, "inside.test": ["10.1.2.3"], "c.test": ["93.184.216.36"] };

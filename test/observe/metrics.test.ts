@@ -10,7 +10,7 @@ it.each([
   ["gen_ai.client.operation.duration", secondBounds],
   ["gen_ai.client.operation.time_to_first_chunk", secondBounds],
 ] as const)(
-  "in the histogram %s a value at a bound belongs to it, and one beyond the last has its own bucket",
+  "in the histogram %s, a value equal to a bound belongs to its bucket, and one beyond the last bound to an extra one",
   (name, bounds) => {
     const metrics = new Metrics({ isDelta: false });
     for (const bound of bounds) metrics.add(name, bound, { a: 1 });

@@ -109,7 +109,7 @@ describe("OpenTelemetry settings", () => {
     expect(read(env).warnings.join("\n")).toContain(warning);
   });
 
-  it("what can be sent is sent even if something else cannot", () => {
+  it("when some telemetry cannot be sent, the rest is still sent", () => {
     expect(read({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).not.toHaveProperty("traces");
     expect(read({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" }).traces).toBeDefined();
     expect(read({ OTEL_METRICS_EXPORTER: "prometheus" })).not.toHaveProperty("metrics");

@@ -177,7 +177,7 @@ describe("OTLP over HTTP", () => {
     expect(run.stderr).toMatch(/did not accept the data: 2 spans rejected: too old\./);
   });
 
-  it("each signal has its own address, headers, timeout and compression", async () => {
+  it("traces, metrics and logs each have their own address, headers, timeout and compression", async () => {
     const other = await collector();
     const secret = "hcaik_01j8abcdefghij";
     const run = await here.play(

@@ -235,7 +235,7 @@ describe("confinement in the policy", () => {
     removeFixture(own);
   });
 
-  it("of the everyday commands, only those that leave the sandbox notice it", async () => {
+  it("after the workspace has changed, only those everyday commands fail that need more than the sandbox allows", async () => {
     const own = makeFixture();
     const { beyondSandbox, inspectShell } = await import("../../src/policy/judge-shell.ts");
     const situation = situationOf(own, { ...print, rules: rulesOf(everydayRules()) });

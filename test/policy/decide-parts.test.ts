@@ -37,7 +37,7 @@ async function brief(asked: Asked | readonly Asked[], options?: Options): Promis
 const force = { mode: "force" } as const;
 
 describe("several needs of one call", () => {
-  it("what judging one need adds to a decision is passed on", async () => {
+  it("a decision about a call includes what the judgement of each of its needs adds", async () => {
     expect(
       await brief(
         [
@@ -85,7 +85,7 @@ describe("several needs of one call", () => {
     expect(await brief(needs, force)).toBe("deny");
   });
 
-  it("each need of a decision says where its path led", async () => {
+  it("a decision contains the real path that each path of the call resolved to", async () => {
     const { approved } = await decided(
       [
         ["Read", "README.md"],
@@ -144,7 +144,7 @@ describe("several needs of one call", () => {
     expect((await decided([["Read", "a.secret"]], { interactive: false })).reasons).not.toContain(nobodyToAsk);
   });
 
-  it("read-only needs are recognised", () => {
+  it("needs that change nothing are recognised as read-only", () => {
     const kinds = ["Shell", "Read", "Write", "Delete", "WebFetch", "WebSearch", "Mcp"] as const;
     const looking = kinds.filter((kind) => onlyLooks({ kind, target: "x" }));
     expect(looking).toEqual(["Read", "WebFetch", "WebSearch"]);
@@ -259,7 +259,7 @@ describe("address decisions", () => {
 describe("MCP tool decisions", () => {
   const changed: Need = { kind: "Mcp", target: "a:b", changed: true };
 
-  it("an MCP tool follows its rules", async () => {
+  it("the rules for an MCP tool decide about its calls", async () => {
     expect(await brief(["Mcp", "a:b"])).toBe("ask");
     expect(await brief(["Mcp", "a:b"], { allow: ["Mcp(a:*)"] })).toBe("allow");
     expect(await brief(["Mcp", "a:b"], { allow: ["Mcp(c:*)"], deny: ["Mcp(d:*)"] })).toBe("ask");

@@ -31,7 +31,7 @@ describe("decisions with a sandbox", () => {
     ["a protected path", "touch .envrc", ["ask", "ask", "ask"], ["ask", "ask", "ask"]],
     ["own configuration", "touch ~/.cursor/x", ["deny", "deny", "deny"], ["deny", "deny", "deny"]],
     ["own permissions", "courser permissions allow x", ["ask", "ask", "ask"], ["ask", "ask", "ask"]],
-  ])("with a sandbox, a command is decided that is %s", async (_, target, byDefault, forced) => {
+  ])("when the sandbox works, a decision is made about a command that is %s", async (_, target, byDefault, forced) => {
     for (const [mode, expected] of [
       ["default", byDefault],
       ["force", forced],

@@ -165,7 +165,7 @@ describe("protected paths", () => {
     ".bashrc",
     "a.cursor/x",
     "..%2fx",
-  ])("the command %s asks nobody", async (path) => {
+  ])("the command %s runs without asking the user", async (path) => {
     expect(await verdict("Write", path)).toBe("allow");
   });
 
@@ -282,7 +282,7 @@ describe("paths in decisions", () => {
     }
   });
 
-  it("additional roots are known", async () => {
+  it("paths in additional roots are judged like those in the workspace", async () => {
     expect(await verdict("Read", "../outside.txt", { roots: [fixture.base] })).toBe("allow");
   });
 });

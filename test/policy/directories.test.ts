@@ -75,7 +75,7 @@ describe("resolving words to paths", () => {
     expect(await verdict("rm loo* loop", { mode: "force" })).toBe("allow");
   });
 
-  it("links are resolved whatever the program", async () => {
+  it("symbolic links are resolved whichever program names the path", async () => {
     for (const name of ["linked/x.json", "$PWD/linked/x.json", "./linked/x.json", "link*"])
       expect(await verdict(`frobnicate ${name}`, { mode: "force" })).toBe("ask");
     expect(await verdict("frobnicate src/linked/x.json", { mode: "force" })).toBe("allow");

@@ -125,7 +125,7 @@ describe("hard links", () => {
     expect(mayRead!(join(fixture.workspace, "README.md"))).toBe(true);
   });
 
-  it("only files have second names", () => {
+  it("only files, not folders, are checked for other hard links", () => {
     linked("plain", join(fixture.workspace, "src/a"));
     const has = (name: string) => hasSecondName(join(fixture.workspace, name));
     expect(["plain", "src/a", "README.md", "src", "missing", "README.md/x"].map(has)).toEqual([

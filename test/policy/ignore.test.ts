@@ -52,7 +52,7 @@ describe("ignore files", () => {
     expect(await hides("x", "x", [inside("README.md"), fixture.workspace])).toBe(false);
   });
 
-  it("each root has its own ignore file", async () => {
+  it("each workspace root is subject to its own ignore file", async () => {
     const other = join(fixture.base, "other");
     mkdirSync(other);
     writeFileSync(join(other, ".cursorignore"), "*.secret");

@@ -91,10 +91,13 @@ describe("commands beyond the limits", () => {
     ["unknown options", `env --what ${"a ".repeat(80)}touch .envrc`],
     ["wrappers", `${"env ".repeat(20)}touch .envrc`],
     ["a name that holds a blank of another alphabet", `bash -c 'ls\u00a0;git -c alias.x="!touch .envrc" x'`],
-  ])("what is beyond the limits does not run unasked, even with --force: %s", async (_, command) => {
-    const situation = situationOf(fixture, { mode: "force" });
-    expect((await decide([{ kind: "Shell", target: command }], situation)).verdict).toBe("ask");
-  });
+  ])(
+    "a command that exceeds the limits of the analysis does not run unasked, even with --force: %s",
+    async (_, command) => {
+      const situation = situationOf(fixture, { mode: "force" });
+      expect((await decide([{ kind: "Shell", target: command }], situation)).verdict).toBe("ask");
+    },
+  );
 
   it("shell lines of ordinary length do not exceed the parser's limits", async () => {
     const situation = situationOf(fixture, { mode: "force" });

@@ -25,7 +25,7 @@ function problems(lists: Lists, installed: readonly string[] = []): LintProblem[
 const brief = (found: LintProblem[]) => found.map(({ kind, rule }) => `${kind} ${rule}`);
 
 describe("permissions lint", () => {
-  it("lint accepts ordinary rules", () => {
+  it("permissions lint reports nothing for ordinary rules", () => {
     const allow = [
       "Shell(ls)",
       "Shell(cd)",
@@ -154,7 +154,7 @@ describe("permissions lint", () => {
     expect(problems({ deny: [rule] }, known).map((problem) => problem.kind)).toEqual(kind ? [kind] : []);
   });
 
-  it("lint knows installed programs", () => {
+  it("permissions lint does not report names of installed programs as misspelt", () => {
     expect(brief(problems({ allow: ["Shell(nod)"] }))).toEqual(["misspelt Shell(nod)"]);
     expect(problems({ allow: ["Shell(nod)"] }, ["nod"])).toEqual([]);
     expect(problems({ allow: ["Shell(eslint_d)", "Shell(gitleaks)", "Shell(makefile2)"] })).toEqual([]);

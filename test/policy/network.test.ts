@@ -236,7 +236,7 @@ describe("URLs in network decisions", () => {
     "http://",
     "http://a b/",
     "http://256.1.1.1/",
-  ])("%j is denied, whatever is allowed", (url) => {
+  ])("access to the address %j is denied, whatever the rules allow", (url) => {
     expect(judgeUrl(url, everything)).toMatchObject({
       verdict: "deny",
       reasons: [expect.not.stringContaining("undefined")],
@@ -330,7 +330,7 @@ describe("URLs in network decisions", () => {
     }
   });
 
-  it("--force allows what would be asked", () => {
+  it("--force allows web access that the user would be asked about", () => {
     for (const url of ["https://docs.test/", "https://docs.test:22/", "https://me:pw@docs.test/"])
       expect(judgeUrl(url, situation([], { mode: "force" })).verdict).toBe("allow");
   });

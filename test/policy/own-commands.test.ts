@@ -83,7 +83,7 @@ describe("commands of the program itself", () => {
     "--format json -p hello",
     "--forced",
     "constructor",
-  ])("Courser's own command %s changes nothing", (args) => {
+  ])("Courser's own command %s is judged as changing nothing", (args) => {
     expect(found(`courser ${args}`)).toEqual([]);
     expect(found(`node dist/courser.cjs ${args}`)).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { decide, type Situation } from "../../src/policy/decide.ts";
 import type { Need } from "../../src/policy/need.ts";
-import { linesOf } from "../../src/store/rule-files.ts";
+import { entryLines } from "../../src/store/rule-files.ts";
 import { loadSettings, type Settings } from "../../src/store/settings.ts";
 
 let base: string;
@@ -87,7 +87,7 @@ describe("merging rules of all files", () => {
     expect(load(files).autoRun).toEqual({ allow: ["a"], block: ["b"] });
   });
 
-  it("each list knows the case of its names", async () => {
+  it("names in each list of permissions.json are compared with or without case, as the list requires", async () => {
     const settings = load({
       [user]: { permissions: { allow: ["Mcp(Linear:list)", "WebFetch(Docs.Example.COM)"], deny: ["Mcp(evil:*)"] } },
       [shared]: { terminalAllowlist: ["Git"], mcpAllowlist: ["GitHub:Get_*"] },
@@ -115,7 +115,7 @@ describe("permissions.json", () => {
     expect(settings.autoRun).toEqual({ allow: ["Tests may run."], block: ["No publishing.", "No network."] });
   });
 
-  it("permissions.json reports what it cannot use", () => {
+  it("entries of permissions.json that cannot be used are reported", () => {
     const settings = load({
       [shared]: { terminalAlowlist: [], autoRun: { allowInstructions: [], block_instructions: "x" }, other: 1 },
       [projectShared]: { autoRun: [] },
@@ -144,7 +144,7 @@ describe("faulty rules", () => {
       [user]: '\ufeff{ "permissions": {\n"deny": ["Shell(a)"],\n"allow": [\n"Shell(b)", "bad",\n"Shell(c)"] } }',
       [shared]: '{\n"terminalAllowlist": ["d"]}',
     });
-    expect(rules.map(({ text, source, entry }) => [text, entry, linesOf(source)(entry)])).toEqual([
+    expect(rules.map(({ text, source, entry }) => [text, entry, entryLines(source)(entry)])).toEqual([
       ["Shell(a)", "permissions.deny[0]", 2],
       ["Shell(b)", "permissions.allow[0]", 4],
       ["Shell(c)", "permissions.allow[2]", 5],
@@ -154,8 +154,11 @@ describe("faulty rules", () => {
 });
 
 describe("approvalMode", () => {
-  it.each(["allowlist", "auto-review", "unrestricted"] as const)("only the user can set %s", (approvalMode) => {
-    expect(load({ [user]: { approvalMode } }).approvalMode).toBe(approvalMode);
-    expect(load({ [user]: {}, [project]: { approvalMode } }).approvalMode).toBe("allowlist");
-  });
+  it.each(["allowlist", "auto-review", "unrestricted"] as const)(
+    "a project's permissions.json cannot set %s, only the user's can",
+    (approvalMode) => {
+      expect(load({ [user]: { approvalMode } }).approvalMode).toBe(approvalMode);
+      expect(load({ [user]: {}, [project]: { approvalMode } }).approvalMode).toBe("allowlist");
+    },
+  );
 });

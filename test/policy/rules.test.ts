@@ -59,7 +59,7 @@ describe("parseRule", () => {
     expect(parseRule(text, { verdict: "deny", scope: "user", source: "f" })).toHaveProperty("problem");
   });
 
-  it("parentheses inside a rule are kept", () => {
+  it("a permission rule keeps parentheses inside its pattern", () => {
     expect(rule("Write(app/(group)/page.tsx)").pattern).toBe("app/(group)/page.tsx");
   });
 });
@@ -194,7 +194,7 @@ describe("other rules", () => {
     expect(names("Write(.vscode/)", ".vscode/**")).toBe(false);
   });
 
-  it("rules say where they are defined", () => {
+  it("each permission rule records the file in which it is defined", () => {
     expect(nameOf(rule("Read(a)"))).toContain("f");
     expect(nameOf({ ...rule("Read(a)"), source: "built in" })).not.toContain("in built in");
   });

@@ -48,7 +48,7 @@ describe("descriptions of commands in the stream", () => {
     expect(parsingResult.hasCommandSubstitution).toBe(true);
   });
 
-  it("shell redirects are listed", () => {
+  it("parsing a shell line lists its redirects", () => {
     expect(describeCommand("make 2>&1 >log | tail -40")).toMatchObject({
       simpleCommands: ["make", "tail"],
       hasOutputRedirect: true,

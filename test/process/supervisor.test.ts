@@ -142,6 +142,7 @@ describe("exit of the supervising process", () => {
           new Supervisor({ ...place, command, enter: () => ({ command, env: process.env, leave }) });
           createProcessRunner().start({ ...place, command });
           new Supervisor({ ...place, command: ["sleep", "${sleep}"], leftovers: "ignore", plain: true });
+          new Supervisor({ ...place, command: ["sh", "-c", "echo inherited; echo error >&2"], inheritStreams: true });
           setTimeout(() => process.exit(3), 500);`,
         resolveDir: process.cwd(),
       },
@@ -153,8 +154,10 @@ describe("exit of the supervising process", () => {
     });
     const running = runProgram({ command: [process.execPath, program], cwd, env: process.env, leftovers: "ignore" });
     expect(await until(() => aliveWith(`sleep\0${sleep}`).length === 5)).toBe(true);
-    const { exitCode, stdout } = await running;
-    expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 3, stdout: "left" });
+    const { exitCode, stdout, stderr } = await running;
+    expect({ exitCode, stdout: stdout.toString(), stderr }).toEqual({
+      ...{ exitCode: 3, stdout: "inherited\nleft", stderr: "error\n" },
+    });
     expect(aliveWith(sleep)).toEqual([]);
   });
 });

@@ -52,7 +52,7 @@ it.each([
   expect(codeNamedIn(stderr)).toBe(code);
 });
 
-it("what is no error of the user's is a bug, shown with its stack", () => {
+it("an error that is not the user's counts as a bug and is shown with its stack", () => {
   const own = new UserError("CWD_MISSING", "There is no x.");
   expect([explainError(own), faultOf(own)]).toEqual([{ code: "CWD_MISSING", message: "There is no x." }, own]);
   const bug = new Error("lost");

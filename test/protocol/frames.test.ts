@@ -11,11 +11,14 @@ const cases = readFileSync(new URL("../cases/security-frames.jsonl", import.meta
   .map((line) => JSON.parse(line) as FrameCase);
 
 describe("open frame cases", () => {
-  test.each(cases.map((given) => [given.id, given] as const))("the open frame case %s", (_id, given) => {
-    const result = runFrameCase(given);
-    expect(result.detail).not.toMatch(/expected|nobody/);
-    expect(result).toMatchObject({ pass: true, safe: true, exact: true });
-  });
+  test.each(cases.map((given) => [given.id, given] as const))(
+    "the frame parser handles the published case %s",
+    (_id, given) => {
+      const result = runFrameCase(given);
+      expect(result.detail).not.toMatch(/expected|nobody/);
+      expect(result).toMatchObject({ pass: true, safe: true, exact: true });
+    },
+  );
 
   test("the driver of frame cases can fail", () => {
     const given = cases.find((one) => one.id.includes("no-final-newline"))!;
@@ -165,7 +168,7 @@ describe("F4: the line limit", () => {
     expect(reads).toBe(17);
   });
 
-  test("one read may contain many lines that exceed the limit together", () => {
+  test("one read may contain many lines that only together exceed the limit for a line", () => {
     const lines = `${Array.from({ length: 50 }, () => line(400)).join("\n")}\n${result}\n`;
     expect(parse([lines], { maxLineBytes: 500 }).events).toHaveLength(51);
   });
@@ -295,7 +298,7 @@ describe("F7: line ends", () => {
     });
   });
 
-  test("two objects on one line are two frames", () => {
+  test("two JSON objects on one line are parsed as two frames", () => {
     expect(parse([`${init}${said('a } { \\" ')} \t ${said("b")}\r\n${result}\n`])).toMatchObject({
       outcome: "ok",
       events: ["system", "assistant", "assistant", "result"],

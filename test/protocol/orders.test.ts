@@ -25,7 +25,7 @@ class TestRun extends RunElsewhere {
   protected override onAsk() {
     this.asked++;
   }
-  protected override faultOf({ text }: Prompt) {
+  protected override promptFault({ text }: Prompt) {
     return text === "unspeakable" ? new UserError("USAGE", "not that") : undefined;
   }
   answer(reply: { id: string; value?: unknown; error?: string; code?: string }) {

@@ -69,7 +69,7 @@ test.each(profileNames)("the words of a command are word, string or number in th
   );
 });
 
-test("what is no list of commands, and what is in one beside commands, is left out", () => {
+test("an older stream format leaves out values that are not lists of commands, and list items that are not commands", () => {
   const then = (parsingResult: object) =>
     inProfile({ ...start, args: { command: "ls", parsingResult } } as never, profileOf("2025"));
   const commandsOf = (event: any) => event.args.parsingResult.executableCommands;

@@ -167,7 +167,7 @@ it("a run request survives JSON completely", () => {
   }
 });
 
-it("what each field takes, and what is said of anything else, is as the table says", async () => {
+it("each field of a run request accepts the values in the table and rejects others with the message there", async () => {
   const rule = "Shell(ls)";
   const odd = [null, true, 0, -1, 1, 1.5, Number.NaN, "", " ", "x", "/x", "C:\\x", "-x", [], ["x", 1], ["/x", "x"], {}];
   const own: Record<string, unknown[]> = {

@@ -222,7 +222,7 @@ describe("secrets recognised by name and position", () => {
     expect(out.endsWith(tail)).toBe(true);
   });
 
-  it("PuTTY keys are hidden", () => {
+  it("private keys in PuTTY's format are redacted", () => {
     const lines = [1, 2].map((seed) => made("base64", 64, seed));
     const text = `Public-Lines: 1\n${made("base64", 64, 9)}\nPrivate-Lines: 2\n${lines.join("\n")}\nPrivate-MAC: ${made("hex", 40)}\n`;
     const out = redact(text);
@@ -230,7 +230,7 @@ describe("secrets recognised by name and position", () => {
     expect(out).toContain(made("base64", 64, 9));
   });
 
-  it("public keys and certificates are kept", () => {
+  it("public keys and certificates are not redacted", () => {
     for (const kind of ["CERTIFICATE", "PUBLIC KEY", "RSA PUBLIC KEY"]) {
       const text = `-----BEGIN ${kind}-----\n${made("base64", 64)}\n-----END ${kind}-----\n`;
       expect(redact(text)).toBe(text);
@@ -397,7 +397,7 @@ describe("redacted text", () => {
     expect(redact("")).toBe("");
   });
 
-  it("redacting twice changes nothing more", () => {
+  it("redacting a text a second time changes nothing", () => {
     for (const [before, alphabet, length, after] of named) {
       const once = redact(`${before}${made(alphabet, length)}${after}`);
       expect(redact(once)).toBe(once);

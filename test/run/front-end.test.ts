@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, it, onTestFailed } from "vitest";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { LiveRun, Question } from "../../src/protocol/run.ts";
 import { openRun } from "../../src/run/live-run.ts";
@@ -36,6 +36,7 @@ it("a custom front end can use the run object", async () => {
     },
   );
   const shown: AgentEvent[] = [];
+  onTestFailed(() => console.error(JSON.stringify({ asked, shown })));
   const reading = (async () => {
     for await (const { event } of run.events()) {
       shown.push(event);

@@ -303,7 +303,7 @@ describe("readers of a run", () => {
     }
   });
 
-  it("only the first reader of a run's events can slow it down", async () => {
+  it("only the first reader of a run's events can slow the run down", async () => {
     const deltas = Array.from({ length: 2000 }, (_, index) => `${index} `);
     const place = create();
     const run = await place.open([{ text: deltas }]);

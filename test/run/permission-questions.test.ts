@@ -73,7 +73,7 @@ describe("permission questions", () => {
     expect(await asked(place, [shell("npm test -- again"), shell("make all")], [])).toEqual([]);
   });
 
-  it("a plain yes grants nothing further", async () => {
+  it("answering a permission question with a plain yes allows only that call", async () => {
     const place = create();
     expect(await asked(place, [shell("npm test"), shell("npm test")], [{ type: "yes" }])).toHaveLength(2);
     expect(existsSync(join(place.path, ".cursor"))).toBe(false);

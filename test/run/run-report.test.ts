@@ -200,7 +200,7 @@ describe("servers that a run needs", () => {
     [["docs"], [{ name: "docs", status: "disabled" }], "the server is missing: disabled."],
     [["docs"], [{ name: "other", status: "disabled" }], undefined],
   ])(
-    "with the MCP servers %j known and %j missing, a turn that requires one begins or fails",
+    "with the MCP servers %j connected and %j missing, a turn starts or fails depending on which ones it requires",
     (known, missing, why) => {
       const { report } = opened({ missing, request: { requiredServers: ["docs"] } });
       if (why === undefined) report.begin(known);

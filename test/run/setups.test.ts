@@ -10,7 +10,7 @@ import type { RunHost } from "../../src/run/host.ts";
 import { planMcp, rulesOf } from "../../src/run/mcp-plan.ts";
 import { openNamedModel } from "../../src/run/models.ts";
 import { commandWords, unlistedCommands } from "../../src/run/sandbox.ts";
-import { initOf, type RunSession } from "../../src/run/session.ts";
+import { initEvent, type RunSession } from "../../src/run/session.ts";
 import { describeSetup, setUp } from "../../src/run/setup.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-setups-")));
@@ -120,7 +120,7 @@ async function seen({ files = {}, request = {}, host = {}, gate = true }: Case):
   const env = { HOME: home, PATH: "/usr/bin:/bin" };
   const setup = await setUp(asked as RunRequest, { program: "courser", version: "1", env, ...host }, { gate });
   const plan = planMcp({ ...asked, env, workspace: setup.workspace, configDir: setup.configDir, home });
-  const init = initOf(setup, { id: "s-1", mode: setup.mode } as RunSession, plan) as { policyHash?: string };
+  const init = initEvent(setup, { id: "s-1", mode: setup.mode } as RunSession, plan) as { policyHash?: string };
   const modes: PermissionMode[] = ["default", "force", "plan", "ask"];
   const words = await commandWords(setup, unlistedCommands(setup));
   const all = chooseTools({}, { mode: "default", hasServers: false });
@@ -148,7 +148,7 @@ async function seen({ files = {}, request = {}, host = {}, gate = true }: Case):
   ].map((each) => each.replaceAll(home, "~"));
 }
 
-it("what a run is before it starts is as the table says", async () => {
+it("the setup of a run before its start is as the table says", async () => {
   const usual = await seen({ request: trusted });
   const rows = ["a trusted folder", ...usual.map((line) => `  ${line}`), "", "what is otherwise"];
   for (const [name, each] of Object.entries(cases)) {

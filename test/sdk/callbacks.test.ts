@@ -217,12 +217,12 @@ describe("in-process tools", () => {
     expect(JSON.stringify(ends[2]!.value)).toContain("There is no such key.");
   });
 
-  test("in-process tools need valid, unique names", () => {
+  test("in-process tools of the SDK need valid and unique names", () => {
     for (const tools of [[{ ...add, name: "a b" }], [add, add]])
       expect(() => start({ prompt: "go", tools })).toThrow(/tool name/);
   });
 
-  test("in-process tools speak MCP", async () => {
+  test("in-process tools of the SDK are offered to the agent through MCP", async () => {
     const sent: any[] = [];
     let signal: AbortSignal | undefined;
     const slow = tool({

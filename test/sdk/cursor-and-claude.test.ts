@@ -1,4 +1,4 @@
-// docs/sdk/cursor-and-claude.md says what the drivers do: names of tools, flags of permission modes, abilities, places.
+// docs/sdk/agents.md says what the drivers do: names of tools, flags of permission modes, abilities, places.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ import type { UnifiedTool } from "../../src/sdk/unified.ts";
 import { codeSpans } from "../support/doc-examples.ts";
 import { repository } from "../support/run-cli.ts";
 
-const page = readFileSync(join(repository, "docs/sdk/cursor-and-claude.md"), "utf8");
+const page = readFileSync(join(repository, "docs/sdk/agents.md"), "utf8");
 
 /** The rows of the table below a heading, without its head. */
 function table(heading: string): string[][] {
@@ -79,7 +79,7 @@ describe("permission modes", () => {
 
 describe("capabilities", () => {
   const rows = table("Abilities");
-  it("all capabilities are covered", () => {
+  it("these tests cover every capability of the CLIs", () => {
     const known = Object.keys(drivers.cursor.capabilities()).filter((name) => name !== "permissionModes");
     expect(rows.map(([name]) => words(name!)[0])).toEqual(known);
   });
@@ -102,7 +102,7 @@ it("the command line of cursor-agent is as documented", () => {
 });
 
 describe("differences between cursor-agent and Claude Code", () => {
-  const row = (name: string) => table("What differs").find(([first]) => first === name)!;
+  const row = (name: string) => table("Cursor and Claude Code").find(([first]) => first === name)!;
 
   it("the documented session folders are those that are read", () => {
     const [, claude, cursor] = row("where");

@@ -221,7 +221,8 @@ describe("tool outcomes", () => {
   const failed = ["error", "failure", "timeout", "spawnError", "fileNotFound", "notFile", "notFound", "fileBusy"];
   const refused = ["rejected", "permissionDenied", "readPermissionDenied", "writePermissionDenied"];
 
-  it("all outcomes are known", () => expect([...ok, ...failed, ...refused].sort()).toEqual([...outcomeKinds].sort()));
+  it("every outcome in the recorded streams has a known kind", () =>
+    expect([...ok, ...failed, ...refused].sort()).toEqual([...outcomeKinds].sort()));
 
   it.each(ok)("the outcome %s of a call is not an error, and its value is JSON", (kind) => {
     const call = finished({ isBackground: false, [kind]: { a: 1 }, pid: 7 });
@@ -276,7 +277,7 @@ describe("tool outcomes", () => {
 });
 
 describe("type guards", () => {
-  it("type guards distinguish blocks", () => {
+  it("type guards of the SDK distinguish the kinds of content blocks", () => {
     const blocks = [
       { type: "text", text: "a" },
       { type: "thinking", thinking: "b" },

@@ -446,7 +446,7 @@ describe("recorded streams of other CLIs", () => {
     expect(told.at(-1)).toMatchObject({ usage: { inputTokens: 100, outputTokens: 10, cacheReadTokens: 40 } });
   });
 
-  test("unknown lines are kept and reported", () => {
+  test("drivers keep and report lines of a stream that they do not know", () => {
     for (const tool of peers) {
       const decode = driverOf(tool).decoder(plain);
       for (const raw of [
@@ -463,7 +463,7 @@ describe("recorded streams of other CLIs", () => {
     }
   });
 
-  test("the recordings exist", () => expect(existsSync(recordings)).toBe(true));
+  test("every recording that the driver tests use exists", () => expect(existsSync(recordings)).toBe(true));
 });
 
 describe("pi in a read-only mode", () => {

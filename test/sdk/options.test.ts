@@ -361,7 +361,7 @@ describe("each option is a flag, a listed loss, or refused", () => {
       expect(() => start({ tool, prompt: "look", images: ["/no/a.png"] }), tool).toThrow("/no/a.png cannot be read");
   });
 
-  test("what no version of a CLI can do throws at once", () => {
+  test("an option that no version of a CLI supports makes start throw at once", () => {
     expect(() => start({ prompt: "go", tool: "codex", allowedTools: ["x"] })).toThrow(/cannot be enforced/);
     expect(() => start({ prompt: "go", tool: "gemini", resume: "x", fork: true })).toThrow(/no flag for fork/);
   });

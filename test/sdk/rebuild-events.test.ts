@@ -187,7 +187,7 @@ describe("messages without events", () => {
     }
   });
 
-  it("as steps, every message is kept", () => {
+  it("rebuilding events from a stored chat keeps every message", () => {
     const messages = turns[0]!.messages;
     const steps = stepsOfTurn(
       messages.map((message, index) => ({ message, at: index })),

@@ -54,7 +54,7 @@ describe("Claude Code sessions", () => {
     expect(losses(session)).toEqual({ command: 1, context: 2, notice: 1 });
   });
 
-  it("a question keeps Claude's name", () => {
+  it("in a session of Claude Code, a call of its question tool keeps the name it has there", () => {
     const first = user(null, "go");
     const asked = { type: "tool_use", id: "t1", name: "AskUserQuestion", input: { questions: [] } };
     const session = files.read(lines([first, answer(first.uuid, "m1", asked)]));

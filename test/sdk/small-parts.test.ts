@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import { BudgetWatch } from "../../src/sdk/budget.ts";
 import type { Budget } from "../../src/sdk/drivers/driver.ts";
-import { countAt, textAt, timeOf } from "../../src/sdk/sessions/session.ts";
-import { type AnyOptions, followUp, requestOf } from "../../src/sdk/start-options.ts";
+import { countAt, parseTimestamp, textAt } from "../../src/sdk/sessions/session.ts";
+import { type AnyOptions, driverRequest, followUp } from "../../src/sdk/start-options.ts";
 import { unifiedToolName } from "../../src/sdk/tool-names.ts";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
 import { lines, losses, sessionFiles, texts } from "./session-files.ts";
@@ -26,7 +26,7 @@ describe("parsing timestamps", () => {
     [null, undefined],
     [{}, undefined],
   ])("the timestamp %j is read as %s", (value, ms) => {
-    expect(timeOf(value)).toBe(ms);
+    expect(parseTimestamp(value)).toBe(ms);
   });
 
   it("number fields of a stream accept only strings and finite numbers", () => {
@@ -140,7 +140,7 @@ describe("follow-ups", () => {
   });
 
   it("follow-ups use the driver's own options", () => {
-    const first = requestOf(options, undefined, false);
+    const first = driverRequest(options, undefined, false);
     expect(first).toMatchObject({
       prompt: "first",
       cwd: "/w",
@@ -153,11 +153,11 @@ describe("follow-ups", () => {
       addDirs: ["/more"],
       model: "m",
     });
-    const next = requestOf(followUp(options, "next", undefined), "s-1", false);
+    const next = driverRequest(followUp(options, "next", undefined), "s-1", false);
     expect(next).toMatchObject({ resume: "s-1", prompt: "next" });
     for (const name of ["images", "fork"]) expect(next).not.toHaveProperty(name);
-    expect(requestOf(followUp(options, "next", undefined), "s-1", true)).toMatchObject({ fork: true });
-    const plain = requestOf(
+    expect(driverRequest(followUp(options, "next", undefined), "s-1", true)).toMatchObject({ fork: true });
+    const plain = driverRequest(
       { prompt: "x", partial: false, permissionMode: "plan", images: [] } as never,
       undefined,
       true,

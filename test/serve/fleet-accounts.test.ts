@@ -83,7 +83,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
     expect([...used].filter((name) => !set.has(name!))).toEqual([]);
   });
 
-  it("each kind of user can do its work", { timeout: 30_000 }, async () => {
+  it("each kind of fleet account can do the work that it is for", { timeout: 30_000 }, async () => {
     await withFleets(["build-sender", "build-worker", "build-reader"], async (sender, worker, reader) => {
       await sender!.put("run-0", "archive", bytes("files"));
       await sender!.enqueue(newRun(0));
@@ -171,7 +171,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
         await expect(raw.get(user)!.request(subject, "{}", { timeout: 2000 }), subject).rejects.toThrow(/permission/i);
     });
 
-  it("another team sees and changes nothing", { timeout: 60_000 }, async () => {
+  it("an account of another team sees and changes nothing", { timeout: 60_000 }, async () => {
     await withFleets(["build-sender"], async (sender) => {
       await sender!.enqueue(newRun(3));
       const before = await sender!.runs();
@@ -208,7 +208,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
     });
   });
 
-  it("nobody gets in without a login or TLS", async () => {
+  it("a fleet refuses connections without a login or without TLS", async () => {
     const refused = openFleet(`tls://${address()}`, { configDir: "/nowhere", env: { COURSER_FLEET_CA: ca } });
     await expect(refused).rejects.toMatchObject({ code: "FLEET_REFUSED" });
     const plain = openFleet(`nats://build-reader:wrong@${address()}`, { configDir: "/nowhere", env: {} });

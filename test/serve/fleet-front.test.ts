@@ -130,7 +130,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     );
   });
 
-  it("what cannot be sent is refused, and so is a fleet for attended runs", async () => {
+  it("a request that cannot be sent to a fleet is refused, and so is a fleet for runs with a user present", async () => {
     const said = async (...args: string[]) => (await workspace.run([...args, "x"], { env: fleet })).stderr;
     expect(await said("-b", "--add-dir", workspace.home)).toContain("Cannot be sent to a fleet: --add-dir");
     expect(await said("-b", "--source", "git:https://me:secret@example.test/x")).toContain("holds a login");
@@ -139,7 +139,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(await said("-p", "--fleet", url)).toContain("-b --fleet");
   });
 
-  it("two services over one fleet share a token, runs and patches", async () => {
+  it("two services on the same fleet share the token, the runs and the patches", async () => {
     const ports: number[] = [];
     for (const home of [workspace.home, elsewhere]) {
       const config = join(home, ".cursor");

@@ -55,7 +55,7 @@ describe("the status of a fleet", () => {
     expect(asked).toEqual([1000, 1000]);
   });
 
-  it("one machine has one queue, as old as its oldest waiting run", async () => {
+  it("the status of one machine shows one queue, and how long its oldest run has waited", async () => {
     const going = [open("queued", 4000), open("running", 60_000), open("queued", 9000)];
     const { queues, servers, workers, answerSeconds } = await fleetStatus(fleetOf({ going }).fleet);
     const queue = { pool: "default", priority: "normal", labels: {}, sender: "" };

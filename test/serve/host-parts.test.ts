@@ -10,7 +10,7 @@ import { hasLabels, isOver } from "../../src/serve/fleet.ts";
 import { keepHosts } from "../../src/serve/keep-hosts.ts";
 import { leaseOf, startHosts } from "../../src/serve/launcher.ts";
 import { LeaseKeeper } from "../../src/serve/lease-keeper.ts";
-import { addEndings, endOf, failedEnd } from "../../src/serve/run-end.ts";
+import { addEndings, failedEnd, runEnd } from "../../src/serve/run-end.ts";
 import { RunLogWriter } from "../../src/serve/run-log-writer.ts";
 import { RunQuestions } from "../../src/serve/run-questions.ts";
 import { workLoop } from "../../src/serve/worker/loop.ts";
@@ -392,16 +392,16 @@ describe("how a run ended", () => {
       { outcome: "error", code: "NO_RESULT", text: "The run ended before its first turn was finished.", turns: 0 },
     ],
   ])("the outcome of a run is its last turn's, or what stopped it: %s", (_how, endings, error, expected) => {
-    expect(endOf(endings, run, error)).toMatchObject(expected);
+    expect(runEnd(endings, run, error)).toMatchObject(expected);
   });
 
   it("a run's ending has its duration, and a code only if there is one", () => {
-    const end = endOf([fail()], run, undefined);
+    const end = runEnd([fail()], run, undefined);
     expect(end).not.toHaveProperty("code");
     expect(end.durationMs).toBeGreaterThanOrEqual(2000);
     expect(end.durationMs).toBeLessThan(4500);
     const { startedAt: _none, ...never } = run;
-    expect(endOf([], never, undefined).durationMs).toBeGreaterThanOrEqual(5000);
+    expect(runEnd([], never, undefined).durationMs).toBeGreaterThanOrEqual(5000);
     const failed = failedEnd(new UserError("USAGE", "not so"), run, "error");
     expect(failed).toMatchObject({ outcome: "error", text: "not so", code: "USAGE", turns: 0 });
     expect(failed.durationMs).toBeGreaterThanOrEqual(2000);

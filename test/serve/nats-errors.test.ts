@@ -47,7 +47,7 @@ it.each([
     new RequestError("x", { cause: new PermissionViolationError("x", "publish", "a") }),
     "refused",
   ],
-] as const)("what an error of NATS means: %s", (_name, error, meaning) => {
+] as const)("an error of NATS is translated to our error: %s", (_name, error, meaning) => {
   expect(meaningOf(error)).toBe(meaning);
   expect(isPassing(error)).toBe(meaning === "passing");
 });

@@ -8,7 +8,7 @@ import { checkCall } from "../../src/serve/client/option-checks.ts";
 import type { ServeContext } from "../../src/serve/context.ts";
 import { withoutLogin } from "../../src/serve/engines/nats/address.ts";
 import type { Fleet, RunRecord, RunSpec, RunState } from "../../src/serve/fleet.ts";
-import { liveOptions, toolOf } from "../../src/serve/live-options.ts";
+import { liveOptions, toolForCli } from "../../src/serve/live-options.ts";
 import { followUp, newRun, newSpec, readSpec, refusedMode } from "../../src/serve/new-run.ts";
 import { placeRun } from "../../src/serve/place-run.ts";
 import { image, modeFields, runFields, source } from "../../src/serve/run-fields.ts";
@@ -245,7 +245,7 @@ describe("options for another vendor's CLI", () => {
   });
 
   it("a run of another vendor's CLI uses that CLI's driver, and Courser's uses that of the original", () => {
-    expect(["courser", "cursor", "claude", "pi"].map((cli) => toolOf(cli as never))).toEqual([
+    expect(["courser", "cursor", "claude", "pi"].map((cli) => toolForCli(cli as never))).toEqual([
       "cursor",
       "cursor",
       "claude",

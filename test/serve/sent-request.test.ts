@@ -42,7 +42,7 @@ it.each<[string, object | string]>([
   ["folder:x", "--source 'folder:x': the folder must be an absolute path"],
   ["folder:", "--source 'folder:' is not a source. It may be upload, git, "],
   ["uploads", "--source 'uploads' is not a source"],
-])("the source %s", (text, source) => {
+])("a run is sent to a fleet with the source %s", (text, source) => {
   if (typeof source === "string") expect(() => readSource(text)).toThrow(source);
   else expect(readSource(text)).toEqual(source);
 });

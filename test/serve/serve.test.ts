@@ -221,7 +221,7 @@ describe("the studio's API", () => {
     await service.fleet.cancel("run-waits", "the test is over");
   });
 
-  it("one event stream covers all runs and their messages", async () => {
+  it("the service's event stream contains the events and messages of all runs", async () => {
     const hello = (await service.events("/api/stream", {}, () => true))[0]!;
     const model = service.script([
       { text: "One.", calls: [{ name: "Shell", args: { command: "sleep 0.7" } }] },

@@ -141,7 +141,7 @@ describe("a chat in use", () => {
 });
 
 describe("reading", () => {
-  it("reading leaves nothing beside a chat", () => {
+  it("reading a chat creates no files next to it", () => {
     addThreeTurns(chat);
     chat.close();
     const before = readdirSync(folder).sort();

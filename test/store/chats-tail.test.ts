@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/chats/connection.ts";
 import { modelView, readHistory, readMeta, readView } from "../../src/store/chats/history.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
 import { readMessages } from "../../src/store/chats/read-chat.ts";
-import { rootOf } from "../../src/store/chats/root.ts";
+import { rootFromIds } from "../../src/store/chats/root.ts";
 import { readTail } from "../../src/store/chats/tail.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { random } from "../protocol/random.ts";
@@ -73,7 +73,7 @@ it("reading the tail equals reading the whole history", () => {
     expect(history.problems).toEqual([]);
     const last = history.rows.at(-1);
     expect(tail).toMatchObject({ turn: last?.turn ?? 0, lastSequence: last?.sequence ?? 0 });
-    expect(tail?.root.build()).toEqual(rootOf(history.rows.map((row) => row.blob)).build());
+    expect(tail?.root.build()).toEqual(rootFromIds(history.rows.map((row) => row.blob)).build());
     expect(tail?.lastNumber).toBe(history.lastNumber);
     expect(modelView(view, tail!.messages)).toEqual(modelView(view, history.messages));
     expect(readMessages(folder)).toEqual(told);

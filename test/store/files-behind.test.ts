@@ -28,7 +28,7 @@ function file(name: string, text: string): void {
   writeFileSync(join(folder, name), text);
 }
 
-test("what code of every kind loads, and what a task runner reads, is as the table says", async () => {
+test("the files that code loads and that task runners read are found as the table says", async () => {
   const texts = {
     "in.js": 'require("./a") require("b/c") import("./d.js") from "@e/f/g"; require("./h.json"); import x from `../i`',
     "in.py": "from a.b import c, d as e\nimport f, g.h as i\n  import j\n#import k",
@@ -70,6 +70,31 @@ test("what code of every kind loads, and what a task runner reads, is as the tab
   for (const runner of runners)
     rows.push(`${runner}: ${shown(recipesFor(runner, join(real, "runner"))).replaceAll("runner/", "")}`);
   await expect(`${rows.join("\n")}\n`).toMatchFileSnapshot(join(import.meta.dirname, "loaded-files.txt"));
+});
+
+test.each([
+  ["npm t", "test pretest"],
+  ["npm tst", "test pretest"],
+  ["npm test", "test pretest"],
+  ["npm start", "start"],
+  ["yarn build", "build prebuild postbuild"],
+  ["pnpm run other", ""],
+  ["bun start", "start"],
+  ["node --run start", "start"],
+  ["(npm run build; x)", "build prebuild postbuild"],
+  ["mynpm start", ""],
+  ["npmx start", ""],
+  ["npm-start", ""],
+])("the scripts behind `%s` are those of %j", (line, names) => {
+  const scripts = ["test", "pretest", "start", "build", "prebuild", "postbuild"];
+  const text = (changed?: string) =>
+    JSON.stringify({
+      scripts: Object.fromEntries(scripts.map((name) => [name, `echo ${name === changed ? "changed" : name}`])),
+    });
+  file("package.json", text());
+  const keys = Object.keys(hashesBehind([line], { cwd: folder, roots: [folder] }));
+  const found = keys.flatMap((key) => (key.includes("#") ? key.slice(key.indexOf("#") + 1) : []));
+  expect(found.sort()).toEqual(names.split(" ").filter(Boolean).sort());
 });
 
 test("a plugin's hash tells names, modes, links and contents, without its history", () => {

@@ -43,7 +43,7 @@ describe("editJson", () => {
     expect(editJson(before, [edit])).toBe(after);
   });
 
-  it("a byte order mark is kept", () => {
+  it("editing a JSON file keeps its byte order mark", () => {
     expect(editJson("\ufeff{}", [{ type: "set", path: ["a"], value: 1 }])).toBe('\ufeff{"a": 1}');
   });
 

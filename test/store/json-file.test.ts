@@ -96,7 +96,7 @@ describe("readJson", () => {
     expect(error.message).toContain(`${file} is not valid: line ${line}, column ${column}:`);
   });
 
-  it("__proto__ is plain data", () => {
+  it("a JSON file's key __proto__ is read as plain data", () => {
     for (const text of ['{"__proto__":{"evil":1}}', '{"__proto__":{"evil":1},}']) {
       const value = read(text) as Record<string, unknown>;
       expect(Object.keys(value)).toEqual(["__proto__"]);
@@ -189,7 +189,7 @@ describe("saveJson", () => {
     expect(readFileSync(file, "utf8")).toBe('{"a":1}');
   });
 
-  it("links are written through", () => {
+  it("writing to a link changes the file it leads to and keeps the link", () => {
     writeFileSync(join(folder, "real.json"), "{}");
     symlinkSync("real.json", file);
     saveJson(file, () => ({ a: 1 }));

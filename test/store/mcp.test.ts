@@ -105,7 +105,7 @@ describe("MCP configuration files", () => {
     expect(warnings).toEqual(['mcp.json: "typo.comand" is unknown: did you mean "command"?']);
   });
 
-  it("editing MCP files loses nothing", () => {
+  it("adding and removing servers in an MCP file keeps everything else in it", () => {
     const file = join(place.configDir, "mcp.json");
     writeFileSync(file, '{\n  // mine\n  "mcpServers": {\n    "a": { "command": "a" }\n  },\n  "other": 1\n}\n');
     const target = { file, scope: "user" as const };

@@ -194,7 +194,7 @@ describe("placing a chat into a folder", () => {
 });
 
 describe("forks into one id", () => {
-  it("of several processes forking into one id, one creates the chat and none removes it", {
+  it("when several processes fork a chat into the same id, one of them creates it and none removes it", {
     timeout: 60_000,
   }, async () => {
     const chat = newChat(place);

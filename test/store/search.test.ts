@@ -190,7 +190,7 @@ describe("searchChats", () => {
     expect(found("hello")).toEqual([]);
   });
 
-  it("unreadable chats are skipped", () => {
+  it("searching chats skips those that cannot be read", () => {
     const { id } = chatAbout("hello", "world").metadata;
     const broken = chatAbout("hello again", "world");
     truncateSync(join(broken.metadata.folder, "store.db"), 700);

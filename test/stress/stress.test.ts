@@ -27,7 +27,7 @@ describe.skipIf(notLinux)(orSkipped("under fire", notLinux), () => {
     expect(await killAll(chosen, 4)).toEqual([]);
   });
 
-  test("nothing begins after a stop, and every call has its end", { timeout: 120_000 }, async () => {
+  test("after a stop no further call begins, and every call that began has an end", { timeout: 120_000 }, async () => {
     const chosen = stops.cells.filter((_, index) => index % 7 === 5);
     for (const part of ["stop", "moment", "order"] as const)
       expect(new Set(chosen.map((cell) => cell[part]))).toEqual(new Set(stops.cells.map((cell) => cell[part])));

@@ -3,9 +3,9 @@ import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { agentLetters, agentName } from "../../src/studio/client/model/agents.ts";
-import { promptOf } from "../../src/studio/client/model/comments.ts";
+import { commentsPrompt } from "../../src/studio/client/model/comments.ts";
 import { baseName, clock, dayGroup, formatAge, moment } from "../../src/studio/client/model/figures.ts";
-import { filesAt, timesOf } from "../../src/studio/client/model/moments.ts";
+import { filesAt, momentTimes } from "../../src/studio/client/model/moments.ts";
 import { changedFiles, latestTodos, turnNumbers } from "../../src/studio/client/model/summary.ts";
 import { createApi } from "../../src/studio/client/service/api.ts";
 import { followLog } from "../../src/studio/client/service/event-stream.ts";
@@ -110,14 +110,18 @@ describe("agents and comments", () => {
       step: "s",
       code: "  code();  ",
     });
-    expect(promptOf([comment("a.ts", 1, "why?")])).toBe(
+    expect(commentsPrompt([comment("a.ts", 1, "why?")])).toBe(
       "I reviewed your changes. Please address this comment:\n\n- a.ts:1\n  `code();`\n  why?",
     );
-    const many = promptOf([comment("b.ts", 9, "two\nlines"), comment("a.ts", 3, "x"), comment("b.ts", 2, "first")]);
+    const many = commentsPrompt([
+      comment("b.ts", 9, "two\nlines"),
+      comment("a.ts", 3, "x"),
+      comment("b.ts", 2, "first"),
+    ]);
     expect(many).toContain("address these comments:");
     expect(many.match(/^- .*$/gm)).toEqual(["- b.ts:2", "- b.ts:9", "- a.ts:3"]);
     expect(many).toContain("  two\n  lines");
-    expect(promptOf([{ ...comment("a", 1, "x"), code: "y".repeat(300) }])).toContain(`\`${"y".repeat(200)}\``);
+    expect(commentsPrompt([{ ...comment("a", 1, "x"), code: "y".repeat(300) }])).toContain(`\`${"y".repeat(200)}\``);
   });
 });
 
@@ -219,7 +223,7 @@ describe("summaries of a conversation", () => {
 
   it("a studio replay skips long pauses and never goes back in time", () => {
     const steps = [undefined, 1000, 1500, 9000, undefined, 8000, 8100].map((at) => ({ event: { at } })) as never;
-    expect(timesOf(steps, 2000)).toEqual([0, 0, 500, 2500, 2500, 2500, 2600]);
+    expect(momentTimes(steps, 2000)).toEqual([0, 0, 500, 2500, 2500, 2500, 2600]);
   });
 
   it("a studio replay shows files as they were at a moment", () => {

@@ -93,7 +93,7 @@ describe("cards of calls", () => {
     },
   );
 
-  it("each tool of the tool table has its card in the studio", () => {
+  it("the studio has a card for every tool in the tool table", () => {
     const names = Object.keys(samples).filter((name) => !name.includes(" "));
     expect(Object.keys(components)).toEqual(expect.arrayContaining(names));
   });

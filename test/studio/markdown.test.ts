@@ -71,7 +71,7 @@ describe("Markdown in answers", () => {
     expect(rendered(markdown)).toBe(html),
   );
 
-  it("rendering Markdown keeps every word", () => {
+  it("rendering Markdown in the studio keeps every word of the text", () => {
     const below = seeded(5);
     // No code blocks and no tables: the language of the one and cells without a head in the other are not shown.
     const marks = "> |- |1. |#|[|](https://x.y)|]: | ` |**|~|\n|\n\n|    |<!--|&|(|<".split("|");

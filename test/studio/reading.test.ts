@@ -1,4 +1,6 @@
 // Reading in the studio: links into long sessions, going elsewhere and coming back, what cannot be shown, narrow screens.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestService } from "../serve/service-support.ts";
@@ -124,7 +126,9 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
       ...{ workspace: service.workspace.path, prompt: { text: "Note it" }, force: true },
       model: service.script([{ calls: [{ name: "Shell", args: { command } }] }, { text: "Noted." }]),
     });
-    const { sessionId } = await service.over(started.body.id);
+    const { sessionId, end } = await service.over(started.body.id);
+    expect(end).toMatchObject({ outcome: "finished", text: "Noted." });
+    expect(readFileSync(join(service.workspace.path, "noted.txt"), "utf8")).toBe("from-a-command\n");
     await page.evaluate((address) => location.assign(address), `/sessions/cursor/${sessionId}/replay`);
     const moment = page.getByRole("slider");
     await page.getByText("Note it").first().waitFor(); // it begins where something is seen

@@ -9,7 +9,7 @@ const ending = { durationMs: 10, apiDurationMs: 4 };
 const types = (log: TimelineLog) => log.blocks.map(({ type }) => type);
 
 describe("the timeline", () => {
-  it("two texts of one reply are separate in the timeline, live or loaded", () => {
+  it("two texts of one reply are separate blocks in the timeline, whether live or loaded", () => {
     const events: AgentEvent[] = [
       { type: "user", text: "hi" },
       { type: "text", text: "First." },

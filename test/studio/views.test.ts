@@ -55,7 +55,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     await page.getByText("Both are written.", { exact: true }).waitFor();
   });
 
-  it("two runs of one task are compared", async () => {
+  it("the studio compares two runs of the same task", async () => {
     const task = "Name the number";
     const say = (contents: string, answer: string) => [
       { calls: [{ name: "Write", args: { path: `${contents}.txt`, contents: `${contents}\n` } }] },

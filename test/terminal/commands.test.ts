@@ -178,7 +178,7 @@ describe("slash commands", () => {
     expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([]);
   });
 
-  it("slash commands do what they say", { timeout: 120_000 }, async () => {
+  it("each slash command has the effect that its help describes", { timeout: 120_000 }, async () => {
     await pty.waitFor("Ask, or type /");
     await pty.waitFor(/^ courser {2}Script/m);
     for (const { typed, wanted, keys, ends, check } of steps) {

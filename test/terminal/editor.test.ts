@@ -79,7 +79,7 @@ describe("editor keys", () => {
     expect(editor.text()).toBe("🇩🇪");
   });
 
-  it("Enter submits and clears", () => {
+  it("Enter sends the text in the editor and clears it", () => {
     const editor = editorWith();
     expect(press(editor, "hello enter")).toEqual({ type: "submit", text: "hello", images: [], shell: false });
     expect(editor.isEmpty()).toBe(true);
@@ -111,7 +111,7 @@ describe("editor keys", () => {
     const help = keyHelp().flatMap(({ rows: lines }) => lines);
     expect(help.length).toBeGreaterThan(30);
     expect(new Set(help.map((row) => row.help)).size).toBe(help.length);
-    const page = readFileSync(join(import.meta.dirname, "../../docs/terminal-editor.md"), "utf8");
+    const page = readFileSync(join(import.meta.dirname, "../../docs/terminal.md"), "utf8");
     for (const row of help) {
       const keys = row.keys.split("  ").map((key) => `\`${key}\``);
       expect(page).toContain(`| ${keys.join(" ")} | ${row.help} |`);
@@ -375,7 +375,7 @@ describe("prompt history in the editor", () => {
     expect(editor.text()).toBe("ay\nxb");
   });
 
-  it("Ctrl+S searches the history", () => {
+  it("Ctrl+S searches forward in the prompt history", () => {
     const editor = sent("fix the test", "explain this", "fix the build");
     press(editor, "draft ctrl+s");
     expect(shownLines(editor, screen)[0]).toBe("search: ▏");

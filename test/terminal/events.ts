@@ -34,7 +34,7 @@ export function said(text: string, size = 5): Recorded[] {
 }
 
 export async function openTranscript(
-  options: Partial<Pick<TranscriptOptions, "now" | "display" | "isExpanded">> = {},
+  options: Partial<Pick<TranscriptOptions, "palette" | "now" | "display" | "isExpanded">> = {},
 ): Promise<Transcript> {
   const transcript = createTranscript({
     palette: createPalette({ depth: 24, dark: true }),

@@ -197,7 +197,7 @@ describe("keyboard input", () => {
     keyboard.close();
   });
 
-  it("terminal replies reach whoever asked", () => {
+  it("a reply of the terminal reaches the function that asked for it", () => {
     const answers: string[] = [];
     const { keys, keyboard } = listen({ onAnswer: (answer) => answers.push(answer) });
     keyboard.feed("a\x1b]11;rgb:0/0/0\x07\x1b[?62cb");
@@ -218,7 +218,7 @@ describe("keyboard input", () => {
     keyboard.close();
   });
 
-  it("nothing is reported after closing, even in mid-chunk", () => {
+  it("after the keyboard was closed, it reports no keys, even from a chunk that it was reading", () => {
     const keys: string[] = [];
     const keyboard = createKeyboard((key) => {
       keys.push(shown(key));
@@ -228,7 +228,7 @@ describe("keyboard input", () => {
     expect(keys).toEqual(["a", "b"]);
   });
 
-  it("each line of a paste costs the same, in one write or single bytes", () => {
+  it("reading a paste takes the same time per line, whether it arrives in one write or byte by byte", () => {
     const cost = (lines: number, piece: number): number => {
       const bytes = Buffer.from(`\x1b[200~${`${"x".repeat(49)}\n`.repeat(lines)}\x1b[201~\r`);
       const { keys, keyboard } = listen();

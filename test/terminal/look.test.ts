@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createPalette } from "../../src/terminal/painted.ts";
 import { call, painted, said, shown, success } from "./events.ts";
 import { read, ready, send, shell, starter } from "./started.ts";
 
@@ -23,6 +24,13 @@ describe("how the terminal looks", () => {
     const [, , removed, added] = await painted(said("```diff\n@@ -1 +1 @@\n-old\n+new\n```"));
     expect(removed).toContain("48;2;58;29;28");
     expect(added).toContain("48;2;22;48;31");
+  });
+
+  it("code in a sentence keeps its backticks where there are no colours", async () => {
+    const text = "Run `npm test` and ``a`b``.";
+    const withColours = (depth: 0 | 4 | 24) => shown(said(text), 82, { palette: createPalette({ depth, dark: true }) });
+    expect(await withColours(0)).toEqual([text]);
+    for (const depth of [4, 24] as const) expect(await withColours(depth)).toEqual(["Run npm test and a`b."]);
   });
 
   it("changed code is coloured on its shade", async () => {
@@ -51,6 +59,17 @@ describe("how the terminal looks", () => {
     expect(cut).toContain("slow");
     expect(cut).toContain("quick");
   });
+});
+
+it("an explanation that is wrapped stays below its own text", async () => {
+  const command = "npm test -- upload --repeat 50 && npm run clean";
+  const { pty } = await start([shell(command), { text: "Over." }], { args: ["--trust"], columns: 60, rows: 24 });
+  await ready(pty);
+  send(pty, "go");
+  await pty.waitFor("wants permission");
+  await read();
+  pty.type("e");
+  await pty.waitFor(/^│ {8}No allow rule covers npm test -- upload --repeat\n│ {8}50\.$/m);
 });
 
 it("the footer separates working time from waiting time, and says what its percentage is of", async () => {

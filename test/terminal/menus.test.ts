@@ -122,6 +122,26 @@ describe("menus", () => {
     expect(existsSync(join(workspace.path, "made"))).toBe(true);
   });
 
+  it("in 60 by 20, a plan shows where it goes, how it begins, and half of the screen is left", async () => {
+    const plan = `# Uploads\n\n${Array.from({ length: 30 }, (_, index) => `- step ${index}`).join("\n")}`;
+    const args = { name: "Uploads that survive", overview: "Rename.", plan, todos: [] };
+    const { pty } = await start([{ calls: [{ name: "CreatePlan", args }] }, { text: "Over." }], {
+      args: ["--trust", "--plan"],
+      columns: 60,
+      rows: 20,
+    });
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor(
+      /Plan: Uploads that survive\n +to be saved as\n +~\/\.cursor\/plans\/\S+\.plan\.md\n +│ Uploads\n/,
+    );
+    await pty.waitFor(/… \d+ more lines · d shows all\n {2}y {2}yes, do it › n {2}keep planning/);
+    const lines = await pty.screen();
+    expect(lines.findIndex((line) => line.includes("Plan:"))).toBeGreaterThanOrEqual(
+      lines.findLastIndex((line) => line !== "") - 10,
+    );
+  });
+
   it('the first row of a choice is highlighted, and "keep planning" at a plan', async () => {
     const options = ["red", "green"].map((label) => ({ id: label, label }));
     const questions = [

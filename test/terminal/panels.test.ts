@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { createPalette, plainText } from "../../src/terminal/painted.ts";
+import { listPanel } from "../../src/terminal/panels/list.ts";
 import { ready, send, shell, starter } from "./started.ts";
 
 const start = starter();
@@ -103,7 +105,7 @@ it("/permissions adds and removes rules, which hold in the chat at once", async 
   expect(existsSync(join(workspace.path, "made"))).toBe(true);
 });
 
-it("in a window of 60 columns, /context fits, the pager says how to leave it, and a long rule is shown whole", async () => {
+it("in a window of 60 columns, /context fits, the pager shows how to close it, and a long rule is shown completely", async () => {
   const rule = "Read(~/a/long/folder/with/many/parts/and/a/file/that/is/not/to/be/read.txt)";
   const { pty } = await start([{ text: "Seen." }], {
     columns: 60,
@@ -124,6 +126,20 @@ it("in a window of 60 columns, /context fits, the pager says how to leave it, an
   pty.type(down);
   await pty.waitFor(/› Read\(~\/a\/.*…/);
   expect((await pty.screen()).map((line) => line.trim()).join("")).toContain(rule);
+});
+
+it("a narrow list shows both ends of a path, and no detail of which only letters would be left", () => {
+  const { panel } = listPanel(createPalette({ depth: 24 }), {
+    title: "Rules",
+    items: [
+      { value: 1, label: "Read(/home/somebody/projects/upload/.cursor/auth.json)", detail: "deny", note: "built in" },
+      { value: 2, label: "offline", detail: "A model", note: "built in, needs no key" },
+    ],
+  });
+  const [, rule, offline] = panel.view({ columns: 60, rows: 20 }).lines.map(plainText);
+  expect(rule).toMatch(/^ › Read\(\/home.*….*auth\.json\) {2}deny +built in$/);
+  expect(offline).toMatch(/^ {3}offline +built in, needs no key$/);
+  expect(panel.view({ columns: 100, rows: 20 }).lines.map(plainText)[2]).toContain("A model");
 });
 
 it("/login takes the key in a panel without showing it", async () => {

@@ -167,7 +167,7 @@ describe("colours of the terminal", () => {
     expect(codes.filter((code) => /[34]8;[25]/.test(code))).toEqual([]);
   });
 
-  it("NO_COLOR means no colours", async () => {
+  it("with NO_COLOR set, the terminal uses no colours", async () => {
     const codes = await coloursOf({ NO_COLOR: "1" });
     expect(codes.flatMap((code) => code.split(";")).filter((code) => Number(code) >= 30)).toEqual([]);
   });

@@ -92,7 +92,7 @@ describe("streamed answers", () => {
     expect(next("| 3 | 4 |\n\n")).toEqual(["", "a    b", "───  ───", "1    2", "3    4"]);
   });
 
-  it("answers fit narrow windows", async () => {
+  it("answers are wrapped to fit narrow windows", async () => {
     // An address is left to the terminal, which can open it only whole.
     for (const columns of [20, 40, 80, 120])
       for (const line of await painted(said(answer.replace("const a = 1;", "x")), columns))
@@ -106,7 +106,7 @@ describe("streamed answers", () => {
 });
 
 describe("calls in the transcript", () => {
-  it("each call is a line with its outcome at the right", async () => {
+  it("each tool call is shown as one line with its outcome at the right", async () => {
     const lines = await shown([
       ...call("read", { path: "/repo/src/a.ts" }, success({ content: "a\nb\n", totalLines: 3 })),
       ...call(

@@ -18,7 +18,7 @@ describe("vim motions", () => {
     expect(marked(typeVim(started(text), `${keys}\x1b\x1b`))).toBe(expected);
   });
 
-  it("vim counts visible characters", () => {
+  it("vim commands with a count count visible characters", () => {
     expect(marked(typeVim(started("|e\u0301👩‍👩‍👧漢字 x"), "x"))).toBe("|👩‍👩‍👧漢字 x");
     expect(marked(typeVim(started("e\u0301👩‍👩‍👧|漢字 x"), "X"))).toBe("e\u0301|漢字 x");
     expect(marked(typeVim(started("|漢字かな x"), "dw"))).toBe("|かな x");

@@ -85,7 +85,7 @@ describe("differences found by replay", () => {
     }
   });
 
-  it("replay names differing tools", async () => {
+  it("a replay names the tools that differ from the recording", async () => {
     await record();
     const { result } = resultOf(await replay(["--disallowed-tools", "WebSearch"]));
     expect(result).toContain("request 1: tools: recorded with WebSearch, now without WebSearch");

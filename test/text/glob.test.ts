@@ -26,7 +26,7 @@ describe("globs", () => {
     ["/w/{a,b}{1,2}", "/w/b1", true],
     ["/w/{a,b}{1,2}", "/w/ab", false],
     ["/w/{a}", "/w/{a}", true],
-  ])("the glob %s on %s: %s", (pattern, path, expected) => {
+  ])("whether the glob %s matches %s: %s", (pattern, path, expected) => {
     expect(compilePath(pattern)(path)).toBe(expected);
   });
 

@@ -7,7 +7,7 @@ it("shortened text says so, and no character is split", () => {
   expect(shortened("ab😀cd", 3)).toBe("ab…");
 });
 
-it("text is put on one line", () => {
+it("a text with line breaks is put on one line", () => {
   expect(oneLine("a  b\r\n\u001b[1mc\u2028d ")).toBe("a  b [1mc d");
   expect(collapsed(" a\t \nb ")).toBe("a b");
 });

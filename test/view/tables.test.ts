@@ -17,7 +17,7 @@ import { systemErrorText } from "../../src/text/system-error.ts";
 import { viewOfCall } from "../../src/view/call-view.ts";
 import { cardName, wordsOfCall } from "../../src/view/call-words.ts";
 import { codePieces } from "../../src/view/code-pieces.ts";
-import { changedWords, hunksOfDiff, numberOf } from "../../src/view/diff-hunks.ts";
+import { changedWords, hunksOfDiff, lineNumber } from "../../src/view/diff-hunks.ts";
 import { markdownTokens } from "../../src/view/markdown-tokens.ts";
 import { byteSize, counted, dollars, duration, runningFor, tokenCount } from "../../src/view/numbers.ts";
 import { wordChanges } from "../../src/view/word-changes.ts";
@@ -163,7 +163,7 @@ it("numbers, times, names, calls and changes are worded as the table says", asyn
   for (const text of [diff, "+added\n-removed\n same", "@@ odd @@\n+x", "", "\r\n"]) {
     const hunks = hunksOfDiff(text);
     put("hunks", hunks);
-    put("numbers", hunks.flat().map(numberOf));
+    put("numbers", hunks.flat().map(lineNumber));
     put(
       "words",
       hunks.flatMap((hunk) => [...changedWords(hunk, wordChanges).values()]),

@@ -7,13 +7,13 @@ export const cursorMethods = ["ask_question", "create_plan", "update_todos", "ta
 
 export type CursorMethod = (typeof cursorMethods)[number];
 
-/** What the client announced. Nothing else is asked of it. */
+/** What the client said that it supports. */
 export type ClientAbilities = {
   readsFiles: boolean;
   writesFiles: boolean;
-  /** The client can show a form and return what was filled in. */
+  /** Whether the client can show a form and return the user's input. */
   elicits: boolean;
-  /** The client shows notices beside the conversation. */
+  /** Whether the client shows notices separately from the conversation. */
   notices: boolean;
   compaction: boolean;
   /** The client can start this program in a terminal for a login. */

@@ -11,7 +11,7 @@ export type ModeId = (typeof modes)[number]["id"];
 
 export const efforts = reasoningEfforts;
 
-/** Leaves the thinking effort at the model's default. */
+/** The option that leaves the effort at the model's own default. */
 export const ownEffort = "default";
 
 export type SessionChoices = {

@@ -9,7 +9,7 @@ import type { Prompt } from "../../protocol/run.ts";
 export type OpenParams = {
   cwd: string;
   roots: string[];
-  /** The servers as JSON, as --mcp-config takes them. */
+  /** The MCP servers as JSON, in the format of --mcp-config. */
   mcpConfig?: string;
 };
 
@@ -23,10 +23,10 @@ export function textParam(params: JsonObject, name: string): string {
 /** Reads the parameters of session/new, load and resume. A missing server list is an empty one. */
 export function openParams(params: JsonObject): OpenParams {
   const { additionalDirectories, mcpServers } = params;
-  const servers = listOf(mcpServers, "mcpServers");
+  const servers = listOrEmpty(mcpServers, "mcpServers");
   return {
     cwd: requireAbsolutePath(params["cwd"], "cwd"),
-    roots: listOf(additionalDirectories, "additionalDirectories").map((path) =>
+    roots: listOrEmpty(additionalDirectories, "additionalDirectories").map((path) =>
       requireAbsolutePath(path, "additionalDirectories"),
     ),
     ...(servers.length > 0 && { mcpConfig: mcpConfigOf(servers) }),
@@ -56,8 +56,8 @@ function mcpConfigOf(servers: readonly unknown[]): string {
   return JSON.stringify({ mcpServers: named });
 }
 
-/** Keeps the user's text with links in place. Embedded resources follow as data, in which nothing is taken for a command. */
-export function promptOf({ prompt }: JsonObject): Prompt {
+/** Converts a prompt. Links stay within the user's text; embedded resources follow as data, without commands. */
+export function parsePrompt({ prompt }: JsonObject): Prompt {
   if (!Array.isArray(prompt)) throw invalidParamsError('"prompt" must be a list of content blocks');
   let text = "";
   const data: string[] = [];
@@ -70,7 +70,7 @@ export function promptOf({ prompt }: JsonObject): Prompt {
         text += block.text;
         break;
       case "resource_link":
-        text += linkText(placeOf(textParam(block, "uri")), block["name"]);
+        text += linkText(uriToPath(textParam(block, "uri")), block["name"]);
         break;
       case "resource":
         embed(block, { data, images, say: (words) => (text += words) });
@@ -92,7 +92,7 @@ export function promptOf({ prompt }: JsonObject): Prompt {
   };
 }
 
-/** Always writes a Markdown link: a bare path at the beginning would be taken for a command. */
+/** Formats a link in Markdown, since a path alone at the beginning would be parsed as a command. */
 function linkText(place: string, name: unknown): string {
   return `[${typeof name === "string" && name !== "" ? name : basename(place)}](${place})`;
 }
@@ -102,7 +102,7 @@ function embed(
   into: { data: string[]; images: { mime: string; base64: string }[]; say(words: string): void },
 ): void {
   if (!isObject(resource)) throw invalidParamsError('a resource block needs a "resource"');
-  const place = placeOf(textParam(resource, "uri"));
+  const place = uriToPath(textParam(resource, "uri"));
   const { text, blob, mimeType } = resource;
   into.say(linkText(place, undefined));
   if (typeof text === "string") into.data.push(`<resource uri=${JSON.stringify(place)}>\n${text}\n</resource>`);
@@ -111,8 +111,8 @@ function embed(
   else into.data.push(`<resource uri=${JSON.stringify(place)}>\n(bytes that are not text)\n</resource>`);
 }
 
-/** Turns the URI of a local file into a path. */
-function placeOf(uri: string): string {
+/** Converts the URI of a local file to a path. */
+function uriToPath(uri: string): string {
   if (!uri.startsWith("file:")) return uri;
   try {
     return fileURLToPath(uri);
@@ -135,15 +135,15 @@ function requireAbsolutePath(value: unknown, name: string): string {
   return value;
 }
 
-/** Treats a missing value and null as an empty list. */
-function listOf(value: unknown, name: string): unknown[] {
+/** Returns a list; a missing value and null become an empty list. */
+function listOrEmpty(value: unknown, name: string): unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw invalidParamsError(`"${name}" must be a list`);
   return value;
 }
 
 function requireStrings(value: unknown, name: string): string[] {
-  return listOf(value, name).map((each) => {
+  return listOrEmpty(value, name).map((each) => {
     if (typeof each !== "string") throw invalidParamsError(`${name} must be strings`);
     return each;
   });
@@ -151,7 +151,7 @@ function requireStrings(value: unknown, name: string): string[] {
 
 function namedValuesToObject(value: unknown, name: string): JsonObject {
   const object: JsonObject = {};
-  for (const each of listOf(value, name)) {
+  for (const each of listOrEmpty(value, name)) {
     if (!isObject(each) || typeof each["name"] !== "string" || typeof each["value"] !== "string")
       throw invalidParamsError(`${name} must be pairs of a name and a value`);
     setUntrustedKey(object, each["name"], each["value"]);

@@ -11,7 +11,7 @@ import type {
 } from "../../protocol/run.ts";
 import { callFields, cutFence, textContent, type WireCall } from "./tool-call.ts";
 
-/** The questions that can be answered by picking one option. */
+/** Questions that can be answered by choosing one option. */
 export type Choosable = Exclude<Question, { type: "choices" }>;
 
 type Option = { optionId: string; name: string; kind: string; answer: Answer };
@@ -41,7 +41,7 @@ export function permissionForm(question: Choosable, call: WireCall | undefined, 
   }
 }
 
-/** Treats an unknown option or a missing answer as "no". */
+/** Returns the chosen answer. An unknown option or a missing answer means "no". */
 export function answerIn(result: unknown, options: readonly Option[]): Answer {
   const outcome = isObject(result) ? result["outcome"] : undefined;
   if (!isObject(outcome) || outcome["outcome"] !== "selected")
@@ -141,7 +141,7 @@ function aboutHooks({ id, files }: HooksQuestion & { id: string }): PermissionFo
   return rememberableForm(id, "Run the hooks of this project?", cutFence(lines.join("\n"), ""), "Run them");
 }
 
-/** Offers a yes for this session and a yes that is remembered. */
+/** Creates options to agree for this session, or always. */
 function rememberableForm(id: string, title: string, text: string, verb: string): PermissionForm {
   return {
     toolCall: { toolCallId: id, title, kind: "other", status: "pending", content: [textContent(text)] },

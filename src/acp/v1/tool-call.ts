@@ -39,15 +39,15 @@ const speaksForItself: ReadonlySet<string> = new Set(["shell", "task", "createPl
 
 const longestTitle = 1000;
 const longestText = 50_000;
-/** Larger files are shown as a diff of their lines. */
+/** The file size in characters above which only changed lines are shown. */
 const largestDiff = 1_000_000;
 
-export function kindOf(tool: string): ToolKind {
+export function toolKind(tool: string): ToolKind {
   return Object.hasOwn(kinds, tool) ? kinds[tool]! : "other";
 }
 
 /** The tool and its target; for a shell call, the command itself. */
-export function titleOf({ callId, tool, args }: WireCall, workspace: string): string {
+export function callTitle({ callId, tool, args }: WireCall, workspace: string): string {
   const { what } = viewOfCall({ callId, tool, args }, undefined, workspace);
   const name = callName(tool, args);
   const visibleText = collapsed(visible(what));
@@ -55,14 +55,14 @@ export function titleOf({ callId, tool, args }: WireCall, workspace: string): st
   return shortened(speaksForItself.has(tool) ? visibleText : `${name} ${visibleText}`, longestTitle);
 }
 
-/** The fields that are known when a call begins. */
+/** Returns the fields that are known when a call begins. */
 export function callFields(call: WireCall, workspace: string): JsonObject {
   const locations = locationsOf(call, workspace);
   return {
     toolCallId: call.callId,
-    title: titleOf(call, workspace),
+    title: callTitle(call, workspace),
     name: callName(call.tool, call.args),
-    kind: kindOf(call.tool),
+    kind: toolKind(call.tool),
     rawInput: call.args,
     ...(locations.length > 0 && { locations }),
   };
@@ -76,9 +76,9 @@ function locationsOf({ tool, args }: WireCall, workspace: string): { path: strin
   return [{ path: isAbsolute(place) ? place : resolve(workspace, place), ...line }];
 }
 
-/** The fields that are known when a call has ended. */
+/** Returns the fields that are known when a call has ended. */
 export function endFields(call: WireCall, outcome: Outcome | undefined, workspace: string): JsonObject {
-  const content = contentOf(call, outcome, workspace);
+  const content = callContent(call, outcome, workspace);
   return {
     toolCallId: call.callId,
     status: outcomeGroupOf(outcome) === "ok" ? "completed" : "failed",
@@ -87,7 +87,7 @@ export function endFields(call: WireCall, outcome: Outcome | undefined, workspac
   };
 }
 
-function contentOf(call: WireCall, outcome: Outcome | undefined, workspace: string): ContentBlock[] {
+function callContent(call: WireCall, outcome: Outcome | undefined, workspace: string): ContentBlock[] {
   const value = isObject(outcome?.value) ? outcome.value : {};
   const diff = diffOf(value, workspace);
   if (diff) return [diff];
@@ -101,7 +101,7 @@ function contentOf(call: WireCall, outcome: Outcome | undefined, workspace: stri
   ];
 }
 
-/** `oldText` is null for a new file. */
+/** Converts a change for the client. `oldText` is null for a new file. */
 function diffOf({ path, beforeFullFileContent: before, afterFullFileContent: after }: JsonObject, workspace: string) {
   if (typeof path !== "string" || typeof after !== "string") return undefined;
   const oldText = typeof before === "string" ? before : null;
@@ -126,7 +126,7 @@ export function cutFence(text: string, language: string): string {
   return fenced(shortened(text, longestText), language);
 }
 
-/** Fields with whole files, which the diff already shows. */
+/** Fields with the content of whole files, which are omitted since the diff shows it. */
 const leftOut: ReadonlySet<string> = new Set(["beforeFullFileContent", "afterFullFileContent"]);
 
 function shortenValue(value: unknown, depth = 0): unknown {

@@ -5,7 +5,7 @@ import { callFields, cutFence, endFields, textContent, type WireCall } from "./t
 
 export type Update = { sessionUpdate: string } & JsonObject;
 
-/** Only this many last characters of a running command's output are shown. */
+/** How many characters at the end of a running command's output are shown. */
 const liveTail = 8000;
 /** The shortest interval between two updates of a running command. */
 const liveEveryMs = 100;
@@ -13,9 +13,9 @@ const liveEveryMs = 100;
 type SessionInfo = {
   workspace: string;
   newId(): string;
-  /** The client shows notices; otherwise they are sent as thoughts, apart from the answer. */
+  /** Whether the client shows notices. Otherwise they are sent as thoughts, separate from the answer. */
   notices: boolean;
-  /** The client shows where the conversation was compacted. */
+  /** Whether the client shows where the conversation was compacted. */
   compaction: boolean;
 };
 
@@ -28,9 +28,9 @@ type OpenCall = { output: string; shownAt: number; isDirty: boolean };
 export class Updates {
   readonly #session: SessionInfo;
   readonly #calls = new Map<string, OpenCall>();
-  /** The call ids that questions are about, by question id. */
+  /** For each open question, the id of the call that it is about. */
   readonly #asked = new Map<string | number, string>();
-  /** The ids of the open message and the open thought. */
+  /** The ids of the message and the thought that are being streamed. */
   readonly #open: Partial<Record<Saying, string>> = {};
 
   constructor(session: SessionInfo) {
@@ -86,7 +86,7 @@ export class Updates {
         this.#calls.delete(event.callId);
         return [
           { sessionUpdate: "tool_call_update", ...endFields(event, event.outcome, this.#session.workspace) },
-          ...planOf(event),
+          ...planUpdates(event),
         ];
       case "ask":
         if (isObject(event.query) && typeof event.query["toolCallId"] === "string")
@@ -95,11 +95,11 @@ export class Updates {
       case "answer":
         return this.#resumeCall(event);
       case "retry":
-        // The retry repeats the text so far, so it becomes a new message.
+        // Begin a new message, since the retry repeats the text so far.
         if (event.discards) delete this.#open.message;
         return this.#notice("warning", `The request is retried${event.reason ? `: ${event.reason}` : "."}`);
       case "notice":
-        // The session reports these in updates of their own.
+        // The session itself reports changes of mode and model.
         if (event.kind === "mode_change" || event.kind === "model_change") return [];
         if (event.kind === "compacted" && this.#session.compaction)
           return [{ sessionUpdate: "compaction_update", compactionId: this.#session.newId(), status: "completed" }];
@@ -172,7 +172,7 @@ const todoStatus: Readonly<Record<string, string>> = {
 };
 
 /** Reports the todo list as the plan, without cancelled items. */
-function planOf({ tool, outcome }: WireCall & { outcome?: { kind: string; value: unknown } }): Update[] {
+function planUpdates({ tool, outcome }: WireCall & { outcome?: { kind: string; value: unknown } }): Update[] {
   const todos =
     tool === "updateTodos" && outcome?.kind === "success" && isObject(outcome.value)
       ? outcome.value["todos"]

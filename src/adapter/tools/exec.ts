@@ -75,7 +75,7 @@ export function createExecTool(options: ExecOptions = {}): AdapterTool {
     async run({ command, cwd }: ExecArgs, { signal }) {
       const folder = resolve(workspace, cwd ?? ".");
       const decision = await decide([{ kind: "Shell", target: command, cwd: folder }], situation);
-      const refusal = await refusalOf(decision, () => ask?.({ command, cwd: folder, reasons: decision.reasons }));
+      const refusal = await findRefusal(decision, () => ask?.({ command, cwd: folder, reasons: decision.reasons }));
       if (refusal !== undefined) return { content: `Not permitted: ${refusal}`, isError: true };
       const end = await unlessStopped(signal, () =>
         runProgram({
@@ -92,8 +92,8 @@ export function createExecTool(options: ExecOptions = {}): AdapterTool {
   };
 }
 
-/** Anything but a clear yes refuses. */
-async function refusalOf(
+/** Asks whether a call may run. Every answer but a clear yes refuses it. */
+async function findRefusal(
   { verdict, reasons }: Decision,
   ask: () => Promise<boolean> | undefined,
 ): Promise<string | undefined> {

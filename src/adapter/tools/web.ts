@@ -34,7 +34,7 @@ const fetchChecks = {
   env: object,
 } satisfies Record<keyof WebFetchOptions, Check>;
 
-/** Without `allow`, every public host may be read. Private addresses stay closed unless a rule names host and port. */
+/** The default rule, which allows every public host. Private addresses need a rule with host and port. */
 const everyHost: RuleTexts["allow"] = ["WebFetch(*)"];
 
 /** Creates `web_fetch`, a tool that reads a web page as Markdown. */
@@ -65,7 +65,7 @@ async function fetchAsking(url: string, request: PageRequest, ask: WebFetchOptio
     try {
       return await fetchPage(url, { ...request, permitted });
     } catch (error) {
-      // Each redirect may need a question; what was agreed to is not asked again.
+      // Ask about a redirect to another host, unless that was already allowed.
       if (!(error instanceof GuardRefusal)) throw error;
       const origin = URL.canParse(error.url) ? new URL(error.url).origin : "";
       const isAskable = error.verdict === "ask" && !permitted.includes(origin) && ask !== undefined;

@@ -3,11 +3,11 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 
 export type DevtoolsEvent = { method: string; params: JsonObject; sessionId: string | undefined };
 
-/** The browser answered that a command failed. */
+/** Thrown when the browser rejects a DevTools command. */
 export class DevtoolsError extends Error {}
 
 const answerMs = 30_000;
-/** A screenshot of a long page takes several megabytes. */
+/** The maximum size of one message from the browser: a screenshot of a long page takes several megabytes. */
 const longestMessage = 64 * 2 ** 20;
 
 type PendingRequest = { resolve(result: JsonObject): void; reject(error: Error): void; timer: NodeJS.Timeout };
@@ -28,7 +28,7 @@ export class Devtools {
     this.#onBroken = onBroken;
   }
 
-  /** Omits undefined fields of `params`. */
+  /** Sends a DevTools command and resolves to its result. Undefined fields of `params` are omitted. */
   send(method: string, params: JsonObject = {}, sessionId?: string): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#next++;
@@ -43,7 +43,7 @@ export class Devtools {
     return answer;
   }
 
-  /** Returns a function that removes the listener. */
+  /** Adds a listener for DevTools events, and returns a function that removes it. */
   listen(listener: (event: DevtoolsEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -63,7 +63,7 @@ export class Devtools {
     if (this.#restLength > longestMessage) this.#break("the browser sent an endless message");
   }
 
-  /** Rejects all pending and later requests. */
+  /** Rejects all pending and later requests with the given error. */
   end(why: Error): void {
     this.#ended ??= why;
     for (const id of [...this.#waiting.keys()]) this.#takePending(id)?.reject(this.#ended);

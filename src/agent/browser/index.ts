@@ -14,7 +14,7 @@ import { Devtools, DevtoolsError } from "./devtools.ts";
 import { Pages } from "./pages.ts";
 
 export type BrowserOptions = NetworkSituation & {
-  /** The path of the browser, found before the run begins. */
+  /** The path of the browser's executable. */
   program: string;
   processes: ProcessRunner;
   env: NodeJS.ProcessEnv;
@@ -38,7 +38,7 @@ type RunningBrowser = {
   proxy: HostProxy;
   pages: Pages;
   hasEnded: boolean;
-  /** The last lines it printed, once it has ended. */
+  /** The last lines of the browser's output, once it has ended. */
   said: string;
   /** Ends the browser if it still runs, and removes its profile. */
   remove(): Promise<void>;
@@ -163,7 +163,7 @@ function removeLeftProfiles(): void {
       const stats = lstatSync(path);
       if (stats.isDirectory() && stats.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
     } catch {
-      // Another process is removing it.
+      // Another process is removing the same profile.
     }
   }
 }
@@ -234,7 +234,7 @@ function flagsOf(profile: string): string[] {
   ];
 }
 
-/** Sets its home to the profile, so that it cannot see the data of the user's own browser. */
+/** Sets HOME to the browser's temporary profile, so that the browser cannot read the data of the user's own browser. */
 function environmentOf(env: NodeJS.ProcessEnv, profile: string): Record<string, string> {
   const keptVariables = list("PATH LANG LC_ALL LD_LIBRARY_PATH SYSTEMROOT FONTCONFIG_PATH FONTCONFIG_FILE");
   return {

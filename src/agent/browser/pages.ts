@@ -10,7 +10,7 @@ type PageSession = {
   id: string;
   targetId: string;
   kind: "page" | "iframe";
-  /** The page that a cross-site frame belongs to. */
+  /** The id of the page that contains this cross-site frame. */
   page: string;
   url: string;
   isLoading: boolean;
@@ -18,10 +18,10 @@ type PageSession = {
 };
 
 const loadMs = 30_000;
-/** Limit for each side of a screenshot. */
+/** The maximum width and height of a screenshot, in pixels. */
 const maxPixels = 8000;
 const settleMs = 15_000;
-/** How soon the effects of a click begin. */
+/** How many milliseconds to wait after a click for its effects to begin. */
 const reactionMs = 150;
 
 /** Removes WebRTC: a page could use it to find out the address without going through the proxy. */
@@ -31,14 +31,14 @@ const withoutPeers =
 export class Pages {
   readonly #devtools: Devtools;
   readonly #sessions = new Map<string, PageSession>();
-  /** Sessions of pages, the newest last. */
+  /** The session ids of the open pages, the newest last. */
   #pages: string[] = [];
   #elements: ReadonlyMap<string, ElementRef> = new Map();
   #refs = 0;
   #notes: string[] = [];
   #changed: () => void = () => {};
   readonly #proxy: string;
-  /** A browser context of its own, with the proxy; the rest of the browser has no network access. */
+  /** The id of the browser context that the pages use. Only this context has network access, through the proxy. */
   #context = "";
 
   constructor(devtools: Devtools, proxy: string) {
@@ -76,7 +76,7 @@ export class Pages {
     const { errorText } = await this.#send("Page.navigate", { url });
     if (typeof errorText === "string" && errorText !== "") {
       page.isLoading = false;
-      await pause(reactionMs, signal); // an event reporting a download arrives a moment later
+      await pause(reactionMs, signal); // a download is reported a moment after the navigation failed
       return errorText;
     }
     await this.#waitUntilSettled(loadMs, signal);
@@ -117,7 +117,7 @@ export class Pages {
     await this.#waitUntilSettled(settleMs, signal);
   }
 
-  /** Replaces the content of the field. */
+  /** Types text into a field, replacing its content. */
   async type(ref: string, text: string, submit: boolean, signal: AbortSignal): Promise<void> {
     const { sessionId, node } = this.#resolveRef(ref);
     await this.#send("DOM.scrollIntoViewIfNeeded", { backendNodeId: node }, sessionId);
@@ -213,7 +213,7 @@ export class Pages {
     await pause(reactionMs, signal);
   }
 
-  /** On timeout, throws if `why` is given; otherwise notes that the page is still loading and shows it as it is. */
+  /** Waits until `holds` returns true. On timeout, throws if `why` is given, otherwise continues with a note. */
   async #waitUntil(holds: () => boolean, ms: number, why: string, signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + ms;
     while (!holds()) {
@@ -262,7 +262,7 @@ export class Pages {
         break;
       case "Page.javascriptDialogOpening": {
         const { type, message } = params;
-        // Dialogs are dismissed; only leaving a page is accepted.
+        // JavaScript dialogs are dismissed, except the question whether to leave a page, which is accepted.
         const accept = type === "beforeunload";
         this.#notes.push(
           `The page showed a dialog (${String(type)}), which was ${accept ? "accepted" : "dismissed"}: ${JSON.stringify(String(message).slice(0, 200))}`,
@@ -285,7 +285,7 @@ export class Pages {
     this.#changed();
   }
 
-  /** The target is paused until it is prepared. Targets other than pages and frames continue at once. */
+  /** Prepares a new page or frame, which is paused until then. Other targets, such as workers, continue at once. */
   #onAttached(params: JsonObject, parent: string | undefined): void {
     const id = String(params["sessionId"]);
     const target = isObject(params["targetInfo"]) ? params["targetInfo"] : {};
@@ -306,7 +306,8 @@ export class Pages {
       isReady: false,
     };
     this.#sessions.set(id, session);
-    // Sent in this order without waiting: a paused page answers some of these only after it continues.
+    // Send these commands in this order without awaiting each reply: a paused page answers some of them only after it
+    // continues.
     const prepared = [
       this.#devtools.send("Page.enable", {}, id),
       this.#devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: withoutPeers }, id),
@@ -320,7 +321,7 @@ export class Pages {
         session.isReady = true;
         this.#changed();
       },
-      () => this.#onTargetGone(id), // a target that is already gone needs nothing
+      () => this.#onTargetGone(id), // the page closed before it was prepared
     );
   }
 
@@ -331,7 +332,7 @@ export class Pages {
   }
 }
 
-/** Ignores errors about a target that may be gone by now. */
+/** Ignores the error of a command that was sent to a page which may be closed by now. */
 function notThere(error: unknown): JsonObject {
   if (error instanceof DevtoolsError) return {};
   throw error;

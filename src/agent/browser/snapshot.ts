@@ -3,12 +3,12 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import { collapsed, oneLine } from "../../text/one-line.ts";
 import { words } from "../../text/words.ts";
 
-/** An element on the page: its session, and its node id there. */
+/** Identifies an element on a page by its DevTools session and its node id there. */
 export type ElementRef = { sessionId: string; node: number };
 
 export type PageSnapshot = { text: string; elements: ReadonlyMap<string, ElementRef> };
 
-/** One document and its accessibility tree, as the browser returns it. */
+/** The accessibility tree of one document (a page or a frame), as the browser returns it. */
 export type FrameTree = { sessionId: string; url: string; nodes: readonly JsonObject[] };
 
 /** Roles without a line of their own: their children are shown instead. */
@@ -20,7 +20,7 @@ const actionable = words(`
   button link textbox searchbox combobox checkbox radio switch slider spinbutton menuitem menuitemcheckbox
   menuitemradio tab option treeitem DisclosureTriangle`);
 
-/** States shown if they are set. */
+/** Accessibility states that the outline shows for an element when they are true. */
 const states = ["checked", "pressed", "selected", "expanded", "disabled", "required", "invalid", "readonly"];
 
 const longestName = 400;
@@ -50,13 +50,13 @@ export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => stri
         const isNamed = actionable.has(role) || propertyOf(node, "focusable") === true || role === "textbox";
         const number = node["backendDOMNodeId"];
         const ref = isNamed && typeof number === "number" ? nextRef() : undefined;
-        if (add(`${"  ".repeat(depth)}- ${lineOf(node, role, name, ref)}`) && ref !== undefined)
+        if (add(`${"  ".repeat(depth)}- ${outlineLine(node, role, name, ref)}`) && ref !== undefined)
           elements.set(ref, { sessionId, node: number as number });
       }
       const children = Array.isArray(node["childIds"]) ? node["childIds"] : [];
       for (const id of children) {
         const child = byId.get(String(id));
-        const described = hasLine ? `${name}\n${wordOf(node["value"])}` : said;
+        const described = hasLine ? `${name}\n${axValueText(node["value"])}` : said;
         if (child && depth < deepest) visit(child, hasLine ? depth + 1 : depth, described);
       }
     };
@@ -70,9 +70,9 @@ function isWorthALine(role: string, node: JsonObject): boolean {
   return actionable.has(role) || role === "textbox" || propertyOf(node, "focusable") === true;
 }
 
-function lineOf(node: JsonObject, role: string, name: string, ref: string | undefined): string {
+function outlineLine(node: JsonObject, role: string, name: string, ref: string | undefined): string {
   if (role === "StaticText") return `text ${JSON.stringify(name)}`;
-  const value = wordOf(node["value"]);
+  const value = axValueText(node["value"]);
   const level = propertyOf(node, "level");
   const url = role === "link" ? propertyOf(node, "url") : undefined;
   const parts = [
@@ -94,13 +94,13 @@ function lineOf(node: JsonObject, role: string, name: string, ref: string | unde
 
 function describeNode(node: JsonObject): { role: string; name: string; isIgnored: boolean } {
   return {
-    role: wordOf(node["role"]) || "none",
-    name: oneLine(collapsed(wordOf(node["name"])), longestName),
+    role: axValueText(node["role"]) || "none",
+    name: oneLine(collapsed(axValueText(node["name"])), longestName),
     isIgnored: node["ignored"] === true,
   };
 }
 
-function wordOf(value: unknown): string {
+function axValueText(value: unknown): string {
   const inner = isObject(value) ? value["value"] : undefined;
   return typeof inner === "string" || typeof inner === "number" ? String(inner) : "";
 }

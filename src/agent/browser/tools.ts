@@ -14,7 +14,7 @@ import type { Pages } from "./pages.ts";
 
 const server = "browser";
 
-/** The most characters of a page that the model gets. */
+/** The maximum number of characters of a page that the model receives. */
 const maxText = 20_000;
 
 const ref = v.pipe(v.string(), v.description("As the snapshot names it: e12"));
@@ -132,7 +132,7 @@ async function carryOut(
     return work(pages);
   };
   try {
-    // A page that never answers must not delay the end of a run.
+    // A page that never answers must not delay the end of the run.
     return await orAborted(browser.use(begin, signal), signal);
   } catch (error) {
     if (signal.aborted && !hasBegun) throw new NotRun();

@@ -18,7 +18,7 @@ export type NearFile = { path: string; chunk: Chunk; nearness: number };
 
 const textsPerRequest = 64;
 const maxCharacters = 4_000;
-/** A larger workspace is searched by words beyond its vectors. */
+/** The maximum number of embedded chunks. In a larger workspace, the remaining files are searched by words only. */
 const maxChunks = 20_000;
 /** The first search of a large workspace answers with what it has by then; the next one continues. */
 const maxEmbeddingMs = 60_000;
@@ -53,7 +53,7 @@ async function embedSome(
   for (const { id, path } of waiting) {
     if (texts.size >= textsPerRequest) break;
     const bytes = await read(path);
-    const chunks = bytes ? chunksOf(bytes, path, embedder) : [];
+    const chunks = bytes ? splitIntoChunks(bytes, path, embedder) : [];
     files.push({ id, chunks });
     for (const { key, text } of chunks) if (!index.hasVector(key)) texts.set(key, text);
   }
@@ -74,8 +74,8 @@ async function embedSome(
   return files.length;
 }
 
-/** Includes the end of the path, since a file's name often says what it is about. */
-function chunksOf(bytes: Uint8Array, path: string, embedder: string): FileChunk[] {
+/** Splits a file into chunks to embed, each with the end of the path, which often says what the file is about. */
+function splitIntoChunks(bytes: Uint8Array, path: string, embedder: string): FileChunk[] {
   const name = path.split("/").slice(-3).join("/");
   return cutIntoChunks(bytes, path).map((chunk) => {
     const body = Buffer.from(bytes.subarray(chunk.from, chunk.to)).toString("utf8");

@@ -4,7 +4,7 @@
 export type Chunk = { startLine: number; endLine: number; from: number; to: number };
 
 const minLines = 8;
-/** From here on a blank line ends a chunk. */
+/** After this many lines, the next blank line ends the chunk. */
 const usualLines = 30;
 const maxLines = 70;
 
@@ -19,7 +19,7 @@ const comment = /^\s*(?:\/\/|\/\*|\*|#(?!include|define)|--|"""|'''|@)/;
 const heading = /^#{1,4}\s|^(?:=+|-{3,})\s*$/;
 
 export function cutIntoChunks(bytes: Uint8Array, path: string): Chunk[] {
-  const lines = linesOf(bytes);
+  const lines = splitSourceLines(bytes);
   const isProse = /\.(?:md|mdx|markdown|rst|adoc)$/i.test(path);
   const chunks: Chunk[] = [];
   let start = 0;
@@ -42,7 +42,7 @@ export function cutIntoChunks(bytes: Uint8Array, path: string): Chunk[] {
   return chunks;
 }
 
-/** In steps rather than one expression: a line may contain anything, and matching must not take long. */
+/** Returns whether a line starts a definition. Done in steps, since one large expression could be very slow. */
 function isOpening(text: string): boolean {
   const found = modifiers.exec(text);
   if (!found || control.test(text)) return false;
@@ -50,7 +50,7 @@ function isOpening(text: string): boolean {
   return definition.test(rest) || (method.test(rest) && text.trimEnd().endsWith("{"));
 }
 
-/** A comment right before a definition belongs to it. */
+/** Moves a chunk's start above the comment that directly precedes its definition. */
 function beforeComments(lines: readonly SourceLine[], at: number, start: number): number {
   let first = at;
   while (first - 1 > start && comment.test(lines[first - 1]!.text)) first -= 1;
@@ -61,7 +61,7 @@ type SourceLine = { from: number; text: string };
 
 const longestLine = 300;
 
-function linesOf(bytes: Uint8Array): SourceLine[] {
+function splitSourceLines(bytes: Uint8Array): SourceLine[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const lines: SourceLine[] = [];
   for (let from = 0; from < buffer.length; ) {
@@ -76,10 +76,10 @@ function linesOf(bytes: Uint8Array): SourceLine[] {
 const importStart =
   /^(?:import\b|export\b.*\bfrom\b|from\s+\S+\s+import\b|use\s+[\w:]+|using\s+[\w.]+;|#\s*include\b|package\s+[\w.]+;?\s*$|require(?:_relative)?\b|(?:const|let|var)\b.*=\s*require\()/;
 
-/** Drops leading imports from the chunks, since they answer no question; a file of nothing else is unchanged. */
+/** Drops leading imports from the chunks, since they answer no question. A file of imports alone is unchanged. */
 export function withoutImports<Cut extends Chunk>(chunks: readonly Cut[], bytes: Uint8Array): readonly Cut[] {
   const rest = chunks.flatMap((chunk): Cut[] => {
-    const lines = linesOf(bytes.subarray(chunk.from, chunk.to));
+    const lines = splitSourceLines(bytes.subarray(chunk.from, chunk.to));
     const after = endOfImports(lines);
     if (after === 0) return [chunk];
     if (after === lines.length) return [];

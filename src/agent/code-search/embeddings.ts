@@ -3,7 +3,7 @@ import { isObject, tryParse } from "../../json/object.ts";
 import { createFetch } from "../../net/fetch.ts";
 import { abortAfter } from "../../protocol/abort-after.ts";
 
-/** Requests go to `url` + "/embeddings". */
+/** An embedding service that speaks OpenAI's format; requests go to `url` + "/embeddings". */
 export type EmbeddingEndpoint = { url: string; model: string; key?: string | undefined };
 
 export type EmbeddingCall = {
@@ -15,9 +15,7 @@ export type EmbeddingCall = {
 const maxAnswerBytes = 32 * 2 ** 20;
 const maxRequestMs = 15_000;
 
-/**
- * Returns vectors of length 1, so that their dot product is their similarity. Throws a plain Error that says how the endpoint failed.
- */
+/** Returns vectors of length 1, whose dot product is their similarity. Throws an Error if the endpoint failed. */
 export async function embed(
   texts: readonly string[],
   { endpoint, signal, env }: EmbeddingCall,

@@ -10,19 +10,19 @@ import { type CodeHit, createSearch } from "./search.ts";
 export type FolderContext = {
   folder: string;
   files: readonly string[];
-  /** Folders in it that the current user may not read. */
+  /** Folders inside the searched one that the current user may not read. */
   unread: readonly string[];
   isWanted(path: string): boolean;
 };
 
 export type FolderSearch = {
   most: number;
-  /** The folder for indexes; if undefined, they are not saved. */
+  /** The folder in which search indexes are stored; if undefined, they are not saved. */
   indexDir: string | undefined;
   embeddings: EmbeddingEndpoint | undefined;
   env: Readonly<Record<string, string | undefined>> | undefined;
   signal: AbortSignal;
-  /** Takes an absolute path. */
+  /** Reads a file by its absolute path. */
   read(path: string): Promise<Uint8Array | undefined>;
   progress?(line: string): void;
 };
@@ -94,7 +94,10 @@ async function searchIndex(
   }
 }
 
-/** How many times more results are taken from each list: one far down in one list may be first in the other. */
+/**
+ * How many times more results than wanted are taken from each of the two rankings: one far down in one may be first in
+ * the other.
+ */
 export const spare = 3;
 
 /** Uses ranks, not scores, since words and vectors have no common measure (reciprocal rank fusion). */

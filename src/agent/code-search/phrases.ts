@@ -95,7 +95,7 @@ const turns: readonly [said: string, terms: string][] = [
   ["to disk", "fs file disk persist write"],
 ];
 
-/** An acronym is meant if two of the words it stands for occur, or its only word. */
+/** Acronyms with the words they stand for. Two of these words in a question, or the only word, mean the acronym. */
 const acronyms: Readonly<Record<string, string>> = {
   acl: "access control list permission",
   api: "application programming interface",
@@ -195,7 +195,7 @@ export function meantBy(question: string): Map<string, number> {
   }
   for (const [index, word] of words.entries()) {
     for (const term of (Object.hasOwn(statuses, word) && statuses[word]?.split(" ")) || []) meant.set(term, turnWeight);
-    // "connect again" means reconnect.
+    // Treat "connect again" like "reconnect".
     if (words[index + 1] === "again" && word.length > 2) meant.set(stem(`re${word}`), 1);
   }
   return meant;

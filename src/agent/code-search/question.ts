@@ -1,9 +1,9 @@
 // Turns a question into concepts: each a word stem and its synonyms.
 import { meantBy } from "./phrases.ts";
 import { synonymsOf } from "./synonyms.ts";
-import { isEmptyWord, partsOf, termsOfWord } from "./words.ts";
+import { isEmptyWord, splitIdentifier, termsOfWord } from "./words.ts";
 
-/** `terms` maps each term for the concept to its weight. */
+/** A concept in the user's question; `terms` maps each search term for it to a weight. */
 export type Concept = { terms: Map<string, number> };
 
 const synonymWeight = 0.35;
@@ -23,7 +23,7 @@ export function conceptsOf(questionText: string): Concept[] {
     const terms = termsOfWord(word);
     const concept = conceptOf(terms, word);
     // "user agent" is also spelled useragent, userAgent and user_agent, which are one term.
-    if (previous && partsOf(word).length === 1) {
+    if (previous && splitIdentifier(word).length === 1) {
       const joined = (previous.word + word).toLowerCase();
       previous.concept.terms.set(joined, 1);
       concept.terms.set(joined, 1);

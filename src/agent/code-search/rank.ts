@@ -7,10 +7,10 @@ import { pathTerms } from "./words.ts";
 export type RankedFile = { id: number; path: string; score: number };
 
 const weights: FieldWeights = { path: 4, symbols: 2, comments: 1.2, body: 1 };
-/** Bonus for a term in the file's name or folder, beside its weight in the index. */
+/** The bonus for a search term that occurs in the file's name or folder. */
 const nameBonus = 2;
 const folderBonus = 0.3;
-/** How much of a score depends on the share of concepts that a file matches. */
+/** The weight of coverage in a file's score: the share of the question's concepts that the file matches. */
 const coverage = 0.4;
 
 /** The most rows that a question may read. Rare terms come first, since frequent ones distinguish files least. */
@@ -19,7 +19,7 @@ const maxCandidates = 60;
 
 export type Ranking = {
   files: RankedFile[];
-  /** The inverse document frequency of each term that was found. */
+  /** The inverse document frequency of each search term that was found. */
   worth: ReadonlyMap<string, number>;
 };
 

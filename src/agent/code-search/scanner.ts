@@ -6,7 +6,7 @@ import { isEmptyWord, termsOfWord } from "./words.ts";
 /** The counts of a term in the last scanned text, by field. There is one reused object per term. */
 export type Term = {
   readonly text: string;
-  /** A number from 0, unique among the terms. */
+  /** A unique number for the term, counted from 0. */
   readonly id: number;
   symbols: number;
   comments: number;
@@ -163,7 +163,7 @@ export function createScanner(): Scanner {
           at += 1;
         }
       }
-      return countsOf(touched, stamp);
+      return countTerms(touched, stamp);
     },
   };
 }
@@ -179,7 +179,7 @@ function isDefined(previous: Word | undefined, indent: number): boolean {
   return previous.defines === "always" || indent === 0;
 }
 
-/** Letters, digits, _ and $, and everything that is not ASCII. */
+/** The bytes that can be part of a word: letters, digits, _ and $, and everything outside ASCII. */
 const isWordByte = new Uint8Array(256).map((_, byte) =>
   byte >= 128 || /[\w$]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
@@ -208,7 +208,7 @@ function makeWord(text: string, termOf: (text: string) => Term & Counts): Word {
   };
 }
 
-function countsOf(words: readonly Word[], stamp: number): Term[] {
+function countTerms(words: readonly Word[], stamp: number): Term[] {
   const counted: Term[] = [];
   for (const word of words) {
     for (const term of word.terms) {

@@ -12,7 +12,7 @@ import { maxBytes, type Update, updateIndex } from "./update.ts";
 export type CodeHit = { path: string; score: number; chunks: Chunk[]; bytes: Uint8Array };
 
 export type CodeSearchOptions = {
-  /** The most files; default 8. */
+  /** The maximum number of files to return; 8 by default. */
   most?: number;
   isWanted?(path: string): boolean;
   /** Returns the present bytes of a file; undefined if it may not be read. */
@@ -24,7 +24,7 @@ export interface CodeSearch {
   find(question: string, options?: CodeSearchOptions): Promise<CodeHit[]>;
 }
 
-/** How many more files are read than wanted: their chunks affect the order. */
+/** How many more files are read than requested, since reading their chunks may change the ranking. */
 const spare = 6;
 
 export function createSearch({ index, folder }: { index: CodeIndex; folder: string }): CodeSearch {

@@ -3,14 +3,14 @@ import { list } from "../../text/words.ts";
 
 const vowelRun = "(?:[aeiou]|(?<=[^aeiou])y)[aeiouy]*";
 const consonantRun = "[^aeiou][^aeiouy]*";
-/** Matches a vowel followed by a consonant: shorter words keep their endings. */
+/** Matches words with at least one vowel followed by a consonant. Shorter words keep their endings. */
 const hasMeasure = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}`);
 const hasTwoMeasures = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}${vowelRun}${consonantRun}`);
 const hasOneMeasure = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}(?:${vowelRun})?$`);
 const hasVowel = new RegExp(`^(?:${consonantRun})?(?:[aeiou]|(?<=[^aeiou])y)`);
 const endsShort = new RegExp(`^${consonantRun}[aeiouy][^aeiouwxy]$`);
 
-/** Each ending with its replacement. */
+/** Word endings and what the stemmer replaces each of them with. */
 const longEndings = parseEndings(`
   ational:ate ization:ize fulness:ful ousness:ous iveness:ive tional:tion biliti:ble entli:ent ousli:ous ation:ate
   alism:al aliti:al iviti:ive enci:ence anci:ance izer:ize alli:al ator:ate logi:log bli:ble eli:e`);
@@ -20,7 +20,7 @@ const middleEndings = parseEndings("icate:ic ative: alize:al iciti:ic ical:ic ne
 const lastEndings =
   /^(.+?)(?:(?<=[st])ion|al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize)$/;
 
-/** Irregular forms: the first word stands for the others. */
+/** Irregular word forms: each row lists a word and the forms that are reduced to it. */
 const irregular = new Map(
   (
     "arise arose arisen | awake awoke | become became | begin began begun | bend bent | bind bound | bite bit bitten | blow blew blown | " +
@@ -46,7 +46,7 @@ const irregular = new Map(
     }),
 );
 
-/** `word` must be lower case. */
+/** Reduces an English word to its stem. `word` must be in lower case. */
 export function stem(word: string): string {
   return regularStem(irregular.get(word) ?? word);
 }

@@ -253,7 +253,7 @@ const groups = [
 
 let table: Map<string, ReadonlySet<string>> | undefined;
 
-/** Returns other stems that may stand for a stem. */
+/** Returns the stems that are synonyms of this stem. */
 export function synonymsOf(term: string): ReadonlySet<string> {
   table ??= makeTable();
   return table.get(term) ?? new Set();

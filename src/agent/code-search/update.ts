@@ -7,12 +7,12 @@ import { openRegularFile } from "../folder-handle.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
 import { pathText } from "./words.ts";
 
-/** `unread` lists files that the current user may not read. */
+/** What an index update did. `unread` lists files that the current user may not read. */
 export type Update = { read: number; removed: number; files: number; unread: string[] };
 
 /** Files per transaction, so that an interrupted build can continue. */
 const batchSize = 400;
-/** The most bytes read of a file. The rest adds little. */
+/** The maximum number of bytes that are indexed of one file. */
 export const maxBytes = 256 * 1024;
 
 /** `paths` are relative to the folder: all files that may be seen. */
@@ -27,7 +27,7 @@ export async function updateIndex(
   for (const path of paths) {
     const old = indexedFiles.get(path);
     if (otherFiles.test(path)) continue;
-    const stamp = stampOf(join(folder, path));
+    const stamp = statFile(join(folder, path));
     if (!stamp) continue;
     indexedFiles.delete(path);
     if (!old || !isSame(old, stamp)) changed.push({ path, stamp, old });
@@ -44,7 +44,7 @@ export async function updateIndex(
     signal.throwIfAborted();
     index.transact(() => {
       for (const { path, stamp, old } of changed.slice(at, at + batchSize)) {
-        const bytes = headOf(join(folder, path));
+        const bytes = readFileHead(join(folder, path));
         if (bytes === "denied") unread.push(path);
         if (!bytes || bytes === "denied") continue;
         const hash = createHash("sha1").update(bytes).digest("base64");
@@ -67,7 +67,7 @@ const nothing: FileTerms = { path: "", symbols: "", comments: "", body: "" };
 const otherFiles =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svg|pdf|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|war|class|pyc|pyo|o|a|so|dll|dylib|exe|bin|wasm|node|woff2?|ttf|otf|eot|mp[34]|m4a|ogg|wav|webm|mov|avi|db|sqlite3?|parquet|npy|pkl|map|lock|snap|min\.js|min\.css)$|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|npm-shrinkwrap\.json|go\.sum)$/i;
 
-function stampOf(path: string): FileStamp | undefined {
+function statFile(path: string): FileStamp | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs, ctimeMs: stats.ctimeMs } : undefined;
 }
@@ -79,7 +79,7 @@ function isSame(old: FileStamp, { size, mtimeMs, ctimeMs }: FileStamp): boolean 
 let buffer: Buffer | undefined;
 
 /** Reads only regular files, not links: the index of a file decides whether it is found. */
-function headOf(path: string): Buffer | "denied" | undefined {
+function readFileHead(path: string): Buffer | "denied" | undefined {
   let descriptor: number | undefined;
   try {
     ({ descriptor } = openRegularFile(path));
@@ -87,7 +87,8 @@ function headOf(path: string): Buffer | "denied" | undefined {
     return buffer.subarray(0, readSync(descriptor, buffer, 0, maxBytes, 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === "EACCES" || code === "EPERM" ? "denied" : undefined; // gone by now, or behind a link
+    // the file was removed, or is behind a symbolic link
+    return code === "EACCES" || code === "EPERM" ? "denied" : undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

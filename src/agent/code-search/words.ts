@@ -2,7 +2,7 @@
 import { extname } from "node:path";
 import { stem } from "./stem.ts";
 
-/** Words that say nothing about what code does: from English, questions, and programming languages. */
+/** Words that are ignored in a search because they say nothing about what code does. */
 const emptyWords = new Set(
   (
     "a an the this that these those it its itself i you we they he she him her them us our your their one ones some any each every all both either neither " +
@@ -29,18 +29,18 @@ export function isEmptyWord(word: string): boolean {
 export function termsOfWord(word: string): string[] {
   if (word.length > longestWord) return [];
   if (/[^\x00-\x7f]/.test(word)) return foreignTerms(word);
-  const parts = partsOf(word);
+  const parts = splitIdentifier(word);
   const terms = new Set<string>();
   for (const part of parts) {
     const lower = part.toLowerCase();
     if (lower.length > 1 && !emptyWords.has(lower) && !/^\d+$/.test(lower)) terms.add(stemOf(lower));
   }
-  // camelCase and snake_case of the same name become one term.
+  // Index the whole name too, so that its camelCase and snake_case spellings match each other.
   if (parts.length > 1 && parts.length <= 6) terms.add(parts.join("").toLowerCase());
   return [...terms];
 }
 
-/** A cache, since most words recur. */
+/** A cache of word stems, since most words recur. */
 const stems = new Map<string, string>();
 
 function stemOf(word: string): string {
@@ -52,8 +52,8 @@ function stemOf(word: string): string {
   return stemmed;
 }
 
-/** "parseHTTPHeader_v2" → parse, HTTP, Header, v2. */
-export function partsOf(word: string): string[] {
+/** Splits an identifier into words: "parseHTTPHeader_v2" becomes parse, HTTP, Header, v2. */
+export function splitIdentifier(word: string): string[] {
   return word.match(/[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+/g) ?? [];
 }
 
@@ -74,7 +74,7 @@ function foreignTerms(word: string): string[] {
 
 type PathTerms = { name: Set<string>; folders: Set<string> };
 
-/** Conventional names that say nothing about what the file does. */
+/** File names such as "index" that say nothing about what the file does. */
 const emptyNames =
   /^(?:index|main|src|lib|dist|source|sources|__init__|mod|utils?|helpers?|common|core|shared|internal)$/i;
 

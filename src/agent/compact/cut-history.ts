@@ -11,14 +11,14 @@ import {
 import { oneLine } from "../../text/one-line.ts";
 import { countTokens, estimateTokens } from "./estimate.ts";
 
-/** Characters kept of an old result, call or attachment. */
+/** How many characters are left of an old tool result, call or attachment after compaction. */
 const shortText = 200;
 const shortAnswer = 400;
 const picturesNote = "[A picture was here; it was removed to save space.]";
 /** Matches the start of a prompt's attachments, which the user did not type. */
 const attachments = /^Attached for the @ mentions above:\n/;
 
-export function turnsOf(messages: readonly Message[]): Message[][] {
+export function splitIntoTurns(messages: readonly Message[]): Message[][] {
   const turns: Message[][] = [];
   for (const message of messages) {
     if (turns.length === 0 || isPrompt(message)) turns.push([message]);
@@ -48,7 +48,7 @@ export function userMessages(turn: readonly Message[]): Message[] {
 
 /** Shortens turn by turn, oldest first, until they fit into `room`: keeps the user's words and the beginning of the answer. */
 export function cutOldest(messages: readonly Message[], room: number): Message[] {
-  const turns = turnsOf(messages);
+  const turns = splitIntoTurns(messages);
   const cut: Message[] = [];
   let tokens = countTokens(messages);
   let count = 0;
@@ -94,7 +94,7 @@ export function cutNewest(messages: readonly Message[], room: number): Message[]
 /** Characters per token of the room: about an eighth of the room for the results of one reply. */
 const replyShare = 0.5;
 
-/** Short results stay whole, and the room that they leave goes to the longer ones. */
+/** Shortens the tool results of a message. Short results stay whole, so that long ones get the remaining room. */
 function boundResults(message: Message, room: number): Message {
   const lengths = message.parts.flatMap((part) => (part.type === "tool_result" ? [part.text.length] : []));
   let left = room * replyShare;
@@ -139,7 +139,7 @@ function withoutOldCalls(messages: Message[], start: number, room: number): Mess
   return [...messages.slice(0, start), { ...request, parts }, ...messages.slice(next)];
 }
 
-/** Puts the memory of removed steps into the request, in place of the previous one. */
+/** Inserts the summary of removed steps into the request, replacing the previous summary. */
 export function withMemory(messages: readonly Message[], text: string): Message[] {
   const start = Math.max(0, messages.findLastIndex(isPrompt));
   const request = messages[start]!;
@@ -175,10 +175,10 @@ function fittingLines(lines: readonly string[], room: number): string[] {
   return [...short.slice(0, whole), ...lines.slice(whole)];
 }
 
-/** Summarises a call in one line: tool, target and outcome. */
+/** Summarises a tool call in one line: tool, target and outcome. */
 function stepLine(call: ToolCallPart, results: Message): string {
   const target = isObject(call.args) ? Object.values(call.args).find((value) => typeof value === "string") : undefined;
-  const result = resultOf(call, results);
+  const result = findCallResult(call, results);
   const lines = result?.text.trim().split("\n") ?? [];
   const outcome = lines.findLast((line) => /^\[[^…].*\]$/.test(line)) ?? lines[0] ?? "";
   const how = result?.isError ? "failed: " : "";
@@ -187,21 +187,21 @@ function stepLine(call: ToolCallPart, results: Message): string {
 
 function todosIn(callMessage: Message, results: Message): string | undefined {
   const call = callMessage.parts.findLast((part) => part.type === "tool_call" && part.name === "TodoWrite");
-  return call && resultOf(call as ToolCallPart, results)?.text;
+  return call && findCallResult(call as ToolCallPart, results)?.text;
 }
 
-function resultOf({ id }: ToolCallPart, { parts }: Message) {
+function findCallResult({ id }: ToolCallPart, { parts }: Message) {
   return parts.find((part) => part.type === "tool_result" && part.id === id) as ToolResultPart | undefined;
 }
 
 /** Renders older turns as text to be summarised. Each part gets a share of the room, so that none is skipped. */
 export function materialOf(messages: readonly Message[], longest: number): string {
-  const lines = messages.flatMap(({ role, parts }) => parts.map((part) => lineOf(role, part)));
+  const lines = messages.flatMap(({ role, parts }) => parts.map((part) => partLine(role, part)));
   const share = Math.max(shortText, Math.floor(longest / Math.max(1, lines.length)) - 80);
   return middleCut(lines.map((line) => middleCut(line, share)).join("\n"), longest);
 }
 
-function lineOf(role: Message["role"], part: Part): string {
+function partLine(role: Message["role"], part: Part): string {
   switch (part.type) {
     case "text":
       return `${role === "user" ? "User" : "Agent"}: ${part.text}`;

@@ -31,7 +31,10 @@ function count(part: Part): number {
   }
 }
 
-/** About four characters of English or code make one token; two of other alphabets; one of Chinese, Japanese or Korean. */
+/**
+ * Estimates the number of tokens in a text. One token is about four characters of English or code, two of other
+ * alphabets, or one of Chinese, Japanese or Korean.
+ */
 function tokensIn(text: string): number {
   let quarters = 0;
   for (let index = 0; index < text.length; index++) {

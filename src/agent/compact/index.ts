@@ -9,7 +9,7 @@ import {
   materialOf,
   removedSteps,
   shortenOld,
-  turnsOf,
+  splitIntoTurns,
   userMessages,
   withMemory,
 } from "./cut-history.ts";
@@ -17,28 +17,28 @@ import { countTokens, estimateTokens } from "./estimate.ts";
 
 export { estimateTokens } from "./estimate.ts";
 
-/** Passed to the `preCompact` hook before anything is changed. */
+/** The size of the conversation before compaction, as passed to the `preCompact` hook. */
 export type CompactionSize = {
   trigger: "auto" | "manual";
   tokens: number;
   windowTokens: number;
   messages: number;
-  /** Messages before the newest turn. */
+  /** The number of messages before the newest turn. */
   messagesToCompact: number;
 };
 
 /** Cost and events of the summary request. `modelInfo` describes the model that answers from then on, if it changed. */
 type SummaryReport = { usage?: Usage; events?: AgentEvent[]; modelInfo?: ModelInfo };
 
-/** `text` has at most the requested number of characters. */
+/** A summary of removed messages; `text` has at most the requested number of characters. */
 export type Summary = SummaryReport & { text: string };
 
 export type CompactOptions = {
-  /** Tokens that the conversation may take. */
+  /** How many tokens the conversation may take after compaction. */
   room: number;
-  /** Who requested it; default "auto", the agent itself. */
+  /** Who requested the compaction; "auto" (the default) is the agent itself. */
   trigger?: CompactionSize["trigger"];
-  /** Set if no turn is running: the newest turn may then be shortened like the others. */
+  /** True when no turn is running. The newest turn may then be shortened like the others. */
   isIdle?: boolean;
   windowTokens: number;
   /** Asks the user's model for a summary; absent when it cannot be asked. Failures are ignored. */
@@ -47,17 +47,17 @@ export type CompactOptions = {
 };
 
 export type Compacted = SummaryReport & {
-  /** The same messages when nothing could be saved. */
+  /** The compacted messages, or the original ones if they could not be shortened. */
   messages: readonly Message[];
   how: "unchanged" | "shortened" | "summarised";
-  /** Estimated tokens, as is `after`. */
+  /** The size before compaction in estimated tokens; `after` is the size after it. */
   before: number;
   after: number;
 };
 
 /** Aims below what fits, so that the next reply does not need compaction again. */
 const goalShare = 0.6;
-/** A summary limited to less than this would be useless. */
+/** The minimum length in characters that a summary needs to be useful. */
 const shortestSummary = 400;
 const longestSummary = 8000;
 
@@ -124,13 +124,13 @@ async function requestSummary(
 
 type SummaryAttempt = { older?: Message[]; report: SummaryReport };
 
-/** Replaces older turns with the user's words and a summary; returns nothing when that is not needed or not possible. */
+/** Replaces older turns with the user's prompts and a summary. Returns undefined if not needed or not possible. */
 async function summariseOlderTurns(
   older: readonly Message[],
   { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },
 ): Promise<SummaryAttempt> {
   if (estimateTokens([...older, ...latest]) <= goal) return { report: {} };
-  const words = turnsOf(older).flatMap(userMessages);
+  const words = splitIntoTurns(older).flatMap(userMessages);
   const replaced = estimateTokens(older) - estimateTokens(words);
   const room = Math.min(goal - estimateTokens([...words, ...latest]), Math.floor(replaced / 2));
   const longest = Math.min(room * 3, longestSummary);

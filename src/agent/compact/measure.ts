@@ -5,7 +5,10 @@ import type { Message } from "../../protocol/message.ts";
 import type { Session } from "../agent.ts";
 import { estimateTokens } from "./estimate.ts";
 
-/** `last` is the counted reply, `scale` the real tokens per estimated token, `beside` the estimate for system prompt and tools. */
+/**
+ * A token count from the vendor. `last` is the last reply it covers, `scale` the ratio of real to estimated tokens, and
+ * `beside` the estimate for the system prompt and the tools.
+ */
 type Measured = { last: Message; tokens: number; scale: number; beside: number };
 
 const measured = new WeakMap<Pick<Session, "messages">, Measured>();
@@ -30,7 +33,7 @@ export function noteTokens(conversation: Pick<Session, "messages">, tokens: numb
 /** `estimate` covers the messages alone. `roomIn` returns how much of a token budget is left for them, as an estimate. */
 type Size = { tokens: number; estimate: number; roomIn(tokens: number): number };
 
-export function sizeOf(conversation: Pick<Session, "messages">): Size {
+export function measureConversation(conversation: Pick<Session, "messages">): Size {
   const { messages } = conversation;
   const existing = measured.get(conversation);
   const estimate = estimateTokens(messages);
@@ -38,7 +41,7 @@ export function sizeOf(conversation: Pick<Session, "messages">): Size {
   const { last, tokens, scale, beside } = existing;
   const roomIn = (all: number) => Math.floor(Math.max(all / scale - beside, all / scale / 10));
   const at = messages.lastIndexOf(last);
-  // After compaction there is no count until the next reply.
+  // After compaction the vendor's token count is outdated until the next reply.
   if (at < 0) return { tokens: Math.ceil((estimate + beside) * scale), estimate, roomIn };
   return { tokens: tokens + Math.ceil(estimateTokens(messages.slice(at + 1)) * scale), estimate, roomIn };
 }

@@ -19,7 +19,7 @@ const wishedMessages = {
   summarised: "The conversation was compacted: a summary replaces its older parts.",
 };
 
-/** `trigger` says who requested it. `isIdle` means between two turns. */
+/** Why a conversation is shortened: `trigger` is who requested it, and `isIdle` means that no turn is running. */
 type Why = { trigger: "auto" | "manual"; isIdle?: boolean };
 
 /** Makes the conversation that is sent to the model fit into `room`. */

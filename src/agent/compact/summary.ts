@@ -38,7 +38,7 @@ async function ask(
     switch (chunk.type) {
       case "text":
         streamed += chunk.text.length;
-        // Stop early: a summary that is too long is not used.
+        // Stop a summary that is already far too long, since it would not be used.
         if (streamed > longest * 2) throw new Error("the summary is too long");
         break;
       case "part":

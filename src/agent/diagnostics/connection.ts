@@ -21,7 +21,7 @@ export class Connection {
   readonly #pending = new Map<number, PendingRequest>();
   #chunks: Buffer[] = [];
   #length = 0;
-  /** Where the message ends whose header was read. */
+  /** The offset at which the current message ends, once its header was read. */
   #expected: number | undefined;
   #received = 0;
   #lastId = 0;
@@ -55,7 +55,7 @@ export class Connection {
     }
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    // A message that arrives in many chunks is joined only once.
+    // Do not join the received chunks before the whole message has arrived.
     if (this.#expected !== undefined && this.#length < this.#expected) return;
     let rest = Buffer.concat(this.#chunks);
     while (!this.#ended) {

@@ -5,13 +5,13 @@ import { pathToFileURL } from "node:url";
 import type { ProcessRunner } from "../process.ts";
 import { ripgrepPath } from "../ripgrep.ts";
 
-/** The numbers of the language server protocol. */
+/** The kinds of file changes in the language server protocol: 1 created, 2 changed, 3 deleted. */
 export type FileChangeType = 1 | 2 | 3;
 const [created, changed, deleted] = [1, 2, 3] as const;
 
 export type FileEvent = { uri: string; type: FileChangeType };
 
-/** With more files, checking takes longer than it is worth. */
+/** The maximum number of files to check. In a larger project, checking would take longer than it is worth. */
 const maxFiles = 20_000;
 
 export class DiskChanges {
@@ -20,14 +20,14 @@ export class DiskChanges {
   readonly #processes: Pick<ProcessRunner, "run">;
   #times: Map<string, number> | undefined;
 
-  /** `endings` are the extensions of the files that matter. */
+  /** `endings` are the file extensions to look at. */
   constructor(root: string, endings: readonly string[], processes: Pick<ProcessRunner, "run">) {
     this.#root = root;
     this.#command = [ripgrepPath(), "--files", "--no-config", "--null", ...endings.flatMap((end) => ["-g", `*${end}`])];
     this.#processes = processes;
   }
 
-  /** Returns nothing the first time. */
+  /** Returns the files that changed since the previous call. The first call returns an empty list. */
   async take(): Promise<FileEvent[]> {
     const before = this.#times;
     const times = await this.#look();

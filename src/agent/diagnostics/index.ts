@@ -23,7 +23,7 @@ export type DiagnosticsOptions = {
   workspace: string;
   env: NodeJS.ProcessEnv;
   processes: ProcessRunner;
-  /** The sandbox that servers run in, if it works here. */
+  /** The sandbox that language servers run in, if one works on this machine. */
   sandbox: Sandbox;
   warn(message: string): void;
 };
@@ -33,11 +33,11 @@ const maxServers = 4;
 
 export function createDiagnostics({ workspace, env, processes, sandbox, warn }: DiagnosticsOptions): Diagnostics {
   const servers = new Map<string, LanguageServer>();
-  /** Files with an edit that waits for its errors. */
+  /** Paths of edited files whose errors are not known yet. */
   const waiting: string[] = [];
   let hasEnded = false;
 
-  const serverOf = async (path: string): Promise<LanguageServer | undefined> => {
+  const serverForFile = async (path: string): Promise<LanguageServer | undefined> => {
     if (!isInside(path, workspace)) return undefined;
     const isConfined = (await sandbox.problem()) === undefined;
     const found = serverFor(path, { workspace, env, isConfined });
@@ -77,8 +77,8 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
   return {
     async afterEdit(edit, signal) {
       const { path, agent } = edit;
-      const checking = serverOf(path).then(async (server) => {
-        // A server that is already behind is not waited for again.
+      const checking = serverForFile(path).then(async (server) => {
+        // Do not wait for a language server that is already slower than an edit waits.
         const isBehind = server?.isBehind === true;
         const done = server?.check(edit);
         if (!isBehind) await done;

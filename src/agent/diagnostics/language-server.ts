@@ -24,18 +24,18 @@ export type LanguageServerOptions = FoundServer & {
   failed(problem: string): void;
 };
 
-/** A file that was sent to the server, or that it reported on by itself. */
+/** A file that the language server knows: either we sent it, or the server reported errors in it on its own. */
 type KnownFile = {
   path: string;
   uri: string;
   /** The text that the server has; undefined while the file is not open there. */
   text: string | undefined;
   version: number;
-  /** When the file on disk had changed last, as of the last check. */
+  /** The modification time of the file when it was last checked. */
   changedAt: number;
   pushed: readonly FoundError[];
   pulled: readonly FoundError[];
-  /** The errors already reported, or present before. */
+  /** The errors that were already reported to the agent or that existed before its edit. */
   reported: CheckedText;
   /** The file was edited, and the resulting errors were not reported yet. */
   isDue: boolean;
@@ -43,11 +43,11 @@ type KnownFile = {
 };
 
 const startMs = 30_000;
-/** How long an edit waits for its check. */
+/** How many milliseconds an edit waits for the language server to check it. */
 export const patienceMs = 2000;
 /** A large project takes its time; after this, the check is not waited for. */
 const checkMs = 120_000;
-/** A server that has published errors and then nothing for this long is taken to be done. */
+/** When a server published errors and then nothing for this many milliseconds, its check is considered complete. */
 const quietMs = 150;
 const maxOpen = 16;
 const maxKnown = 2000;
@@ -79,7 +79,7 @@ export class LanguageServer {
       if (stream === "stdout") this.#connection.receive(chunk);
     });
     this.#gone = this.#child.ended.then(
-      (end) => this.#fail(endingOf(end)),
+      (end) => this.#fail(describeExit(end)),
       (error: Error) => this.#fail(error.message),
     );
     this.#ready = this.#initialise();
@@ -100,7 +100,7 @@ export class LanguageServer {
     return this.#working;
   }
 
-  /** The running check, if there is one. */
+  /** The check that is running now, if there is one. */
   get working(): Promise<void> | undefined {
     return this.#working;
   }
@@ -138,7 +138,7 @@ export class LanguageServer {
     const { row, root, isConfined } = this.#options;
     const rootUri = pathToFileURL(root).href;
     const asked = this.#connection.request("initialize", {
-      // In a sandbox the server cannot see this process to watch it.
+      // A sandboxed server cannot see this process, so it must not watch it.
       processId: null,
       clientInfo: { name: "courser" },
       rootPath: root,
@@ -205,7 +205,7 @@ export class LanguageServer {
   #sendText(file: KnownFile, text: string): void {
     const { uri } = file;
     const version = ++file.version;
-    // Keeps the map ordered by when files were last sent.
+    // Delete and insert the file again, so that the map is ordered by when files were last sent.
     this.#files.delete(uri);
     this.#files.set(uri, file);
     if (file.text === undefined) {
@@ -220,7 +220,7 @@ export class LanguageServer {
     file.text = text;
   }
 
-  /** Resends open files that commands or the user changed since. */
+  /** Resends open files that a command or the user has changed on disk since they were sent. */
   #rereadOthers(edited: ReadonlySet<KnownFile>): KnownFile[] {
     return [...this.#files.values()].filter((file) => {
       if (file.text === undefined || edited.has(file)) return false;
@@ -249,7 +249,7 @@ export class LanguageServer {
       this.#onDiagnostics = (uri, version) => {
         if (version === undefined || version >= (awaited.get(uri) ?? 0)) awaited.delete(uri);
         clearTimeout(quiet);
-        // Errors in other files follow afterwards.
+        // Errors in files that were not edited arrive after those in the edited ones.
         if (awaited.size === 0) quiet = setTimeout(resolve, quietMs);
       };
     });
@@ -272,7 +272,7 @@ export class LanguageServer {
       return;
     }
     const report = await this.#connection.request("textDocument/diagnostic", { textDocument: { uri } });
-    // An `unchanged` report has no items, but comes only if a previous result was named.
+    // A report of kind `unchanged` has no items. It only arrives if the request named a previous result.
     if (isObject(report) && Array.isArray(report["items"])) file.pulled = errorsIn(report["items"]);
   }
 
@@ -360,7 +360,7 @@ function toCheckedText({ text, pushed, pulled }: KnownFile): CheckedText {
   return { text, errors };
 }
 
-/** Returns 0 if the file does not exist. */
+/** Returns a file's modification time, or 0 if the file does not exist. */
 function changedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
@@ -373,7 +373,7 @@ function textAt(path: string): string | undefined {
   }
 }
 
-function endingOf({ exitCode, signal, stderr }: ProcessEnd): string {
+function describeExit({ exitCode, signal, stderr }: ProcessEnd): string {
   const last = redactedEnd(stderr.trim().split("\n").slice(0, 1).join(" "), 300);
   const how = signal === "" ? `it exited with code ${exitCode}` : `it was killed by ${signal}`;
   return last === "" ? how : `${how}: ${last}`;

@@ -3,10 +3,10 @@
 import { firstLines } from "../../text/first-of.ts";
 import { collapsed, shortened } from "../../text/one-line.ts";
 
-/** Line and column count from 0, as in the protocol. */
+/** An error found in a file. Lines and columns count from 0, as in the language server protocol. */
 export type FoundError = { line: number; column: number; message: string; code: string };
 
-/** A text and the errors found in it. */
+/** A file's text and the errors found in it. */
 export type CheckedText = { text: string | undefined; errors: readonly FoundError[] };
 
 export type FileErrors = { path: string; errors: readonly FoundError[] };
@@ -14,18 +14,18 @@ export type FileErrors = { path: string; errors: readonly FoundError[] };
 export function newErrors(before: CheckedText, after: CheckedText): FoundError[] {
   const lineAfter = lineMapping(before.text ?? "", after.text ?? "");
   const open = new Map<string, FoundError[]>();
-  for (const error of before.errors) open.set(keyOf(error), [...(open.get(keyOf(error)) ?? []), error]);
-  // First match errors on the same line; then each one that disappeared accounts for a new one, which was moved.
+  for (const error of before.errors) open.set(errorKey(error), [...(open.get(errorKey(error)) ?? []), error]);
+  // Match errors on the same line first. Each old error that is left then accounts for one new error, which only moved.
   const unmatched = after.errors.filter((error) => {
-    const old = open.get(keyOf(error)) ?? [];
+    const old = open.get(errorKey(error)) ?? [];
     const same = old.findIndex(({ line }) => lineAfter(line) === error.line);
     if (same !== -1) old.splice(same, 1);
     return same === -1;
   });
-  return unmatched.filter((error) => open.get(keyOf(error))?.pop() === undefined);
+  return unmatched.filter((error) => open.get(errorKey(error))?.pop() === undefined);
 }
 
-function keyOf({ code, message }: FoundError): string {
+function errorKey({ code, message }: FoundError): string {
   return `${code} ${message}`;
 }
 

@@ -7,10 +7,10 @@ import { findProgram, isProgram } from "../../process/find-program.ts";
 
 export type ServerRow = {
   name: string;
-  /** Folders in the project to look for the program in. */
+  /** Folders of the project in which to look for the server's program. */
   folders?: readonly string[];
   arguments: readonly string[];
-  /** The language id by file extension. */
+  /** The language id for each supported file extension. */
   languages: Readonly<Record<string, string>>;
   /** The nearest folder with one of these files is the root of the project; by default the workspace is. */
   rootFiles?: readonly string[];
@@ -35,7 +35,7 @@ const typescript = {
 const modules = ["node_modules/.bin"];
 
 export const servers: readonly ServerRow[] = [
-  // From version 7 on, TypeScript is a language server itself, and the other server does not work with it.
+  // TypeScript 7 and later contain a language server, and typescript-language-server does not work with them.
   {
     name: "tsc",
     folders: modules,
@@ -48,7 +48,7 @@ export const servers: readonly ServerRow[] = [
     folders: modules,
     arguments: ["--stdio"],
     languages: typescript,
-    // It would download the types of packages.
+    // Automatic type acquisition would download packages.
     options: () => ({ disableAutomaticTypingAcquisition: true }),
     asks: "tsserver",
   },
@@ -81,7 +81,7 @@ export type FoundServer = { row: ServerRow; program: string; root: string };
 export type ServerPlaces = {
   workspace: string;
   env: NodeJS.ProcessEnv;
-  /** Without a sandbox, no program inside the workspace is run. */
+  /** Whether servers run in a sandbox. Otherwise no program from the workspace is started. */
   isConfined: boolean;
 };
 
@@ -106,7 +106,7 @@ export function serverFor(path: string, { workspace, env, isConfined }: ServerPl
   return undefined;
 }
 
-/** The folder of the file first, the workspace last. */
+/** Returns the folder of the file and all its parents up to the workspace, nearest first. */
 function foldersAbove(path: string, workspace: string): string[] {
   const folders: string[] = [];
   for (let folder = dirname(path); isInside(folder, workspace); folder = dirname(folder)) {

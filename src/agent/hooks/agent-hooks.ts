@@ -16,7 +16,7 @@ export interface AgentHooks extends CallHooks, SubagentHooks {
   beforeCompact(size: CompactionSize, signal: AbortSignal): Promise<void>;
   /** Called at the end of a turn. Returns a follow-up prompt if a hook has one. */
   stop(status: TurnStatus, signal: AbortSignal): Promise<string | undefined>;
-  /** Called at the end of the session. */
+  /** Fires the `sessionEnd` hooks. */
   end(end: { status: TurnStatus; reason: string; error?: string }, signal: AbortSignal): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
         final_status: status,
         ...(error !== undefined && { error_message: error }),
       };
-      // A run that is being stopped waits only briefly.
+      // When the run is being stopped, wait only briefly for hooks.
       const still = signal.aborted ? AbortSignal.timeout(lastMs) : signal;
       await hooks.fire("sessionEnd", fields, { signal: still });
     },

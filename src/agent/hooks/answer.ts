@@ -7,24 +7,27 @@ import type { HookFormat } from "../../store/hook-entries.ts";
 import { JsonTextError, parseJsonc } from "../../store/jsonc.ts";
 import { list } from "../../text/words.ts";
 
-/** One hook's answer. With nothing set, the hook has no opinion. */
+/** The answer of one hook. All fields are optional; an empty answer means that the hook has no objection. */
 export type HookReply = {
-  /** On a prompt, anything but `allow` blocks it. */
+  /** The hook's decision. For a prompt, any value but `allow` blocks it. */
   permission?: Verdict;
-  /** The reason for the decision, for the model. */
+  /** The reason for the decision, which the model receives. */
   reason?: string;
-  /** A message for the user. */
+  /** A message that is shown to the user. */
   message?: string;
   updatedInput?: JsonObject;
   context?: string;
   followup?: string;
   env?: Record<string, string>;
   mcpOutput?: JsonObject;
-  /** What went wrong, if the hook failed. */
+  /** An error message, if the hook failed. */
   failure?: string;
-  /** The hook did not finish by itself, so it allowed nothing. `stopped`: ended with the turn; `broken`: timed out or killed. */
+  /**
+   * Set when the hook was ended before it answered, in which case it did not allow anything. `stopped`: it ended with
+   * the turn; `broken`: it timed out or was killed.
+   */
   cutOff?: "stopped" | "broken";
-  /** The output is not an answer at all. */
+  /** Whether the hook's output could not be parsed as an answer. */
   isMalformed?: true;
   warnings: string[];
 };
@@ -62,7 +65,7 @@ function plainText(text: string, { event }: HookKind): HookReply {
   return { ...(isContext && { context: text }), warnings: [] };
 }
 
-/** JSON.parse keeps the last of duplicate keys, but which one is meant cannot be known. */
+/** Returns a key that occurs twice in one object, where JSON.parse would silently keep the last. */
 function repeatedKey(text: string): string | undefined {
   try {
     parseJsonc(text);

@@ -11,39 +11,39 @@ import { decodeText } from "../text-file.ts";
 import type { Tool, ToolResult } from "../tools/tool.ts";
 import { type HookAnswer, type Hooks, toolNames } from "./index.ts";
 
-/** What hooks get about a call. `args` are as the tool takes them, `wireArgs` as the stream shows them. */
+/** A tool call as hooks receive it: `args` are the tool's arguments, `wireArgs` those that the stream shows. */
 export type HookedCall = {
   id: string;
   tool: Pick<Tool, "name" | "wire" | "mcp">;
   args: unknown;
   wireArgs: Record<string, unknown>;
-  /** The model's text before the call. */
+  /** The text that the model wrote before the call. */
   said?: string;
 };
 
 export type BeforeCall = {
-  /** A hook can only make the verdict stricter. */
+  /** The hooks' decision, which can only be stricter than the policy's. */
   verdict?: "deny" | "ask";
   reasons: string[];
   /** Messages to show to the user. */
   messages: string[];
   updatedInput?: JsonObject;
-  /** Other hooks have not seen the updated input. */
+  /** Set when a hook changed the input after other hooks had checked it. */
   isUnseen?: boolean;
-  /** Context for the model, next to the result. */
+  /** Text for the model that is sent with the tool's result. */
   context: string[];
 };
 
-/** How a call ended. `refused` means that it never ran. `durationMs` covers the tool alone. */
+/** How a call ended. `refused` means that it never ran. `durationMs` is the time the tool itself took. */
 export type CallOutcome = { result: ToolResult; refused: boolean; durationMs: number };
 
 /** `confined` means that the call would run in the sandbox. `approved` maps its paths to where they led when they were judged. */
 export type JudgedCall = { confined: boolean } & Pick<FileContext, "approved">;
 
 export interface CallHooks {
-  /** Fires `preToolUse`, before anything is decided. */
+  /** Fires the `preToolUse` hooks before the permission rules are evaluated. */
   beforeCall(call: HookedCall, signal: AbortSignal): Promise<BeforeCall>;
-  /** Fires the tool's own event, for a call that no rule denies. */
+  /** Fires the hooks for this kind of tool, such as `beforeShellExecution`, after no rule has denied the call. */
   beforeRun(call: HookedCall, place: JudgedCall & { signal: AbortSignal }): Promise<BeforeCall>;
   /** Returns context for the model and, where a hook may replace it, another result. */
   afterCall(
@@ -55,7 +55,7 @@ export interface CallHooks {
 
 type CallHooksOptions = { hooks: Hooks; workspace: string };
 
-/** How long a run that is being stopped still waits for hooks. */
+/** How many milliseconds a run that is being stopped waits for hooks. */
 export const lastMs = 500;
 const maxContentBytes = 1024 * 1024;
 
@@ -70,17 +70,17 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
     return hooks.fire(event, fields, { signal, tool, names });
   };
 
-  /** The events of one kind of tool, before and after the call. */
+  /** For each kind of tool, the hook events before and after a call. */
   const specific: Record<string, { before?: SpecificHook; after?: SpecificEndHook }> = {
     shell: {
       before: {
         event: "beforeShellExecution",
-        fields: async (call, { confined }) => ({ command: commandOf(call), cwd: cwdOf(call), sandbox: confined }),
+        fields: async (call, { confined }) => ({ command: shellCommand(call), cwd: cwdOf(call), sandbox: confined }),
       },
       after: {
         event: "afterShellExecution",
         fields: (call, { result, durationMs }) => ({
-          command: commandOf(call),
+          command: shellCommand(call),
           output: shellOutput(result),
           duration: durationMs,
           sandbox: result.outcome.siblings?.["sandboxPolicy"] !== undefined,
@@ -92,7 +92,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
         event: "beforeReadFile",
         fields: async (call, { approved }) => {
           const path = String(call.wireArgs["path"]);
-          return { file_path: path, content: await contentOf(path, { workspace, approved }), attachments: [] };
+          return { file_path: path, content: await fileContent(path, { workspace, approved }), attachments: [] };
         },
       },
     },
@@ -148,7 +148,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
         return { context: [] };
       }
       if (!hooks.has("postToolUse")) return { context: [] };
-      const extra = { tool_output: outputOf(call, result), duration };
+      const extra = { tool_output: toolOutput(call, result), duration };
       const answer = await generic(call, extra, "postToolUse", still);
       const replaced = call.tool.wire === "mcp" && answer.mcpOutput ? withOutput(answer.mcpOutput) : undefined;
       return {
@@ -160,7 +160,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
 }
 
 type SpecificHook = { event: HookEventName; fields(call: HookedCall, judged: JudgedCall): Promise<JsonObject> };
-/** With `onSuccess`, the event fires only for successful calls. */
+/** A hook event after calls of one kind of tool. With `onSuccess`, it fires only for successful calls. */
 type SpecificEndHook = {
   event: HookEventName;
   onSuccess?: true;
@@ -208,12 +208,12 @@ function editInput(edits: readonly unknown[]): JsonObject {
   return spelled.length === 1 ? spelled[0]! : { edits: spelled };
 }
 
-function commandOf({ args }: HookedCall): string {
+function shellCommand({ args }: HookedCall): string {
   return isObject(args) ? String(args["command"] ?? "") : "";
 }
 
 /** Returns the whole text of the file to be read; empty when it is not text or too large. */
-async function contentOf(path: string, context: FileContext): Promise<string> {
+async function fileContent(path: string, context: FileContext): Promise<string> {
   try {
     const file = await openFile(path, context);
     try {
@@ -223,16 +223,16 @@ async function contentOf(path: string, context: FileContext): Promise<string> {
       await file.handle.close();
     }
   } catch {
-    return ""; // the tool itself reports what is wrong
+    return ""; // the tool itself reports invalid arguments
   }
 }
 
-function fieldsOf({ value }: Outcome): JsonObject {
+function outcomeFields({ value }: Outcome): JsonObject {
   return isObject(value) ? value : {};
 }
 
 function shellOutput({ outcome, text }: ToolResult): string {
-  const { interleavedOutput, stdout, stderr } = fieldsOf(outcome);
+  const { interleavedOutput, stdout, stderr } = outcomeFields(outcome);
   if (typeof interleavedOutput === "string") return interleavedOutput;
   return typeof stdout === "string" ? `${stdout}${typeof stderr === "string" ? stderr : ""}` : text;
 }
@@ -245,20 +245,20 @@ function editsOf(call: HookedCall, outcome: Outcome): JsonObject[] {
       old_string: (each as JsonObject)["oldText"],
       new_string: (each as JsonObject)["newText"],
     }));
-  const { beforeFullFileContent = "", afterFullFileContent = "" } = fieldsOf(outcome);
+  const { beforeFullFileContent = "", afterFullFileContent = "" } = outcomeFields(outcome);
   return [{ old_string: beforeFullFileContent, new_string: afterFullFileContent }];
 }
 
-function outputOf({ tool }: HookedCall, result: ToolResult): string {
+function toolOutput({ tool }: HookedCall, result: ToolResult): string {
   if (tool.wire !== "shell") return JSON.stringify(result.outcome.value ?? null);
-  return JSON.stringify({ output: shellOutput(result), exitCode: fieldsOf(result.outcome)["exitCode"] ?? 0 });
+  return JSON.stringify({ output: shellOutput(result), exitCode: outcomeFields(result.outcome)["exitCode"] ?? 0 });
 }
 
 function mcpFields({ tool, args }: HookedCall): JsonObject {
   return { tool_name: tool.mcp?.tool ?? tool.name, tool_input: JSON.stringify(args ?? {}) };
 }
 
-/** Returns how the tool's server is reached. */
+/** Returns the URL or the command of the MCP server that provides the tool. */
 function mcpServer({ tool: { mcp } }: HookedCall): JsonObject {
   return {
     ...(mcp?.url !== undefined && { url: mcp.url }),
@@ -278,7 +278,7 @@ function withOutput(output: JsonObject): ToolResult {
 /** Longer hook output would crowd out the model's working context. */
 const longestHookContext = 30_000;
 
-/** Wraps what a hook wants the model to know in a tag that names the hook's event. */
+/** Wraps a hook's text for the model in a tag that names the hook's event. */
 export function hookContextBlock(event: string, text: string): string {
   const short = text.length > longestHookContext ? `${text.slice(0, longestHookContext)}\n[… cut …]` : text;
   return block("hook_context", { event }, short);

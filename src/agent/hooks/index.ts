@@ -18,19 +18,19 @@ export type { AskModel } from "./run-hook.ts";
 /** The merged answer of all hooks of an event. Texts of a higher level come first. */
 export type HookAnswer = {
   permission?: Verdict;
-  /** Reasons for the model, from the hooks whose verdict won. */
+  /** The reasons given by the hooks whose decision applies. */
   reasons: string[];
   /** Messages to show to the user. */
   messages: string[];
   updatedInput?: JsonObject;
-  /** Set if more hooks ran for this event than the one that returned `updatedInput`. */
+  /** Set if other hooks ran for this event besides the one that returned `updatedInput`. */
   hasOthers?: boolean;
   context: string[];
   followup?: string;
   mcpOutput?: JsonObject;
 };
 
-/** Facts about the run that every payload contains. */
+/** Fields about the run that every hook payload contains. */
 export type HookSession = {
   sessionId: string;
   model: string;
@@ -38,12 +38,12 @@ export type HookSession = {
   workspace: string;
   roots: readonly string[];
   transcriptPath: string | null;
-  /** One of default, force, plan or ask. */
+  /** The permission mode: default, force, plan or ask. */
   mode: string;
 };
 
 export type HooksOptions = {
-  /** Hooks ordered by level, the highest first. */
+  /** All configured hooks, ordered by level from the highest to the lowest. */
   hooks: readonly Hook[];
   session: HookSession;
   processes: ProcessRunner;
@@ -60,7 +60,7 @@ export type FireOptions = { signal: AbortSignal; tool?: string; names?: readonly
 
 export interface Hooks {
   has(event: HookEventName): boolean;
-  /** Never throws: a failing hook is part of the answer. */
+  /** Runs the hooks of an event and combines their answers. Never throws: a failure is part of the answer. */
   fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer>;
   /** The request id of the current prompt, sent as `generation_id`. */
   generationId: string;
@@ -70,7 +70,7 @@ type PreparedHook = { hook: Hook; matches: Matcher };
 
 export function createHooks({ hooks, session, processes, env, keys, askModel, warn, trace }: HooksOptions): Hooks {
   const warned = new Set<string>();
-  // A broken hook fails at every call: warn only once.
+  // Warn only once about a broken hook, since it fails at every call.
   const warnOnce = (message: string) => {
     if (!warned.has(message)) warn(message);
     warned.add(message);
@@ -94,7 +94,7 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
       const compared = subjectsOf(hook, payloads[hook.format].value, options.names);
       return !compared || matches(compared.subjects, compared.isName);
     });
-    // All hooks share one signal without a limit on listeners.
+    // Create one signal for all hooks, which has no limit on listeners.
     const signal = AbortSignal.any([options.signal]);
     setMaxListeners(0, signal);
     const loopCount = Number(fields["loop_count"] ?? 0);
@@ -109,7 +109,7 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
     const at = new Date().toISOString();
     const run = await runHook(hook, { payload, context, signal });
     const reply = settleReply(hook, run.reply, loopCount);
-    for (const warning of reply.warnings) warnOnce(`The hook ${nameOf(hook)}: ${warning}.`);
+    for (const warning of reply.warnings) warnOnce(`The hook ${hookLabel(hook)}: ${warning}.`);
     trace?.({ at, ...traceLine(hook, run, reply) });
     return reply;
   }
@@ -164,7 +164,8 @@ function settleReply(hook: Hook, reply: HookReply, loopCount: number): HookReply
   const { failure, cutOff } = reply;
   if (failure === undefined) return reply;
   const withWarning = (what: string) => ({ ...reply, warnings: [...reply.warnings, `${what}: ${failure}`] });
-  // It was stopped together with the run, so it did not fail, and a gate must not allow anything.
+  // The hook was stopped together with the run, so it has not failed. If it decides about a call, it must not count as
+  // approval.
   if (cutOff === "stopped") return isGate(hook.event) ? { ...reply, permission: "deny", reason: failure } : reply;
   if (!isGate(hook.event)) return withWarning("it failed");
   if (hook.failClosed) {
@@ -211,7 +212,7 @@ function environmentOf(
   };
 }
 
-/** Words for the trace; the empty word stands for the permission itself. */
+/** Words for the trace of what a hook answered; the empty word stands for its permission decision. */
 const answers: [word: string, holds: (reply: HookReply) => boolean][] = [
   ["", ({ permission }) => permission !== undefined],
   ["failed", ({ failure }) => failure !== undefined],
@@ -232,7 +233,7 @@ function traceLine(hook: Hook, { exit, ms }: HookRun, reply: HookReply): Omit<Ho
   };
 }
 
-function nameOf({ command, prompt, file }: Hook): string {
+function hookLabel({ command, prompt, file }: Hook): string {
   return `${redactedStart(collapsed(command ?? prompt ?? ""), 60)} (${file})`;
 }
 
@@ -249,7 +250,7 @@ export function toolNames({ name, mcp }: Pick<Tool, "name" | "mcp">): {
 
 const claudeToolNames: Record<string, string> = { Shell: "Bash", Edit: "Edit", Await: "BashOutput" };
 
-/** Fields that Claude Code's payloads have in addition. */
+/** Additional payload fields that Claude Code sends for each event. */
 const extras: Partial<Record<HookEventName, (payload: JsonObject) => JsonObject>> = {
   sessionStart: ({ is_resumed }) => ({ source: is_resumed === true ? "resume" : "startup" }),
   postToolUse: ({ tool_output }) => ({ tool_response: claudeToolResponse(tool_output) }),
@@ -291,7 +292,7 @@ function claudePayload(
     ...extras[event]?.(payload),
     hook_event_name: hookEvents[event].claude ?? event,
     cwd,
-    // Claude Code omits it at the start of a session.
+    // Claude Code omits `permission_mode` from its SessionStart payload.
     ...(event !== "sessionStart" && { permission_mode: permissionModes[place.mode] ?? "default" }),
     ...(place.tool !== undefined && { tool_name: claudeToolNames[place.tool] ?? place.tool }),
   };

@@ -4,7 +4,7 @@ import { hookEvents } from "../../protocol/hook-events.ts";
 import type { Hook } from "../../store/hook-files.ts";
 import { type PatternTest, patternTest } from "../../text/pattern-in-time.ts";
 
-/** Longer texts are not matched: the hook runs. */
+/** A text longer than this is not matched against the hook's pattern; the hook runs. */
 const longestSubject = 20_000;
 
 export type Matcher = (subjects: readonly string[], isName: boolean) => boolean;
@@ -22,7 +22,7 @@ export function subjectsOf(
   return subject && "word" in subject ? { subjects: [subject.word], isName: true } : undefined;
 }
 
-/** Fields that only Claude Code's matchers apply to. */
+/** Payload fields that are matched only by hooks in Claude Code's format. */
 const claudeFields: Partial<Record<Hook["event"], string>> = {
   sessionStart: "source",
   sessionEnd: "reason",

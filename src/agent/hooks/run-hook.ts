@@ -26,7 +26,7 @@ type HookRunContext = {
   askModel?: AskModel;
 };
 
-/** `exit` is null when no command exited by itself. */
+/** The result of running one hook. `exit` is null when its command did not exit by itself. */
 export type HookRun = { reply: HookReply; exit: number | null; ms: number };
 
 /** An absolute path where it is known, since an earlier hook may have changed PATH. */
@@ -102,7 +102,7 @@ function replyOf(hook: Hook, end: ProcessEnd, floods: boolean): HookReply {
   return isKilled ? cutOff(what) : failedReply(what);
 }
 
-/** Exit code 2 refuses, whatever was printed; the output may say why. */
+/** Handles exit code 2, which blocks the action; the output may contain the reason. */
 function blocked(hook: Hook, stdout: string, stderrText: string): HookReply {
   const { event, format } = hook;
   const printed = readReply(stdout, hook);
@@ -115,7 +115,7 @@ function blocked(hook: Hook, stdout: string, stderrText: string): HookReply {
       ...(printed.message !== undefined && { message: printed.message }),
       warnings: [],
     };
-  // Other events have nothing to refuse. Claude Code hooks use this to talk to the model.
+  // Events that cannot be blocked ignore exit code 2. Claude Code hooks use it there to send text to the model.
   if (format === "claude" && stderrText !== "") {
     if (hookEvents[event].effect === "followup") return { followup: stderrText, warnings: [] };
     if (event === "postToolUse") return { context: stderrText, warnings: [] };

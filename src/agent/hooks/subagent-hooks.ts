@@ -18,12 +18,12 @@ export type SubagentStartInfo = {
 
 export type SubagentEndInfo = {
   status: TurnStatus;
-  /** The subagent's last message. */
+  /** The last message of the subagent. */
   summary: string;
   durationMs: number;
   messages: number;
   calls: number;
-  /** How many follow-ups hooks have sent it. */
+  /** How many follow-up prompts hooks have sent to this subagent. */
   rounds: number;
   changed: readonly string[];
   transcriptPath: string | undefined;
@@ -31,7 +31,7 @@ export type SubagentEndInfo = {
 
 export interface SubagentHooks {
   subagentStart(start: SubagentStartInfo, signal: AbortSignal): Promise<{ refusal?: string }>;
-  /** Returns a follow-up prompt if a hook has one. */
+  /** Fires the `subagentStop` hooks. Returns the follow-up prompt of a hook, if there is one. */
   subagentStop(start: SubagentStartInfo, end: SubagentEndInfo, signal: AbortSignal): Promise<string | undefined>;
 }
 

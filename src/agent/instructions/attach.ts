@@ -7,11 +7,11 @@ import { oneLine } from "../../text/one-line.ts";
 import { entriesAt } from "../folder-handle.ts";
 import { block } from "./block.ts";
 import { type LineRange, splitLines } from "./mentions.ts";
-import { hiddenReason, problemOf, readBytes, readText, statOrNothing } from "./read-text.ts";
+import { hiddenReason, readBytes, readProblem, readText, statOrNothing } from "./read-text.ts";
 
-/** Most bytes of one attached file sent to the model. */
+/** The maximum number of bytes of one attached file that the model receives. */
 const largestAttachment = 20 * 1024;
-/** How many bytes of a file are searched for the mentioned lines. */
+/** How many bytes of a file are read to find the mentioned lines. */
 const furthestLine = 8 * 1024 * 1024;
 const maxNames = 300;
 
@@ -39,7 +39,7 @@ export function findTarget(target: string, bases: readonly string[]): MentionTar
 }
 
 /** Returns why the target may not be attached, or undefined. */
-export function refusalOf(found: MentionTarget, context: AttachContext): string | undefined {
+export function attachRefusal(found: MentionTarget, context: AttachContext): string | undefined {
   const roots = [context.workspace, ...context.roots];
   if (![...roots, ...roots.map(realOrSame)].some((root) => isInside(found.real, root))) {
     return "it is outside the workspace; add its directory with --add-dir";
@@ -57,7 +57,7 @@ export function attach(found: MentionTarget, context: AttachContext): Attachment
   return { type, path, parts: [], bytes: 0, warnings: [`${shown} was not attached: ${made}.`] };
 }
 
-/** The attached parts; a string instead says why there are none. */
+/** The parts to attach, or a string that says why nothing can be attached. */
 type AttachResult = Pick<Attachment, "parts" | "bytes"> & { warnings?: string[] };
 
 const attachers: Record<
@@ -72,7 +72,7 @@ const attachers: Record<
 function attachFile(found: MentionTarget, shown: string): AttachResult | string {
   const limit = found.lines ? furthestLine : largestAttachment;
   const read = readText(found.real, { limit, within: [found.real] });
-  if (read.type !== "text") return reasonOf(read);
+  if (read.type !== "text") return unreadableReason(read);
   const picked = found.lines
     ? pickLines(read.text, found.lines)
     : { text: read.text, range: undefined, isCut: read.isCut };
@@ -95,7 +95,7 @@ function textPart(text: string): AttachResult {
   return { parts: [{ type: "text", text }], bytes: Buffer.byteLength(text) };
 }
 
-function reasonOf(read: { type: string; reason?: string }): string {
+function unreadableReason(read: { type: string; reason?: string }): string {
   return read.reason ?? "it is gone";
 }
 
@@ -109,7 +109,7 @@ function pickLines(text: string, lines: LineRange): { text: string; range: strin
     bytes += Buffer.byteLength(all[end]!) + 1;
     if (bytes > largestAttachment && end >= lines.first) break;
   }
-  // A single line may be longer than the limit.
+  // Cut a single line that is longer than the limit.
   const picked = all
     .slice(lines.first - 1, end)
     .join("\n")
@@ -125,7 +125,7 @@ function attachFolder(found: MentionTarget, shown: string, context: AttachContex
       .map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : ""))
       .sort();
   } catch (error) {
-    return reasonOf(problemOf(error));
+    return unreadableReason(readProblem(error));
   }
   const left = names.length - maxNames;
   const more = left > 0 ? `\n[${left} more; use LS or Glob.]` : "";
@@ -134,7 +134,7 @@ function attachFolder(found: MentionTarget, shown: string, context: AttachContex
 
 function attachImage(found: MentionTarget, shown: string): AttachResult | string {
   const read = readBytes(found.real, { limit: largestImage + 1, within: [found.real] });
-  if (read.type !== "bytes") return reasonOf(read);
+  if (read.type !== "bytes") return unreadableReason(read);
   if (read.size > largestImage) return "images may be at most 3.75 MB. Resize it first";
   const mime = imageKind(read.bytes);
   if (!mime) return "it is not a PNG, JPEG, GIF or WebP image, whatever its name says";

@@ -16,7 +16,7 @@ type CommandContext = {
   /** Returns true for paths that ignore files or deny rules hide from the agent. */
   isIgnored?(path: string): boolean;
   plugins?: readonly Plugin[];
-  /** Other things that `/name` may mean; command files come first. */
+  /** Skills and other things that a prompt can call as `/name`. Command files of the same name take precedence. */
   callable?: readonly CommandSource[];
 };
 
@@ -32,7 +32,7 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
   const name = match[1]!;
   const rest = prompt.slice(match[0].length).trim();
   const warnings: string[] = [];
-  for (const { path, within } of commandFolders(context).flatMap((each) => filesOf(each, name))) {
+  for (const { path, within } of commandFolders(context).flatMap((each) => commandFilePaths(each, name))) {
     const read = readText(path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
     if (read.type === "missing") continue;
     const displayPath = shownPath(path, context.workspace);
@@ -60,7 +60,7 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
 /** Replaces `$ARGUMENTS`, `$1`, `$2`, … in a command or skill. One pass, so that an argument that looks like a variable is not expanded. */
 export function withArguments(body: string, rest: string): string {
   const words = splitArguments(rest);
-  // Without a $1, a "$5" in the text is a price.
+  // Only treat "$5" as an argument if the text also contains $1; otherwise it is probably a price.
   const isNumbered = /\$1(?!\w)/.test(body);
   const variable = /\$(ARGUMENTS|[1-9])(?!\w)/g;
   if (isNumbered || /\$ARGUMENTS(?!\w)/.test(body)) {
@@ -72,7 +72,7 @@ export function withArguments(body: string, rest: string): string {
   return rest === "" ? body : `${body}\n\n${rest}`;
 }
 
-/** Splits at blanks; quotes hold words together. */
+/** Splits a command's arguments at blanks. Quoted text stays together. */
 function splitArguments(text: string): string[] {
   return (text.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/s, "$2"));
 }
@@ -113,8 +113,11 @@ function commandFolders(context: CommandContext): CommandFolder[] {
 
 type CommandFolder = { folder: string; within?: string[]; plugin?: string };
 
-/** Plugin commands may have other extensions, and `/plugin:name` names the plugin explicitly. */
-function filesOf({ folder, within, plugin }: CommandFolder, name: string): { path: string; within?: string[] }[] {
+/** Returns the possible paths of a command's file. Files of plugins may have other extensions. */
+function commandFilePaths(
+  { folder, within, plugin }: CommandFolder,
+  name: string,
+): { path: string; within?: string[] }[] {
   if (plugin === undefined) return [{ path: join(folder, `${name}.md`), ...(within && { within }) }];
   const localName = name.startsWith(`${plugin}:`) ? name.slice(plugin.length + 1) : name;
   return pluginEndings.map((ending) => ({ path: join(folder, `${localName}${ending}`) }));

@@ -12,9 +12,9 @@ export type RunEnvironment = {
   osRelease: string;
   shell: string;
   today: Date;
-  /** Uncommitted changes and recent commits, if known. */
+  /** The number of uncommitted changes and the latest commit subjects, if the workspace is a git repository. */
   work?: { changedFiles: number; commits: readonly string[] } | undefined;
-  /** Says what commands may do in this mode, if they are restricted. */
+  /** Describes what commands may do in this permission mode, if they are restricted. */
   commands?: (mode: PermissionMode) => string | undefined;
 };
 
@@ -35,9 +35,9 @@ export function environmentBlock(surroundings: RunEnvironment, git = findGit(sur
 }
 
 export type GitCheckout = {
-  /** The folder that holds `.git`. */
+  /** The folder that contains `.git`. */
   root: string;
-  /** A branch name, `detached at <commit>`, or undefined where HEAD says neither. */
+  /** The name of the current branch, `detached at <commit>`, or undefined if HEAD names neither. */
   branch: string | undefined;
 };
 
@@ -48,7 +48,7 @@ export function findGit(folder: string): GitCheckout | undefined {
     const stat = statOrNothing(dotGit);
     if (stat?.isDirectory()) {
       const branch = branchIn(dotGit);
-      // An empty `.git` folder is not a repository.
+      // An empty `.git` folder does not make a repository.
       if (branch !== "missing") return { root, branch };
     }
     if (stat?.isFile()) {
@@ -79,7 +79,7 @@ function shownPath(path: string): string {
   return withoutMiddle(oneLine(path), 100);
 }
 
-/** Commit subjects are untrusted text: quote and shorten them. */
+/** Describes uncommitted changes and recent commits. Commit subjects are untrusted, so they are quoted and cut. */
 function workWords({ changedFiles, commits }: NonNullable<RunEnvironment["work"]>): string {
   const changed = changedFiles === 0 ? "clean" : `${changedFiles} changed ${changedFiles === 1 ? "file" : "files"}`;
   const subjects = commits.map((subject) => JSON.stringify(oneLine(subject, 40)));

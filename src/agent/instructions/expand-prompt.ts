@@ -1,14 +1,21 @@
 // Expands what the user typed into what the model gets: resolves commands and mentions, and keeps the typed words.
 import { shownPath } from "../../policy/paths.ts";
 import type { Part } from "../../protocol/message.ts";
-import { type AttachContext, type Attachment, attach, findTarget, type MentionTarget, refusalOf } from "./attach.ts";
+import {
+  type AttachContext,
+  type Attachment,
+  attach,
+  attachRefusal,
+  findTarget,
+  type MentionTarget,
+} from "./attach.ts";
 import { type CommandSource, expandCommand } from "./commands.ts";
 import { findMentions, type Mention } from "./mentions.ts";
 import type { PathInstructions } from "./path-instructions.ts";
 
 export type ExpandInput = AttachContext & {
   configDir: string;
-  /** What `/name` may mean besides commands. */
+  /** Skills and other things that a prompt can call as `/name`, besides command files. */
   callable?: readonly CommandSource[];
   /** Shared with the loop, so that a rule attached by a mention is not sent again. */
   instructions?: PathInstructions;
@@ -17,11 +24,11 @@ export type ExpandInput = AttachContext & {
 export type ExpandedPrompt = {
   parts: Part[];
   warnings: string[];
-  /** What was attached, for hooks and displays. */
+  /** The files, rules and commands that were attached to the prompt; hooks and front ends report them. */
   attachments: { type: Attachment["type"] | "rule" | "command"; path: string }[];
 };
 
-/** Most bytes of text that all mentions of one prompt may attach. */
+/** The maximum number of bytes of text that the mentions in one prompt may attach. */
 const maxAttachedBytes = 200 * 1024;
 const maxImages = 20;
 
@@ -39,7 +46,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
   let bytes = 0;
   let reached = 0;
   for (const mention of findMentions(command.text)) {
-    // Text inside a resolved mention is not another mention.
+    // Skip mentions inside the text of a mention that was already resolved.
     if (mention.start < reached) continue;
     const understood = resolveMention(mention, input);
     if (!understood) continue;
@@ -52,7 +59,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
     const key = found && `${found.real}:${found.lines?.first}-${found.lines?.last}`;
     if (!found || key === undefined || seen.has(key)) continue;
     seen.add(key);
-    const refusal = refusalOf(found, input);
+    const refusal = attachRefusal(found, input);
     const displayPath = shownPath(found.path, input.workspace);
     if (refusal) {
       result.warnings.push(`${displayPath} was not attached: ${refusal}.`);

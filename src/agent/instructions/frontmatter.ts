@@ -1,11 +1,11 @@
 // Parses the frontmatter of a Markdown file. Real files are only roughly YAML, so the parser is lenient.
 import { nearestName } from "../../text/nearest.ts";
 
-/** A raw value, or the items of a `- ` list. */
+/** The value of a frontmatter field: its raw text, or the items of a `- ` list. */
 type FieldValue = string | string[];
 
 type Frontmatter = {
-  /** Fields by lower-case name. */
+  /** Frontmatter fields by their lower-case names. */
   fields: ReadonlyMap<string, FieldValue>;
   body: string;
   warnings: string[];
@@ -33,7 +33,7 @@ export function parseFrontmatter(source: string): Frontmatter {
   return { fields, body, warnings };
 }
 
-/** Returns the value as one line of text. */
+/** Joins a field's value into one line of text. */
 export function fieldText(value: FieldValue | undefined): string | undefined {
   if (value === undefined) return undefined;
   const text = typeof value === "string" ? unquote(value) : value.map(unquote).join(", ");
@@ -41,9 +41,9 @@ export function fieldText(value: FieldValue | undefined): string | undefined {
 }
 
 /** Parses a comma list, a `[bracket]` list or a `- ` list, with or without quotes. Commas inside braces do not separate. */
-export function listOf(value: FieldValue | undefined): string[] {
+export function fieldList(value: FieldValue | undefined): string[] {
   if (value === undefined) return [];
-  if (typeof value !== "string") return value.flatMap(listOf);
+  if (typeof value !== "string") return value.flatMap(fieldList);
   const bare = withoutComment(value).trim();
   const inner = bare.startsWith("[") && bare.endsWith("]") ? bare.slice(1, -1) : unquote(bare);
   return splitAtCommas(inner)
@@ -59,7 +59,7 @@ export function booleanOf(value: FieldValue | undefined): boolean | undefined {
   return word === "false" || word === "no" || word === "off" || word === "" ? false : undefined;
 }
 
-/** Warns about fields that look like a misspelt known one; others belong to other programs. */
+/** Warns about unknown fields that look like misspelt known ones. Other fields belong to other programs. */
 export function misspeltFieldWarnings(fields: ReadonlyMap<string, FieldValue>, known: readonly string[]): string[] {
   const warnings: string[] = [];
   for (const name of fields.keys()) {

@@ -14,14 +14,14 @@ export type SystemPromptInput = InstructionContext &
     /** Replaces the built-in text; environment and project instructions stay. */
     systemPrompt?: string;
     appendSystemPrompt?: string;
-    /** Further sections, about skills and subagents. */
+    /** Additional sections of the system prompt, about skills and subagents. */
     sections?: readonly string[];
   };
 
 type SystemPrompt = {
   system: string;
   warnings: string[];
-  /** For createPathInstructions, so that nothing is read or sent twice. */
+  /** The instructions that were loaded; pass them to createPathInstructions so that none is read or sent twice. */
   loaded: LoadedInstructions;
 };
 

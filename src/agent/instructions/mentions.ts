@@ -1,7 +1,7 @@
 // Finds mentions in a text: `@path`, `@"path with spaces"`, `@path:10-20`. They are candidates until looked up on disk.
 
 export type Mention = {
-  /** The position of the @ in the text. */
+  /** The offset of the `@` in the prompt's text. */
   start: number;
   /** Possible targets, the longest first. `end` is where that reading ends in the text. */
   readings: { target: string; end: number }[];
@@ -9,7 +9,7 @@ export type Mention = {
 
 export type LineRange = { first: number; last: number };
 
-// Avoids \p{…}: the first use of such a class costs more than all the rest.
+// Matches any letter. Avoids \p{…}, whose first use is slow.
 const hasLetter = /[A-Za-z0-9\u0080-\uffff]/;
 const punctuation = /[^\w.\-/\\@+#$~: \u0080-\uffff]|[\u2000-\u206f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]/;
 const longestTarget = 1024;

@@ -21,7 +21,7 @@ export type PathInstructions = {
   forPath(path: string): string | undefined;
   /** Finds a rule by name. `text` is absent when the model already has it. */
   rule(name: string): { path: string; text?: string } | undefined;
-  /** Returns the warnings since the last call. */
+  /** Returns the warnings that were added since the last call. */
   takeWarnings(): string[];
 };
 
@@ -162,9 +162,9 @@ export function pathMatcher(patterns: readonly string[]): PathMatcher {
   return (path) => wanted.some((test) => test(path)) && !unwanted.some((test) => test(path));
 }
 
-/** A pattern with too many alternatives matches nothing. */
+/** A pattern that expands to too many alternatives matches nothing. */
 function testsOf(pattern: string): PathMatcher[] {
-  // Braces with a single choice are valid too: `*.{ts}`.
+  // Unwrap braces around a single choice, such as `*.{ts}`, which are valid too.
   const alternatives = expandBraces(pattern.replace(/\{([^{},]*)\}/g, "$1")) ?? [];
   return alternatives.map((each) => compilePath(normalizePattern(each), { brackets: true }));
 }

@@ -2,14 +2,14 @@
 import { dirname, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
-import { type AttachContext, attach, findTarget, refusalOf } from "./attach.ts";
+import { type AttachContext, attach, attachRefusal, findTarget } from "./attach.ts";
 import { block } from "./block.ts";
 import { findGit, type GitCheckout } from "./environment.ts";
 import { findMentions } from "./mentions.ts";
 import { type ReadLimits, readText, statOrNothing } from "./read-text.ts";
 import { cutNote, cutWarning, largestInstruction, listRules, listRulesIn, type ProjectRule } from "./rules.ts";
 
-/** Most bytes of all instructions of a session together. */
+/** The maximum number of bytes of all instructions in one session. */
 export const maxInstructionBytes = 64 * 1024;
 const maxListedRules = 100;
 /** Looked for in the workspace and its parent folders. Of the files in one folder, the last in this list takes precedence. */
@@ -29,11 +29,11 @@ export type LoadedInstructions = {
   bytes: number;
   /** All rules of plugins and of the workspace's .cursor/rules, including those that wait for a file or a mention. */
   rules: readonly ProjectRule[];
-  /** Real paths of files whose text was already sent. */
+  /** The real paths of instruction files that were already sent to the model. */
   given: ReadonlySet<string>;
-  /** The repository that contains the workspace. */
+  /** The git repository that contains the workspace, if there is one. */
   git: GitCheckout | undefined;
-  /** Real folders that links in the project may lead to. */
+  /** Folders that symbolic links in the project may lead to, as real paths. */
   within: readonly string[];
   sources: InstructionSource[];
   warnings: string[];
@@ -50,13 +50,13 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
 
   const limits = { within, isIgnored: context.isIgnored };
 
-  // Ordered from general to specific: later ones win.
+  // Instructions ordered from general to specific; later ones take precedence.
   const found: Instruction[] = [];
   const add = (path: string, how: InstructionSource["how"], limits: ReadLimits = {}): void => {
     const instruction = readInstruction(path, { how, workspace, warnings, ...limits });
     if (instruction) found.push(instruction);
   };
-  // The user's own files may be links into a dotfiles folder.
+  // Files in the home folder may be links into a dotfiles folder.
   add(join(context.home, ".claude", "CLAUDE.md"), "user");
   add(join(context.configDir, "AGENTS.md"), "user");
   for (const folder of parents) for (const name of folderFiles) add(join(folder, name), "parent", limits);
@@ -134,7 +134,7 @@ function includedFiles(
     for (const { target } of mention.readings) {
       const found = findTarget(target, [folder, context.workspace]);
       if (!found) continue;
-      if (found.kind === "file" && !seen.has(found.real) && !refusalOf(found, context)) {
+      if (found.kind === "file" && !seen.has(found.real) && !attachRefusal(found, context)) {
         seen.add(found.real);
         for (const part of attach(found, context).parts) if (part.type === "text") included.push(part.text);
       }
@@ -147,7 +147,8 @@ function includedFiles(
 /** Returns the folders above the workspace up to the root of its repository, outermost first. */
 function parentsOf(workspace: string, gitRoot: string | undefined, home: string): string[] {
   if (gitRoot === undefined || gitRoot === workspace) return [];
-  // Skip a home folder under version control, which says nothing about the projects in it, and folders of another owner.
+  // Ignore a repository that is the home folder itself, since it says nothing about the projects inside, and one that
+  // belongs to another user.
   if (gitRoot === home || !isInside(workspace, gitRoot) || ownerOf(gitRoot) !== ownerOf(workspace)) return [];
   const parents: string[] = [];
   for (let folder = dirname(workspace); isInside(folder, gitRoot); folder = dirname(folder)) {
@@ -161,7 +162,7 @@ function ownerOf(folder: string): number | undefined {
   return statOrNothing(folder)?.uid;
 }
 
-/** Drops duplicates by real path or by text, and keeps the most specific. */
+/** Drops instructions with the same real path or the same text, keeping the most specific one. */
 function onlyOnce(found: readonly Instruction[]): Instruction[] {
   const seen = new Set<string>();
   const once: Instruction[] = [];
@@ -175,7 +176,7 @@ function onlyOnce(found: readonly Instruction[]): Instruction[] {
 
 type FittingInstructions = { instructions: Instruction[]; blocks: string[]; leftOut: string[]; bytes: number };
 
-/** Keeps the most specific ones first when space runs out; the order stays from general to specific. */
+/** Drops the most general instructions when they exceed the size limit. The order is unchanged. */
 function keepWhatFits(all: readonly Instruction[], context: AttachContext, warnings: string[]): FittingInstructions {
   const fitting: FittingInstructions = { instructions: [], blocks: [], leftOut: [], bytes: 0 };
   const includedPaths = new Set(all.map((instruction) => instruction.real));

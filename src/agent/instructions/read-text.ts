@@ -55,7 +55,7 @@ export function readBytes(path: string, options: ReadLimits & { limit: number })
       closeSync(descriptor);
     }
   } catch (error) {
-    return problemOf(error);
+    return readProblem(error);
   }
 }
 
@@ -76,7 +76,7 @@ export function entriesIn(folder: string, options: { what: string; workspace: st
     const entries = readdirSync(folder, { withFileTypes: true });
     return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
   } catch (error) {
-    const problem = problemOf(error);
+    const problem = readProblem(error);
     if (problem.type === "problem")
       options.warnings.push(
         `${options.what} in ${shownPath(folder, options.workspace)} were left out: ${problem.reason}.`,
@@ -100,11 +100,11 @@ export function isClosed(folder: string): boolean {
     accessSync(folder, constants.X_OK);
     return false;
   } catch (error) {
-    return problemOf(error).type === "problem";
+    return readProblem(error).type === "problem";
   }
 }
 
-export function problemOf(error: unknown): NotRead {
+export function readProblem(error: unknown): NotRead {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === "ENOENT" || code === "ENOTDIR") return { type: "missing" };
   if (code === "EACCES" || code === "EPERM")

@@ -2,21 +2,24 @@
 import { join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../../text/one-line.ts";
-import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
+import { booleanOf, fieldList, fieldText, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
 import { entriesIn, type ReadLimits, readText } from "./read-text.ts";
 
-/** Most bytes of one rule or instruction file sent to the model. */
+/** The maximum number of bytes of one rule or instruction file that the model receives. */
 export const largestInstruction = 32 * 1024;
 
 export type ProjectRule = {
   /** `frontend/components` for `.cursor/rules/frontend/components.mdc`. */
   name: string;
   path: string;
-  /** The real path, to detect copies by link. */
+  /** The real path of the rule's file, which identifies copies that are links. */
   real: string;
-  /** The folder that holds `.cursor`: patterns are relative to it, and the rule applies below it. */
+  /** The folder that contains `.cursor`. The rule's patterns are relative to it, and it applies to files below it. */
   owner: string;
-  /** always: in every request. files: when a matching file is touched. described: when the model reads it. manual: when it is mentioned. */
+  /**
+   * When the rule is sent to the model. always: with every request. files: when a matching file is touched. described:
+   * when the model reads the rule. manual: when a prompt mentions it.
+   */
   how: "always" | "files" | "described" | "manual";
   description: string | undefined;
   globs: string[];
@@ -28,7 +31,7 @@ type RuleList = { rules: ProjectRule[]; warnings: string[] };
 const deepest = 8;
 const maxRules = 500;
 
-/** `within` lists real folders that a linked rule may lead to. */
+/** Limits for reading rules; `within` lists the real folders that a linked rule may lead to. */
 type RuleLimits = ReadLimits & { workspace: string; within: readonly string[] };
 
 export function listRules(owner: string, options: RuleLimits): RuleList {
@@ -64,8 +67,8 @@ export function parseRule(source: string): {
   if (always === undefined) problems.push("alwaysApply must be true or false; it is treated as false");
   const written = fieldText(fields.get("description"));
   const description = written === undefined ? undefined : oneLine(written, 300);
-  const globs = listOf(fields.get("globs"));
-  return { rule: { how: kindOf({ always, globs, description }), description, globs, text: body.trim() }, problems };
+  const globs = fieldList(fields.get("globs"));
+  return { rule: { how: ruleKind({ always, globs, description }), description, globs, text: body.trim() }, problems };
 }
 
 export function cutNote(shown: string, size: number): string {
@@ -76,7 +79,7 @@ export function cutWarning(subject: string, size: number): string {
   return `${subject} has ${size} bytes; only the first ${largestInstruction} are included. Split it into smaller rules.`;
 }
 
-function kindOf(rule: {
+function ruleKind(rule: {
   always: boolean | undefined;
   globs: string[];
   description: string | undefined;
@@ -100,7 +103,7 @@ function ruleFiles(folder: string, options: RuleLimits, warnings: string[]) {
       if (depth >= deepest || !(entry.isDirectory() || entry.isSymbolicLink())) continue;
       if (entry.isSymbolicLink()) {
         const real = realOrSame(path);
-        // A link to a parent folder would recurse forever.
+        // Do not follow a link to a parent folder, which would recurse forever.
         if (seen.has(real) || !options.within.some((each) => isInside(real, each))) continue;
         seen.add(real);
       }

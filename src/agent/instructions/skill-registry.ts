@@ -21,7 +21,7 @@ export type SkillRegistry = CommandSource & {
   forPath(path: string): string | undefined;
   /** Returns rules that let the model read the user's own skills, which lie outside the workspace. */
   readRules(): Rule[];
-  /** Returns the warnings since the last call. */
+  /** Returns the warnings that were added since the last call. */
   takeWarnings(): string[];
 };
 
@@ -95,10 +95,13 @@ export function createSkillRegistry(context: SkillContext): SkillRegistry {
   };
 }
 
-/** Allows the skill's file and folder. If a link leads to a folder that also holds the home or workspace, only the file. */
+/**
+ * Returns rules that allow reading a skill's file and folder. If the folder also contains the home folder or the
+ * workspace, only the file is allowed.
+ */
 function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillContext): Rule[] {
   const holdsMore = [home, workspace].some((context) => isInside(realOrSame(context), folder));
-  // As a rule, a path with glob characters would match other folders too. It gets none, so the user is asked before it is read.
+  // Skip a path with glob characters, whose rule would also match other folders. The user is asked before it is read.
   const patterns = [real, ...(holdsMore ? [] : [`${folder}/**`])].filter(
     (pattern) => !/[*?[\]{}!]/.test(pattern.replace(/\/\*\*$/, "")),
   );

@@ -4,22 +4,22 @@ import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { list } from "../../text/words.ts";
-import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
+import { booleanOf, fieldList, fieldText, misspeltFieldWarnings, parseFrontmatter } from "./frontmatter.ts";
 import { entriesIn, readText } from "./read-text.ts";
 import { largestInstruction } from "./rules.ts";
 
 export type Skill = {
   name: string;
   description: string | undefined;
-  /** The SKILL.md as it was found; `real` is its real path. */
+  /** The path of SKILL.md as it was found; `real` is its real path. */
   path: string;
   real: string;
-  /** The real folder of the skill. */
+  /** The real path of the skill's folder. */
   folder: string;
   /** The folder whose files the skill is about; undefined means all files. */
   owner: string | undefined;
   scope: "project" | "user";
-  /** If set, the model sees the skill only when a matching file is touched. */
+  /** File patterns. If set, the model sees the skill only after it touches a matching file. */
   globs: string[];
   /** Whether the model may see the skill; `isInvocable` says whether the user may call it by `/name`. */
   isListed: boolean;
@@ -31,7 +31,7 @@ export type SkillContext = {
   roots: readonly string[];
   configDir: string;
   home: string;
-  /** Skills of an untrusted project are ignored. */
+  /** Whether the project is trusted. Skills of an untrusted project are ignored. */
   trusted: boolean;
   isIgnored?(path: string): boolean;
   plugins?: readonly Plugin[];
@@ -39,7 +39,7 @@ export type SkillContext = {
 
 type SkillList = { skills: Skill[]; warnings: string[] };
 
-/** More specific folders come first: of two skills with the same name, the first wins. */
+/** Folders that contain skills. If two skills have the same name, the first folder in this list wins. */
 const folderNames = [".cursor", ".agents", ".claude", ".codex"];
 
 const fieldNames = list(`
@@ -85,14 +85,14 @@ function addSkills(top: string, origin: SkillOrigin, list: SkillList): void {
   const seen = new Set<string>();
   const visit = (folder: string, depth: number): void => {
     const real = realOrSame(folder);
-    // A link to a parent folder would recurse forever.
+    // Do not follow a link to a parent folder, which would recurse forever.
     if (seen.has(real) || (within && !within.some((each) => isInside(real, each)))) return;
     seen.add(real);
     const entries = entriesIn(folder, { what: "Skills", workspace: context.workspace, warnings: list.warnings });
     if (depth > 0 && entries.some((entry) => entry.name === "SKILL.md")) {
       const skill = readSkill(folder, origin, list.warnings);
       if (skill && list.skills.length < maxSkills) list.skills.push(skill);
-      return; // everything below belongs to the skill
+      return; // everything below this folder belongs to the skill
     }
     if (depth >= deepest) return;
     for (const entry of entries) {
@@ -137,7 +137,7 @@ function readSkill(
     folder: realOrSame(folder),
     owner,
     scope,
-    globs: [...listOf(fields.get("paths")), ...listOf(fields.get("globs"))],
+    globs: [...fieldList(fields.get("paths")), ...fieldList(fields.get("globs"))],
     isListed: !isManual && description !== undefined,
     isInvocable: booleanOf(fields.get("user-invocable") ?? "true") ?? true,
   };
@@ -148,7 +148,7 @@ function onlyFirst(skills: readonly Skill[]): Skill[] {
   return skills.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
-/** Most characters of one description; `longestList` limits the whole list. */
+/** The maximum number of characters of one skill's description; `longestList` limits the whole list. */
 const longestDescription = 300;
 const longestList = 6000;
 

@@ -38,7 +38,7 @@ export class ChildTransport implements Transport {
     this.#options = options;
   }
 
-  /** The last line that the server printed on stderr. */
+  /** The last line that the MCP server printed to stderr. */
   get lastWords(): string {
     return redactedStart(this.#said.trim().split("\n").at(-1)!, 200);
   }
@@ -58,10 +58,10 @@ export class ChildTransport implements Transport {
       },
     });
     this.#child.ended.then(
-      (end) => this.#endTransport(endingOf(end, command[0]!)),
+      (end) => this.#endTransport(describeServerExit(end, command[0]!)),
       (error: Error) => this.#endTransport(error.message.replace(/\.$/, "")),
     );
-    if (this.#child.pid === 0) await this.#child.ended; // rejects with the reason
+    if (this.#child.pid === 0) await this.#child.ended; // rejects with the reason why the server could not start
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -90,7 +90,7 @@ export class ChildTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Ends the connection with a server that violates the protocol; nothing more is read from it. */
+  /** Closes the connection to a server that violates the protocol, without reading further messages. */
   #refuse(problem: string): void {
     this.#endTransport(problem);
     this.#child?.stop();
@@ -131,7 +131,7 @@ export class ChildTransport implements Transport {
   }
 }
 
-function endingOf({ exitCode, signal, stderr }: ProcessEnd, program: string): string {
+function describeServerExit({ exitCode, signal, stderr }: ProcessEnd, program: string): string {
   const last = redactedEnd(stderr.trim().split("\n").slice(-3).join(" "), 300);
   if (exitCode === 127 && /not found/.test(last)) return `${program} was not found. Is it installed and in PATH?`;
   const how = signal === "" ? `it exited with code ${exitCode}` : `it was killed by ${signal}`;

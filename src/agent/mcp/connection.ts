@@ -47,7 +47,7 @@ export type ConnectionLimits = { startMs: number; callMs: number; longestCallMs:
 
 export type CallOptions = { signal: AbortSignal; onProgress?(message: string): void };
 
-/** Why a call has no result, in a message for the model. */
+/** Thrown when a call to an MCP server has no result; the message explains this to the model. */
 export class ServerProblem extends Error {}
 
 const maxRestarts = 3;
@@ -58,7 +58,7 @@ const maxTools = 500;
 export class Connection {
   readonly name: string;
   status: ConnectionStatus = "connecting";
-  /** Why it failed, as a sentence without the final period. */
+  /** Why the connection failed, as a sentence without the final period. */
   problem: string | undefined;
   tools: readonly Tool[] = [];
   prompts: readonly Prompt[] = [];
@@ -74,7 +74,7 @@ export class Connection {
     this.name = options.name;
   }
 
-  /** Never throws: `status` and `problem` report the outcome. */
+  /** Connects to the server. Never throws: `status` and `problem` report the outcome. */
   connect(): Promise<void> {
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
@@ -104,7 +104,7 @@ export class Connection {
   async end(): Promise<void> {
     this.#isEnded = true;
     const { transport } = this.#client ?? {};
-    // Only an HTTP server keeps a session for us; end it, but do not wait long.
+    // HTTP servers keep a session for each client: end it, but do not wait long.
     const leave = (transport as ServerTransport | undefined)?.terminateSession?.();
     if (leave) await settlesWithin(leave, leaveMs).catch(() => {});
     await this.#client?.close().catch(() => {});
@@ -131,7 +131,7 @@ export class Connection {
         },
       },
     );
-    client.onerror = () => {}; // errors that matter also fail a request
+    client.onerror = () => {}; // important errors also make a request fail
     answerRequests(client, this.name, requests);
     let transport: ServerTransport | undefined;
     let flood: string | undefined;
@@ -165,7 +165,7 @@ export class Connection {
       this.problem = undefined;
       client.onclose = () => this.#fail(flood ?? way.problem ?? "the connection was closed");
     } catch (error) {
-      const { status, problem } = problemOf(error, limits.startMs);
+      const { status, problem } = connectionProblem(error, limits.startMs);
       await client.close().catch(() => {});
       this.status = status;
       this.problem = flood ?? transport?.problem ?? [problem, transport?.lastWords].filter(Boolean).join("; it said: ");
@@ -219,7 +219,7 @@ export class Connection {
       if (signal.aborted) throw new ServerProblem("The call was cancelled.");
       if (ProtocolError.isInstance(error)) throw new ServerProblem(error.message);
       throw new ServerProblem(
-        `The MCP server ${this.name} gave no valid answer: ${this.problem ?? problemOf(error, callMs).problem}.`,
+        `The MCP server ${this.name} gave no valid answer: ${this.problem ?? connectionProblem(error, callMs).problem}.`,
       );
     }
   }
@@ -238,7 +238,7 @@ function progressLine(message: string | undefined, progress: number, total: numb
   return message === undefined || message === "" ? count : `${count}: ${message}`;
 }
 
-function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs-login"; problem: string } {
+function connectionProblem(error: unknown, limitMs: number): { status: "failed" | "needs-login"; problem: string } {
   if (UnauthorizedError.isInstance(error)) return { status: "needs-login", problem: "it requires a login" };
   if (SdkError.isInstance(error)) {
     if (error.code === SdkErrorCode.ClientHttpAuthentication)
@@ -267,8 +267,8 @@ function whenChanged(isOpen: () => boolean, read: () => Promise<void>) {
       isWaiting = true;
       const readAgain = () => {
         isWaiting = false;
-        // Of a client that is closed, the library would say on stdout that it offers no lists.
-        if (isOpen()) read().catch(() => {}); // the list stays as it was
+        // Do not read from a closed client: the library would print a message to stdout.
+        if (isOpen()) read().catch(() => {}); // keep the previous list if it cannot be read
       };
       setTimeout(readAgain, Math.min(50 * 2 ** changes++, 60_000)).unref();
     },

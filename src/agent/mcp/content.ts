@@ -6,7 +6,7 @@ import type { ToolResult } from "../tools/tool.ts";
 
 type McpImage = { mime: string; base64: string };
 
-/** `wire` goes to the stream, `text` and `images` to the model. */
+/** The content of an MCP result: `wire` is sent to the stream, `text` and `images` to the model. */
 export type RenderedContent = { wire: McpContent[]; text: string; images: McpImage[] };
 
 const maxImages = 20;
@@ -79,7 +79,7 @@ function noteBlock(text: string): RenderedBlock {
   return { wire: { text: { text } }, text };
 }
 
-/** Keeps the beginning and the end, which are the most informative. */
+/** Shortens a text in the middle. Its beginning and end are usually the most informative. */
 function keepBothEnds(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);

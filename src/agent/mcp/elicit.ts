@@ -8,7 +8,7 @@ import type { ServerRequests } from "./requests.ts";
 
 type FormValue = string | number | boolean | string[];
 
-/** No answer is invented: skipped fields are left out, and a form that lacks required fields is not sent. */
+/** Asks the user the questions of an MCP server. A form that lacks required fields is not sent. */
 export function elicitFrom(person: Person): NonNullable<ServerRequests["elicit"]> {
   return async (server, asked, signal) => {
     const title = `The MCP server ${server} asks you`;
@@ -33,7 +33,7 @@ async function fillForm(
   if (fields.length === 0) return askForConsent(title, message, person, signal);
   const content: Record<string, FormValue> = {};
   let open = fields;
-  // Invalid answers are asked again, at most twice.
+  // Ask again for fields with invalid answers, at most twice.
   for (let round = 0; open.length > 0 && round < 3; round++) {
     const questions = open.map(({ question }, index) => ({
       ...question,
@@ -98,7 +98,7 @@ function fieldOf(name: string, schema: JsonObject): FormField {
       if (type === "boolean") return chosen[0] === undefined ? undefined : chosen[0] === "yes";
       if (isList) return chosen.length > 0 ? [...chosen] : undefined;
       if (choices.length > 0) return chosen[0];
-      if (type === "number" || type === "integer") return numberOf(text, type);
+      if (type === "number" || type === "integer") return parseNumber(text, type);
       return text;
     },
   };
@@ -117,7 +117,7 @@ function choicesOf(schema: JsonObject): { id: string; label: string }[] {
     .map((each) => ({ id: String(each["const"]), label: String(each["title"] ?? each["const"]) }));
 }
 
-function numberOf(text: string | undefined, type: "number" | "integer"): number | undefined {
+function parseNumber(text: string | undefined, type: "number" | "integer"): number | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   const value = Number(text);
   return Number.isFinite(value) && (type === "number" || Number.isInteger(value)) ? value : undefined;

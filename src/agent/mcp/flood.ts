@@ -1,7 +1,7 @@
 // Bounds what an MCP server sends unasked: requests, questions to the user or the model, notifications.
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 
-/** What a server may send at once, and again within ten seconds, in units of one short notification. */
+/** How many units of messages a server may send at once, and again every ten seconds; a short notification is one. */
 const atOnce = 2500;
 const perSecond = atOnce / 10;
 const request = 25;

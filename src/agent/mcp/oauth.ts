@@ -8,15 +8,15 @@ import type { McpDefinition } from "../../store/mcp-servers.ts";
 export type LoginContext = {
   configDir: string;
   url: URL;
-  /** A client that was registered by hand; otherwise one is registered dynamically. */
+  /** The OAuth client from the user's configuration. Without it, a client is registered dynamically. */
   auth?: McpDefinition["auth"];
 };
 
 export type LoginInteraction = {
   redirectUrl: string;
-  /** Returned with the answer, so that no other party's answer is accepted. */
+  /** A random value that the authorization server must return, so that a forged answer is not accepted. */
   state: string;
-  /** Shows the user the authorization page. */
+  /** Opens the authorization page for the user. */
   open(url: URL): void | Promise<void>;
 };
 
@@ -58,7 +58,7 @@ export function loginProvider({ configDir, url, auth }: LoginContext, way: Login
           ...(auth.CLIENT_SECRET !== undefined && { client_secret: auth.CLIENT_SECRET }),
         };
       const saved = read();
-      // The saved client was registered for another redirect port.
+      // A client that was registered for another redirect port cannot be used.
       if (saved.redirectUrl !== redirectUrl) return undefined;
       return saved.client as ReturnType<OAuthClientProvider["clientInformation"]>;
     },
@@ -87,7 +87,7 @@ export function loginProvider({ configDir, url, auth }: LoginContext, way: Login
       if (scope === "verifier" || scope === "discovery") return;
       save((login) => {
         const { tokens, client, redirectUrl: registered, ...rest } = login;
-        // Another run may have refreshed the tokens meanwhile: keep those.
+        // Keep the stored tokens if another run has refreshed them in the meantime.
         const isRenewed = JSON.stringify(tokens) !== JSON.stringify(used);
         return {
           ...rest,

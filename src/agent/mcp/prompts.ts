@@ -17,9 +17,9 @@ export async function expandServerPrompt(
   const prompt = connection?.prompts.find((each) => typedName(each.name) === name);
   if (!connection || !prompt) return undefined;
   const words = text.slice(whole.length).trim();
-  const args = argumentsOf(words, prompt.arguments?.map((argument) => argument.name) ?? []);
+  const args = parsePromptArguments(words, prompt.arguments?.map((argument) => argument.name) ?? []);
   const { messages } = await connection.getPrompt(prompt.name, args, options);
-  return messages.flatMap(partsOf);
+  return messages.flatMap(messageParts);
 }
 
 /** Lists the prompts as they are called: `server:prompt`. */
@@ -38,7 +38,7 @@ export function typedName(name: string): string {
 }
 
 /** Parses `name=value` anywhere; other words fill the remaining arguments in order, and the last one takes the rest. */
-function argumentsOf(text: string, names: readonly string[]): Record<string, string> {
+function parsePromptArguments(text: string, names: readonly string[]): Record<string, string> {
   const args: Record<string, string> = {};
   const plain: string[] = [];
   for (const [word] of text.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)) {
@@ -59,7 +59,7 @@ function unquote(word: string): string {
 }
 
 /** Quotes assistant messages as text, since the model does not start a conversation. */
-function partsOf({ role, content }: PromptMessage): Part[] {
+function messageParts({ role, content }: PromptMessage): Part[] {
   const { text, images } = shownResult({ content: [content] }, 100_000);
   const promptText = role === "assistant" ? `You said before: ${text}` : text;
   return [

@@ -19,7 +19,7 @@ function isReadable({ inputSchema, ...rest }: JsonObject): boolean {
   return areFields && areNames && Object.values(rest).every((value) => value !== null);
 }
 
-/** Some servers write null for what is absent. */
+/** Removes fields that are null from a tool's description, since some servers send null for absent fields. */
 function repairTool(tool: JsonObject): JsonObject {
   const { properties, required, ...rest } = isObject(tool["inputSchema"]) ? tool["inputSchema"] : {};
   const fields = isObject(properties) ? Object.entries(properties).map(([name, field]) => [name, field ?? {}]) : [];

@@ -18,7 +18,7 @@ export function openRemote({ transport }: McpServer, remote: Remote, { env, conf
   const { url, headers, auth } = remote;
   const options = {
     fetch: createServerFetch(url, { env, headers }),
-    // Without a saved login, none is attempted: a run opens no browser and registers no client.
+    // Use a saved login only. A run never opens a browser or registers an OAuth client.
     authProvider: savedLogin({ configDir, url, ...(auth && { auth }) }) ?? { token: async () => undefined },
   };
   if (transport === "sse") return new SSEClientTransport(url, options);

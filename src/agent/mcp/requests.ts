@@ -13,13 +13,13 @@ import {
 import { redactedStart } from "../../redact/shorten.ts";
 
 export type ServerRequests = {
-  /** The workspace folders that servers may ask for. */
+  /** The workspace folders, which MCP servers may request. */
   roots: readonly string[];
   /** Asks the user; absent when no user can answer. */
   elicit?(server: string, asked: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
   /** Asks the model after the user has agreed; absent when no user can. */
   sample?(server: string, asked: CreateMessageRequest["params"], signal: AbortSignal): Promise<CreateMessageResult>;
-  /** Reports a refused request to the user. */
+  /** Tells the user that a server's request was refused. */
   refused(message: string): void;
 };
 
@@ -43,5 +43,5 @@ export function answerRequests(client: Client, server: string, requests: ServerR
   });
 }
 
-/** The protocol's error code for a refusal by the user. */
+/** The error code in the MCP protocol for a request that the user rejected. */
 export const userRejected = -1;

@@ -9,7 +9,10 @@ import { serverFailure } from "./server-tool.ts";
 
 const maxListed = 1000;
 
-/** `connections` returns the servers that have resources; `consents` says whether a server's may be read without asking. */
+/**
+ * Creates the tools that list and read MCP resources. `connections` returns the servers that have resources; `consents`
+ * returns whether a server's resources may be read without asking.
+ */
 export function resourceTools(connections: () => readonly Connection[], consents: (server: string) => boolean): Tool[] {
   const named = (server: string | undefined) => {
     if (server === undefined) return connections();

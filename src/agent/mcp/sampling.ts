@@ -9,14 +9,14 @@ import { type ServerRequests, userRejected } from "./requests.ts";
 
 export type SamplerParts = {
   person: Person;
-  /** Resolves while the servers start. */
+  /** The model that answers sampling requests. It is opened while the servers start. */
   model: Promise<{ provider: Provider; model: { id: string; displayName: string } }>;
 };
 
 export function sampleWith({ person, model: opened }: SamplerParts): NonNullable<ServerRequests["sample"]> {
   return async (server, asked, signal) => {
     const { provider, model } = await opened;
-    const messages = messagesOf(asked);
+    const messages = samplingMessages(asked);
     const promptPreview = [asked.systemPrompt, ...messages.map(messageText)]
       .filter(Boolean)
       .join("\n\n")
@@ -39,7 +39,7 @@ export function sampleWith({ person, model: opened }: SamplerParts): NonNullable
   };
 }
 
-function messagesOf({ messages }: CreateMessageRequest["params"]): Message[] {
+function samplingMessages({ messages }: CreateMessageRequest["params"]): Message[] {
   return messages.map(({ role, content }) => {
     const blocks = Array.isArray(content) ? content : [content];
     const plain = blocks.filter((block) => block.type === "text" || block.type === "image" || block.type === "audio");

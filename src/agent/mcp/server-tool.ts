@@ -11,13 +11,13 @@ import { shownResult, toolResult } from "./content.ts";
 
 export type ServerToolContext = {
   connection: Pick<Connection, "callTool">;
-  /** The server's name in the configuration. */
+  /** The name of the server in the MCP configuration. */
   server: string;
-  /** How the server is reached, for hooks. */
+  /** The URL or command of the server, which hooks receive. */
   reached: { url?: string; command?: string };
-  /** Absent for a server that was passed to this run directly. */
+  /** The stored approvals of tool descriptions. Absent for a server that was passed on the command line. */
   pins?: ToolPins;
-  /** The server's tools may be called without asking. */
+  /** Whether the user approved calling this server's tools without asking. */
   consented: boolean;
 };
 
@@ -34,7 +34,7 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
     mcp: { server, tool: offered.name, ...reached },
     description: (offered.description ?? offered.title ?? "").slice(0, longestDescription),
     parameters: parametersOf(offered.inputSchema),
-    // A server's own claims about its tools cannot be verified.
+    // What a server says about its own tools cannot be verified.
     readOnly: false,
     parse: (input) => checkedArguments(input, name, offered.inputSchema),
     wireArgs: (args, { callId }) => ({ ...mcpWireArgs({ server, tool: offered.name, args, callId }) }),
@@ -47,7 +47,7 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
       },
     ],
     async run(args, { signal, print, resultLimit }) {
-      // The user who permitted the changed tool has seen its current version.
+      // By permitting the call, the user has approved the tool's changed description.
       if (pins?.status(described) === "changed") approveNow(pins, described);
       try {
         const onProgress = (message: string) => print(`${message}\n`);
@@ -65,7 +65,7 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
   };
 }
 
-/** An approval that cannot be saved is valid for this run. */
+/** Approves the tool's current description. If this cannot be saved, it applies to this run only. */
 function approveNow(pins: ToolPins, described: ReturnType<typeof approvedParts>): void {
   try {
     pins.approve(described);
@@ -86,16 +86,16 @@ export function serverFailure(error: unknown): ToolFailure {
   return new ToolFailure("error", { error: error.message }, error.message);
 }
 
-function argumentsOf(input: unknown, name: string): JsonObject {
+function objectArguments(input: unknown, name: string): JsonObject {
   if (isObject(input)) return input;
   if (input === undefined || input === null || input === "") return {};
   const message = `${name}: the arguments must be one complete JSON object.`;
   throw new ToolFailure("error", { error: message }, message);
 }
 
-/** Validates the arguments before asking or sending, and tells the model what does not fit. Unknown keywords do not restrict. */
+/** Validates arguments against the tool's schema and reports errors to the model. Unknown keywords are ignored. */
 function checkedArguments(input: unknown, name: string, schema: Offered["inputSchema"]): JsonObject {
-  const args = argumentsOf(input, name);
+  const args = objectArguments(input, name);
   const fault = valueFault(args, { ...schema, type: "object" }, { place: "arguments" });
   if (fault === undefined) return args;
   const message = `${name}: the arguments do not fit its schema: ${fault}. Nothing was called.`;

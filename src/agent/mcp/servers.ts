@@ -29,7 +29,7 @@ export type ServerStatus = { name: string; status: ConnectionStatus; problem?: s
 export interface McpServers {
   /** Resolves when each server has connected, failed or timed out, or the run is aborted. */
   ready(signal?: AbortSignal): Promise<void>;
-  /** The current tools; servers may change them. */
+  /** The tools that the servers offer now. Servers may change them during the run. */
   readonly tools: readonly Tool[];
   readonly connections: readonly Connection[];
   status(): ServerStatus[];
@@ -60,7 +60,7 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
       // Return the same objects until a server's tools change, so that callers can compare them.
       if (lists.every((list, index) => list === cached.lists[index])) return cached.tools;
       const taken = new Set<string>();
-      // A server that died keeps its tools: a call restarts it or reports why not.
+      // Keep the tools of a server that has died: a call restarts it or reports why it cannot be started.
       const serverTools = running.flatMap((each) => each.tools(taken));
       cached = { lists, tools: withResources().length > 0 ? [...serverTools, ...resources] : serverTools };
       return cached.tools;
@@ -82,7 +82,7 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
 type RunningServer = { connection: Connection; connected: Promise<void>; tools(taken: Set<string>): Tool[] };
 
 function startServer(server: McpServer, limits: ConnectionLimits, options: McpOptions): RunningServer {
-  // Servers passed by flag are not pinned.
+  // The tool descriptions of servers passed on the command line are not pinned.
   const pins = server.scope === "flag" ? undefined : new ToolPins(server, options);
   const connection = new Connection({
     name: server.name,

@@ -11,14 +11,14 @@ export type BubblewrapParts = {
   bwrap: string;
   bash: string;
   stat: string;
-  /** Parts of /proc that change the whole machine. Their files obey their owner, root, who needs no capabilities for that. */
+  /** Paths in /proc that can change the whole machine. Root can write them even without capabilities. */
   kernelPaths: readonly string[];
-  /** An empty file and an empty folder, mounted over what is hidden. */
+  /** The paths of an empty file and an empty folder, which are mounted over hidden paths. */
   emptyFile: string;
   emptyFolder: string;
-  /** The seccomp filter, if there is one for this machine. */
+  /** The path of the seccomp filter, if one exists for this architecture. */
   filter?: string;
-  /** Control group folders that the command joins. */
+  /** The control group folders that the command joins. */
   groups: readonly string[];
 };
 
@@ -26,11 +26,11 @@ export type BubblewrapRequest = {
   layout: Layout;
   cwd: string;
   limits: { memoryMb: number; processes: number };
-  /** A file that lists what must be mounted where; otherwise nothing is started. See `checkText`. */
+  /** A file that lists the expected mounts. If they differ, the command is not started. See `checkText`. */
   checks?: string;
   /** A file for errors before the command starts; by default they go to its standard error. */
   complainTo?: string;
-  /** The relay to permitted hosts, if there are any. */
+  /** The relay to the permitted hosts, if any are permitted. */
   relay?: { node: string; socket: string };
 };
 
@@ -50,7 +50,8 @@ export function bubblewrapCommand(
   command: readonly string[],
 ): string[] {
   const mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
-  // As commands see it, process 1 is bubblewrap itself, which has no seccomp filter: they could write into its memory.
+  // Hide process 1 from commands: it is bubblewrap itself, which has no seccomp filter, and they could write to its
+  // memory.
   mounts.push("--ro-bind", parts.emptyFolder, "/proc/1");
   for (const path of parts.kernelPaths) mounts.push("--ro-bind", path, path);
   for (const mount of layout) mounts.push(...mountWords(mount, parts));
@@ -116,7 +117,7 @@ export function checkText(checks: readonly MountCheck[]): string {
 /** The first stage inside: checks that everything is mounted as planned, then restores the command's own standard error. */
 function checkStage({ stat }: BubblewrapParts, { hasChecks }: { hasChecks: boolean }): string[] {
   if (!hasChecks) return ["exec 2>&8"];
-  // Some systems have many programs in one binary, such as busybox.
+  // On some systems one binary contains many programs, such as busybox; `stat` is then its first argument.
   const says = basename(stat) === "stat" ? stat : `${stat} stat`;
   return [
     'mapfile -d "" -t paths <&7; wanted=${paths[-1]}; unset "paths[-1]"',
@@ -132,7 +133,7 @@ function limitStage({ memoryMb, processes }: BubblewrapRequest["limits"]): strin
   return [
     'for d in /proc/self/fd/*; do d=${d##*/}; if [ "$d" -gt 2 ]; then eval "exec $d>&-"; fi; done',
     "ulimit -c 0",
-    // A lower limit that the user already has stays in force.
+    // This only lowers the limit: a lower one that the user already has stays in force.
     `ulimit -d ${memoryMb * 1024} 2>/dev/null`,
     `ulimit -u ${processes} 2>/dev/null`,
     'exec "$@"',
@@ -156,7 +157,7 @@ export function systemProgram(name: string, env: NodeJS.ProcessEnv, folders: rea
       const isOurs = folders.some((each) => isInside(real, each) || isInside(realpathSync(folder), each));
       if (!isOurs && [real, dirname(real), realpathSync(folder)].every(isTheSystems)) return real;
     } catch {
-      // Missing, or not accessible.
+      // The file is missing or cannot be read.
     }
   }
   return undefined;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 export interface ControlGroup {
   /** A process joins by writing to `cgroup.procs` in each folder. */
   folders: readonly string[];
-  /** Call this when the group's processes are dead. */
+  /** Removes the control group. Call this when all its processes have ended. */
   remove(): Promise<void>;
 }
 
@@ -34,10 +34,10 @@ export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined 
   return undefined;
 }
 
-/** `files` are the names of the files that set the limits. */
+/** A control group folder in which groups can be created; `files` are the names of its files for limits. */
 type ParentGroup = { folder: string; files: { memory?: string; processes?: string } };
 
-/** Each candidate is a set of folders to create a group in, best first. */
+/** Returns the folders in which a control group may be created, best first. Each candidate is a set of folders. */
 function candidates(): ParentGroup[][] {
   let text: string;
   try {
@@ -61,7 +61,7 @@ function candidates(): ParentGroup[][] {
   }
   if (unified === undefined) return [];
   const files = { memory: "memory.max", processes: "pids.max" };
-  // In cgroup v2 a group with processes cannot delegate controllers to children; its parent may.
+  // In cgroup v2, a group with processes cannot delegate controllers to child groups, but its parent may.
   return [join(base, unified), join(base, dirname(unified))].map((folder) => [{ folder, files }]);
 }
 
@@ -75,7 +75,7 @@ async function removeSoon(folders: readonly string[]): Promise<void> {
   }
 }
 
-/** A younger group may be about to be joined. */
+/** The minimum age in milliseconds of an empty group before it is removed: a younger one may be about to be used. */
 const leftMs = 60_000;
 
 /** Removes the groups of runs that were killed. The kernel keeps any group that still has a process. */
@@ -87,7 +87,7 @@ export function removeLeftGroups(): void {
         if (/^courser-\d+-/.test(name) && Date.now() - statSync(path).ctimeMs > leftMs) tryToRemove(path);
       }
     } catch {
-      // Missing, or not accessible.
+      // The control group is missing or cannot be read.
     }
   }
 }

@@ -5,13 +5,13 @@ import { basename, dirname, join } from "node:path";
 import { type FolderHandle, openFolder } from "../folder-handle.ts";
 
 export type GuardRequest = {
-  /** Paths in their present state: the target of a link, or undefined where nothing exists. */
+  /** Paths to watch, with their current state: the target of a link, or undefined where nothing exists. */
   watched: ReadonlyMap<string, string | undefined>;
-  /** Folders in which any new name may turn out to be guarded. */
+  /** Folders in which any newly created name may be a guarded one. */
   folders: readonly string[];
   /** Called for a new path in one of those folders. */
   isGuarded(path: string): boolean;
-  /** Called when the command keeps creating guarded names. */
+  /** Called when the command creates guarded names faster than they can be removed. */
   onFlood(): void;
 };
 
@@ -22,9 +22,9 @@ export class GuardedNames {
   readonly #request: GuardRequest;
   readonly #watched: Map<string, string | undefined>;
   readonly #folders: Set<string>;
-  /** Paths that the agent itself creates, with permission. */
+  /** Guarded paths that the agent itself is creating with permission. */
   readonly #expected = new Set<string>();
-  /** Guarded names by folder. */
+  /** The guarded names in each watched folder. */
   readonly #names = new Map<string, Set<string>>();
   readonly #held = new Map<string, FolderHandle>();
   readonly #watchers: FSWatcher[] = [];
@@ -39,7 +39,7 @@ export class GuardedNames {
     for (const folder of new Set([...this.#names.keys(), ...this.#folders])) this.#follow(folder);
   }
 
-  /** The agent itself is about to write this file. Other new names in the folders on its path stay guarded. */
+  /** Allows the agent itself to write this file. Other new names in the folders on its path stay guarded. */
   expect(path: string): void {
     const way: string[] = [];
     for (let at = path; at !== dirname(at); at = dirname(at)) {
@@ -79,7 +79,7 @@ export class GuardedNames {
       watcher.on("error", () => {});
       this.#watchers.push(watcher);
     } catch {
-      // The system can watch no more folders; what is created here stays until the command has ended.
+      // The system's limit on watched folders is reached. Files created here are removed when the command has ended.
     }
   }
 
@@ -112,12 +112,12 @@ export class GuardedNames {
   #enter(folder: string): void {
     this.#follow(folder);
     const held = this.#held.get(folder);
-    if (!held) return; // the path is a file, not a folder
+    if (!held) return; // the path is a file instead of a folder
     this.#folders.add(folder);
     for (const name of readdirSync(held.at("."))) this.#look(folder, name);
   }
 
-  /** Restores the previous state; what is there instead is moved aside. */
+  /** Restores the previous state of a guarded path. A file that is there instead is moved to another name. */
   #restore(folder: string, name: string): void {
     const path = join(folder, name);
     const before = this.#watched.get(path);
@@ -125,7 +125,7 @@ export class GuardedNames {
     if (!held) return; // the folder was never created
     try {
       const entry = held.at(name);
-      const now = stateOf(entry);
+      const now = pathState(entry);
       if (now === before) return;
       if (now === undefined) this.#notes.push(`${path} is protected and was put back`);
       else {
@@ -139,7 +139,7 @@ export class GuardedNames {
       if (before !== undefined) symlinkSync(before, entry);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Another run that guards the same name was quicker.
+      // Another run that guards the same name has already restored it.
       if (code !== "ENOENT" && code !== "EEXIST")
         this.#notes.push(`${path} is protected, was changed, and could not be put back (${code})`);
     } finally {
@@ -154,12 +154,12 @@ function holdFolder(path: string): FolderHandle | undefined {
   try {
     return openFolder(path);
   } catch {
-    return undefined; // missing, not a folder, or behind a link
+    return undefined; // the path is missing, is not a folder, or is behind a link
   }
 }
 
 /** Returns the target of a link, or undefined if nothing exists. Anything else returns a value that no link has. */
-function stateOf(path: string): string | undefined {
+function pathState(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : "\0";
   } catch {
@@ -170,6 +170,6 @@ function stateOf(path: string): string | undefined {
 function freeName(folder: FolderHandle, wanted: string): string {
   for (let number = 1; ; number++) {
     const name = number === 1 ? wanted : `${wanted}-${number}`;
-    if (stateOf(folder.at(name)) === undefined) return name;
+    if (pathState(folder.at(name)) === undefined) return name;
   }
 }

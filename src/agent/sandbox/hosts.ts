@@ -19,7 +19,7 @@ export function nameProblem({ host, port }: Target, network: NetworkSettings): s
   if (network.deny.some((pattern) => matchesHost(pattern, host, port, "any"))) return "networkPolicy.deny names it";
   if (network.default === "allow" || network.allow.some((pattern) => matchesHost(pattern, host, port, "usual")))
     return undefined;
-  // A block of addresses may still cover it.
+  // The address of a host that is not listed may still be in an allowed block of addresses.
   return network.allow.some(isBlock) ? undefined : notListed;
 }
 

@@ -15,7 +15,7 @@ export interface Sandbox {
   enter(request: EnterRequest): SandboxedCommand;
   /** The agent itself is about to write this file, with permission: do not blame a running command for it. */
   expect(path: string): void;
-  /** Removes everything that the sandbox created. */
+  /** Ends the sandbox and removes everything that it created. */
   end(): Promise<void>;
 }
 
@@ -29,14 +29,14 @@ export type EnterRequest = {
 
 export interface SandboxedCommand {
   command: readonly string[];
-  /** The system's own shell, for work outside the sandbox. */
+  /** The path of the system's own bash, which is used outside the sandbox. */
   bash: string;
   env: Record<string, string>;
-  /** Call this once `command` was started. */
+  /** Call this after `command` has started. */
   started(pid: number): void;
   /** Sends a signal to the processes inside; returns false if it cannot. */
   signal(name: NodeJS.Signals): boolean;
-  /** Call this when the command has ended for any reason. */
+  /** Call this after the command has ended, for any reason. */
   leave(): { notes: string[]; notBegun?: string };
 }
 
@@ -49,7 +49,7 @@ export type SandboxOptions = {
   network?: Pick<HostProxyOptions, "resolve" | "connect">;
 };
 
-/** An open sandbox of one platform. */
+/** A sandbox implementation for one operating system. */
 export type SandboxBackend = Pick<Sandbox, "enter" | "expect" | "end">;
 
 export function createSandbox(options: SandboxOptions): Sandbox {

@@ -58,6 +58,6 @@ function kill(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // The process is already gone.
+    // The process has already ended.
   }
 }

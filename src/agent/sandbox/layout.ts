@@ -15,7 +15,7 @@ export type Mount = { at: string } & (
 
 export type Layout = readonly Mount[];
 
-/** If two mounts name one path, the later kind in this list wins. */
+/** The kinds of mounts in order of precedence: if two mounts have the same path, the kind that comes later wins. */
 const order = list("covered private visible pinned writable readOnly closed hidden") as readonly Mount["as"][];
 
 /** Sorts mounts into the order in which they must be applied, and drops those that change nothing. */
@@ -25,7 +25,7 @@ export function arrangeMounts(mounts: readonly Mount[]): Layout {
     const other = strictest.get(mount.at);
     if (!other || order.indexOf(mount.as) > order.indexOf(other.as)) strictest.set(mount.at, mount);
   }
-  const sorted = [...strictest.values()].sort((left, right) => (keyOf(left.at) < keyOf(right.at) ? -1 : 1));
+  const sorted = [...strictest.values()].sort((left, right) => (pathSortKey(left.at) < pathSortKey(right.at) ? -1 : 1));
   const laid: Mount[] = [];
   const above: Mount[] = [];
   for (const mount of sorted) {
@@ -37,13 +37,13 @@ export function arrangeMounts(mounts: readonly Mount[]): Layout {
   return laid;
 }
 
-/** Makes the slash sort before every other character, so that a folder comes right before its contents. */
-function keyOf(path: string): string {
+/** Returns a sort key in which the slash comes before other characters, so that a folder precedes its contents. */
+function pathSortKey(path: string): string {
   return path.replaceAll("/", "\0");
 }
 
 function changesAccess(mount: Mount, holder: Mount | undefined): boolean {
-  const outer = holder?.as ?? "readOnly"; // the root
+  const outer = holder?.as ?? "readOnly"; // the root folder has no parent
   if (outer === "hidden") return false;
   const isUnseen = outer === "covered" || outer === "private" || outer === "closed";
   switch (mount.as) {

@@ -102,7 +102,7 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
   }
 }
 
-/** What is created once per run. */
+/** The parts of a Linux sandbox that are created once per run. */
 type LinuxSandbox = {
   plan: SandboxPlan;
   parts: Omit<BubblewrapParts, "groups">;
@@ -112,13 +112,13 @@ type LinuxSandbox = {
   /** Maps each temporary folder of the system to the private folder that replaces it. */
   temporary: ReadonlyMap<string, string>;
   space: TemporarySpace;
-  /** Folders of the agent that commands must not see. */
+  /** The agent's own folders, which commands must not see. */
   kept: readonly string[];
   canGroup: boolean;
   guards: Set<GuardedNames>;
   /** Pending removals of control groups whose processes are ending. */
   removals: Promise<void>[];
-  /** The proxy to permitted hosts. */
+  /** The proxy to the permitted hosts, if there is one. */
   way: { socket: string; proxy: HostProxy } | undefined;
 };
 
@@ -173,7 +173,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
         );
         signalInside(pid, "SIGKILL");
       });
-      // The limit set by ulimit does not bind root.
+      // Root is not bound by the limits of ulimit, so its processes are watched instead.
       if (!group && process.getuid?.() === 0) watch = watchInside(pid, plan.limits.processes);
     },
     signal: (name) => signalInside(pid, name),
@@ -181,7 +181,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
       watch?.stop();
       spaceWatch?.stop();
       if (group) sandbox.removals.push(group.remove());
-      // If the scan before was incomplete, a path found now need not be new.
+      // If the previous scan was incomplete, a path that is found now is not necessarily new.
       const ruled = scanned.notes.length > 0 ? [] : newRuledPaths(plan, layout);
       if (watch?.hasEnded) notes.push(`it was killed: it had more than ${plan.limits.processes} processes`);
       sandbox.guards.delete(guard);
@@ -219,13 +219,11 @@ function takeText(file: string): string {
     rmSync(file);
     return text;
   } catch {
-    return ""; // the file was never opened
+    return ""; // the output file was never created
   }
 }
 
-/**
- * Folders of the agent that commands must not see: its configuration, chats, snapshots, logs and keys, and the long outputs of all runs.
- */
+/** Folders of the agent that commands must not see: its configuration, chats, snapshots, logs, keys and outputs. */
 function keptFolders({ configDir, home }: SandboxPlan): string[] {
   const outputs = [tmpdir(), "/tmp"].map((folder) => outputsOf(realOrSame(folder)));
   return [...new Set([configDir, realOrSame(join(home, ".cursor")), ...outputs])];
@@ -236,7 +234,7 @@ function skillFolders({ configDir, home }: SandboxPlan): string[] {
   return folders.flatMap((folder) => skillNames.map((name) => join(folder, name)));
 }
 
-/** Replaces the bash that the agent itself adds by the system's, whatever PATH names first. */
+/** Replaces the agent's own bash command by the absolute path of the system's bash, whatever PATH names first. */
 function systemShell([program, ...args]: readonly string[], bash: string): string[] {
   return [program === "bash" ? bash : program!, ...args];
 }
@@ -261,13 +259,13 @@ function privateFolder(plan: SandboxPlan): string | undefined {
     try {
       return makeTemporaryFolder(base, "sandbox");
     } catch {
-      // This folder is full or not writable, so try the next one.
+      // This folder is full or not writable; try the next one.
     }
   }
   return undefined;
 }
 
-/** Temporary folders that no command can write. */
+/** Returns folders for temporary files in which no sandboxed command can write. */
 function temporaryBases({ writable }: SandboxPlan): string[] {
   const bases = ["/tmp", "/var/tmp", "/dev/shm", tmpdir()].filter((path) => existsSync(path)).map(realOrSame);
   return [...new Set(bases)].filter((path) => !writable.some((root) => isInside(path, root)));
@@ -312,7 +310,7 @@ function programFolders({ readBoundary, home }: SandboxPlan, path: string, node:
   const listed = path.split(":").filter(isAbsolute).map(realOrSame);
   const folders = [...listed, dirname(node)];
   if (readBoundary === "system") return folders;
-  // Tool managers keep what the programs need beside `bin`.
+  // Version managers keep the files that their programs need in folders next to `bin`.
   return folders
     .flatMap((folder) => [folder, dirname(folder)])
     .filter((each) => each !== home && !isInside(home, each));

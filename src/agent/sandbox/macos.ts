@@ -12,7 +12,7 @@ import { proxyVariables } from "./relay.ts";
 import { loadHiding, ruledPaths } from "./ruled-paths.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
-/** Part of the system, and never searched for elsewhere. */
+/** The sandbox program of macOS. The absolute path avoids a different one in PATH. */
 const sandboxExec = "/usr/bin/sandbox-exec";
 
 export async function openMacos({
@@ -81,7 +81,7 @@ export async function openMacos({
         leave: () => ({ notes: [...notes, ...(proxy?.takeRefusals() ?? [])] }),
       };
     },
-    expect() {}, // the profile itself stops commands from creating protected names
+    expect() {}, // the sandbox profile itself stops commands from creating protected names
     async end() {
       await proxy?.close();
       await rm(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { isInside } from "../../policy/paths.ts";
 /** `root` is the folder of the file system that is mounted at `at`. */
 type SystemMount = { device: string; root: string; at: string };
 
-/** Returns the other names of a path, without the path itself. */
+/** Returns the other paths under which the same file is mounted. */
 export type OtherNames = (path: string) => string[];
 
 export function readMountNames(table = "/proc/self/mountinfo"): OtherNames {
@@ -19,7 +19,7 @@ export function readMountNames(table = "/proc/self/mountinfo"): OtherNames {
   if (new Set(mounts.map(({ device }) => device)).size === mounts.length) return () => [];
   const holderOf = (path: string) =>
     mounts.reduce<SystemMount | undefined>(
-      // Of two mounts at one place, the later is on top.
+      // If two mounts have the same path, the later one is on top.
       (best, mount) => (isInside(path, mount.at) && mount.at.length >= (best?.at.length ?? 0) ? mount : best),
       undefined,
     );

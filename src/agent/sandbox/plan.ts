@@ -8,17 +8,17 @@ import { list } from "../../text/words.ts";
 export type SandboxPlan = WorkspacePaths & {
   /** Real paths, including the workspace; none if everything is read-only. */
   writable: readonly string[];
-  /** Read-only paths inside the writable ones. */
+  /** Paths inside the writable ones that commands may only read. */
   readOnly: readonly string[];
-  /** `workspace` hides home folders and other places of users. */
+  /** What commands may read: with `workspace`, home folders and other users' folders are hidden. */
   readBoundary: "system" | "workspace";
-  /** Paths that stay visible within that boundary. */
+  /** Paths that stay readable although the read boundary would hide them. */
   readable: readonly string[];
   /** Whether there is a private temporary folder to write to. */
   temporary: boolean;
   network: NetworkPlan;
   limits: { memoryMb: number; processes: number; temporaryMb: number };
-  /** Names of further variables to pass on. */
+  /** Names of additional environment variables that commands receive. */
   environment: readonly string[];
   /** Deny rules for Read and Write, and the user's literal Write rules that lift a protected path. */
   rules: readonly Rule[];
@@ -28,11 +28,11 @@ export type NetworkPlan = { type: "none" } | ({ type: "proxy" } & NetworkSetting
 
 export type PlanContext = WorkspacePaths & {
   rules: readonly Rule[];
-  /** The machine's memory, for the default limit. */
+  /** The memory of the machine in MB, from which the default limit is computed. */
   totalMemoryMb: number;
 };
 
-/** Plenty for a build, little for a machine: stops a runaway command without disturbing others. */
+/** The default limit for processes: enough for a build, but it stops a runaway command before it does harm. */
 const defaultProcesses = 4096;
 const defaultTemporaryMb = 2048;
 const leastMemoryMb = 1024;
@@ -64,7 +64,7 @@ export function planSandbox(settings: SandboxSettings, context: PlanContext): Sa
   };
 }
 
-/** Folders and files below the home folder in which users keep keys. */
+/** Folders and files in the home folder in which users keep keys. */
 const keyPlaces = list(`
   .ssh .gnupg .aws .azure .kube .docker .config/gcloud .config/gh .config/hub .netrc .npmrc .pypirc .git-credentials
   .config/git/credentials .vault-token .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml`);
@@ -88,7 +88,7 @@ export function networkPlan(network: NetworkSettings): NetworkPlan {
   return network.default === "deny" && network.allow.length === 0 ? { type: "none" } : { type: "proxy", ...network };
 }
 
-/** What package managers and compilers keep between builds, below the home folder. */
+/** Folders in the home folder in which package managers and compilers keep caches. */
 const buildCaches = list(`
   .npm .cache/go-build .cache/pip .cache/uv .cache/yarn .cache/pnpm .local/share/pnpm/store .cargo/registry .cargo/git
   go/pkg/mod .m2/repository .gradle/caches .nuget/packages`);
@@ -96,7 +96,7 @@ const buildCaches = list(`
 /** The only parts of the agent's configuration that commands may run: skills and plugins. */
 export const skillNames = ["skills", "skills-cursor", "plugins/installed", "plugins/local"];
 
-/** Refuses a writable folder that contains the system: nothing could be protected from a command then. */
+/** Returns an error for a writable folder that contains system folders: they could not be protected from commands. */
 export function planProblem({ writable }: SandboxPlan): string | undefined {
   const system = ["/usr", "/etc", "/bin", "/System"];
   const wide = writable.find((path) => system.some((folder) => isInside(folder, path) || path === dirname(path)));

@@ -20,14 +20,15 @@ import type { SandboxPlan } from "./plan.ts";
 export type GuardedPaths = {
   mounts: Mount[];
   /**
-   * Paths that no mount can protect, in their present state: the target of a link, or undefined where nothing exists. Changes are undone.
+   * Paths that no mount can protect, with their current state: the target of a link, or undefined where nothing exists.
+   * Changes to them are undone.
    */
   watched: Map<string, string | undefined>;
 };
 
 /** Names at the top of the folder. The policy protects them at any depth, but only these are kept from being created. */
 const names = [".cursor", ".git", ...protectedFolders, ...protectedFiles];
-/** Files that git reads wherever they are. */
+/** Names of files that git reads in any folder. */
 const readByGit = ["config", "commondir", "config.worktree"];
 
 export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
@@ -42,7 +43,7 @@ export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
   return guarded;
 }
 
-/** Existing protected names, in any spelling. */
+/** Returns the existing protected names at the top of the folder, in any spelling. */
 function protectedAtTop(root: string, plan: SandboxPlan): string[] {
   const paths = entriesIn(root).flatMap(({ name }) => (mayBeProtected(name) ? [join(root, name)] : []));
   return paths.filter((path) => isGuarded(path, plan));
@@ -133,7 +134,7 @@ function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    return undefined; // not a link, or in a folder that may not be searched
+    return undefined; // the path is not a link, or its folder may not be searched
   }
 }
 
@@ -145,7 +146,7 @@ function guardPointer(pointer: string, plan: SandboxPlan, guarded: GuardedPaths)
   for (const git of new Set([gitFolder, up === "" ? gitFolder : realOrSame(resolve(gitFolder, up))])) {
     const root = plan.writable.find((folder) => git !== folder && isInside(git, folder));
     if (root === undefined) continue;
-    // Git's folder for worktrees is otherwise closed.
+    // Git's folder for worktrees is otherwise read-only.
     if (git === gitFolder && worktreeOf(pointer)) guarded.mounts.push({ at: gitFolder, as: "writable" });
     if (statOf(git)?.isDirectory()) guardGit(git, plan, guarded);
     else if (!statOf(git)) guarded.watched.set(git, undefined);
@@ -159,7 +160,8 @@ function pointedTo(pointer: string): string | undefined {
 }
 
 /**
- * Commits must keep working: everything in `.git` may be written except hooks, configuration, and files that point to such elsewhere.
+ * Protects a `.git` folder. Commits must keep working, so everything in it may be written except hooks, configuration,
+ * and files that point to these.
  */
 function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   guarded.mounts.push({ at: git, as: "pinned" });
@@ -175,7 +177,7 @@ function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   }
 }
 
-/** Folders that git keeps as repositories; their names may contain slashes. */
+/** Returns the folders in which git keeps repositories of submodules; their names may contain slashes. */
 function repositoriesIn(folder: string, depth = 4): string[] {
   const folders = entriesIn(folder).filter((entry) => entry.isDirectory());
   return folders.flatMap(({ name }) => {
@@ -189,7 +191,10 @@ function watchAbsent(git: string, guarded: GuardedPaths): void {
   for (const path of readByGit.map((name) => join(git, name))) if (!statOf(path)) guarded.watched.set(path, undefined);
 }
 
-/** A literal rule of the user lifts one path of the project, but nothing in the agent's own configuration. */
+/**
+ * Returns whether the user has a rule that names exactly this path. Such a rule removes its protection, except in the
+ * agent's own configuration.
+ */
 function isLifted(path: string, plan: SandboxPlan): boolean {
   const { level } = floorOf({ given: path, real: path }, plan) ?? {};
   return (
@@ -266,7 +271,7 @@ export function newTopLevelPaths(plan: SandboxPlan, before: TopLevelNames): stri
 }
 
 const maxFolders = 2000;
-/** Large generated folders, full of other people's settings that no program reads. */
+/** Large generated folders, which are not searched for protected files. */
 const skipped = new Set(["node_modules", "__pycache__", ".venv", "venv", ".git"]);
 
 /** Finds protected paths below the top of a folder, from the top down, and its sockets and pipes. */

@@ -3,7 +3,7 @@
 
 export const relayPort = 3128;
 
-/** Run by Node with the path of the socket and the command. Signals reach the command directly. */
+/** A Node program that relays connections to a socket (its first argument) and runs a command (the others). */
 const program = `
 const net = require("node:net"), os = require("node:os"), { spawn } = require("node:child_process");
 const [path, name, ...args] = process.argv.slice(1);
@@ -30,7 +30,7 @@ export function relayCommand(node: string, socket: string, command: readonly str
   return [node, "-e", program, "--", socket, ...command];
 }
 
-/** The variables that tell programs about a proxy. */
+/** Returns the environment variables that tell programs to use a proxy. */
 export function proxyVariables(port: number): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   const none = "localhost,127.0.0.1,::1";

@@ -12,7 +12,7 @@ import type { Layout, Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
 
 export type HiddenFiles = {
-  /** Considers deny rules and ignore files together. */
+  /** Returns whether deny rules or ignore files hide the path. */
   isHidden(path: string): boolean;
   hasIgnoreFile: boolean;
 };
@@ -25,7 +25,7 @@ export async function loadHiding(plan: SandboxPlan): Promise<HiddenFiles> {
 const maxMounts = 2000;
 const maxFiles = { inside: 100_000, outside: 5_000 };
 
-/** `depth` is how far below the folder a pattern can reach. */
+/** A folder to search for paths that match a rule; `depth` is how many levels below it the pattern can match. */
 type PatternWalk = { from: string; depth: number };
 
 /** `named`: paths that rules name, links not followed. `absent`: missing paths that a rule without wildcards closes. */
@@ -37,7 +37,7 @@ export function ruledPaths(plan: SandboxPlan, hiding: HiddenFiles): RuledPaths {
   return ruled;
 }
 
-/** Bubblewrap takes no more arguments than that. */
+/** The maximum number of mounts, since bubblewrap limits its arguments. */
 const maxOfAll = 2700;
 
 export function checkLength(layout: Layout): Layout {
@@ -89,7 +89,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
   for (const walk of dropCoveredWalks(walks)) look(walk);
   return { mounts, named, absent, notes };
 
-  /** Returns true if nothing below the path needs checking. */
+  /** Checks one path. Returns true if nothing below it needs to be checked. */
   function judge(path: string): boolean {
     const stat = statOf(path);
     if (!stat) return true;

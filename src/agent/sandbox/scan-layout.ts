@@ -26,9 +26,9 @@ export type ScanLayoutRequest = {
   temporary: ReadonlyMap<string, string>;
   /** Folders and files that the command needs, such as programs and the outputs of the session. */
   needed: readonly string[];
-  /** Folders of the agent that commands must not see. */
+  /** The agent's own folders, which commands must not see. */
   kept: readonly string[];
-  /** The agent's own socket, which stays reachable. */
+  /** The agent's own socket, which commands can still reach. */
   socket?: string;
 };
 
@@ -55,7 +55,7 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   const closed = kept.filter((path) => statOf(path)?.isDirectory());
   for (const at of closed) mounts.push({ at, as: "closed" });
   const roots = [plan.workspace, ...plan.roots];
-  // Settings cannot open the agent's own folders.
+  // Settings cannot make the agent's own folders readable.
   const readable = plan.readable.filter((path) => roots.includes(path) || !kept.some((each) => isInside(path, each)));
   // Never a covered folder itself, nor a parent of one: a PATH that names /tmp does not open it.
   const visiblePaths = [...needed, ...readable, ...homeInSight(plan)].filter(
@@ -89,7 +89,7 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   return { layout: checkLength(arrangeMounts(mounts)), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
 }
 
-/** Folders in which system services keep sockets and pipes. */
+/** Folders in which system services keep their sockets and pipes. */
 const sharedFolders = ["/var/lib", "/var/spool", "/srv", "/opt"];
 
 /** Reports whether the path must keep its contents under its name. */
@@ -109,7 +109,7 @@ function waysTo(paths: readonly string[], writable: readonly string[]): Mount[] 
   return [...folders].map((at) => ({ at, as: "pinned" }));
 }
 
-/** A rule holds wherever the system has mounted the file it names. */
+/** Adds the other paths under which the system has mounted a ruled file, so that the rule applies to them too. */
 function otherNamesOf(mounts: readonly Mount[]): Mount[] {
   const namesOf = readMountNames();
   return mounts.filter(isFixed).flatMap((mount) => namesOf(mount.at).map((at) => ({ ...mount, at })));
@@ -126,7 +126,7 @@ function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mou
   const closed = mounts.filter(({ as }) => as === "readOnly" || as === "hidden");
   const wanted = new Map<string, Mount>();
   for (const mount of closed)
-    for (const path of filesOf(mount.at)) {
+    for (const path of pathsBelow(mount.at)) {
       const file = linkedFile(path);
       if (file !== undefined && wanted.get(file)?.as !== "hidden") wanted.set(file, mount);
     }
@@ -150,8 +150,8 @@ function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mou
   return found;
 }
 
-/** The path itself and what is below it, nearest first. */
-function filesOf(path: string): string[] {
+/** Returns the path itself and everything below it, nearest first. */
+function pathsBelow(path: string): string[] {
   const found = [path];
   for (let next = 0; next < Math.min(found.length, maxHeld); next++)
     if (statOf(found[next]!)?.isDirectory())
@@ -159,13 +159,13 @@ function filesOf(path: string): string[] {
   return found;
 }
 
-/** Identifies a file that has several names; undefined for all others. */
+/** Returns an id for a file that has several hard links; undefined for all others. */
 function linkedFile(path: string): string | undefined {
   const stat = statOf(path);
   return stat?.isFile() && stat.nlink > 1 ? `${stat.dev}:${stat.ino}` : undefined;
 }
 
-/** Sockets and secrets of running programs. */
+/** Folders in which running programs keep sockets and secrets. */
 const runFolders = ["/run", "/var/run"];
 const homeFolders = ["/home", "/root", "/mnt", "/media", "/srv"];
 

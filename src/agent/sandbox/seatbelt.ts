@@ -13,11 +13,11 @@ import { type SandboxPlan, skillNames } from "./plan.ts";
 
 export type SeatbeltParts = {
   temporary: string;
-  /** Paths that rules hide or make read-only. */
+  /** Paths that permission rules hide or make read-only. */
   ruled: readonly Mount[];
   /** Paths that must be readable even if the boundary is the workspace. */
   needed: readonly string[];
-  /** The port of the proxy to permitted hosts, if there are any. */
+  /** The port of the proxy to the permitted hosts, if any are permitted. */
   proxyPort?: number;
 };
 
@@ -45,8 +45,8 @@ export function seatbeltProfile(plan: SandboxPlan, { temporary, ruled, needed, p
     rule("allow", "file-write-data file-ioctl", devices.map(literalFilter)),
     ...plan.writable.flatMap((root) => protectedRules(root)),
     rule("deny", "file-write*", ownPaths(plan).map(subpathFilter)),
-    rule("deny", "file-write*", [...plan.readOnly, ...pathsOf(ruled, "readOnly")].map(subpathFilter)),
-    rule("deny", "file-read* file-write*", pathsOf(ruled, "hidden").map(subpathFilter)),
+    rule("deny", "file-write*", [...plan.readOnly, ...ruledPaths(ruled, "readOnly")].map(subpathFilter)),
+    rule("deny", "file-read* file-write*", ruledPaths(ruled, "hidden").map(subpathFilter)),
     "; the network stays shut",
     ...(proxyPort === undefined ? [] : [`(allow network-outbound (remote ip "localhost:${proxyPort}"))`]),
   ];
@@ -72,12 +72,12 @@ function readRules({ readBoundary, readable, writable, home }: SandboxPlan, need
     "(allow file-read*)",
     rule("deny", "file-read*", [...homeFolders, home].map(subpathFilter)),
     rule("allow", "file-read*", visiblePaths.map(subpathFilter)),
-    // Folders on the path may be traversed, not listed.
+    // The parent folders of allowed paths may be traversed but not listed.
     rule("allow", "file-read-metadata", [...homeFolders, home].map(subpathFilter)),
   ];
 }
 
-/** Hides the agent's own folders, except what commands run from them and a workspace that lies inside. */
+/** Writes rules that hide the agent's own folders, except what commands run from them and a workspace inside them. */
 function keptRules({ configDir, home, workspace, roots }: SandboxPlan, needed: readonly string[]): string[] {
   const ownFolders = [...new Set([configDir, join(home, ".cursor")])];
   const skills = ownFolders.flatMap((folder) => skillNames.map((name) => join(folder, name)));
@@ -118,7 +118,7 @@ function ownPaths({ writable, workspace, home, configDir }: SandboxPlan): string
   );
 }
 
-function pathsOf(ruled: readonly Mount[], kind: Mount["as"]): string[] {
+function ruledPaths(ruled: readonly Mount[], kind: Mount["as"]): string[] {
   return ruled.filter(({ as }) => as === kind).map(({ at }) => at);
 }
 
@@ -144,7 +144,7 @@ function pattern(path: string): string {
   return path.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replaceAll('"', ".");
 }
 
-/** Matches either case, as the file system does. */
+/** Writes a pattern that matches a name in upper and lower case, since the file system ignores case. */
 function namePattern(text: string): string {
   return pattern(text).replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }

@@ -7,7 +7,10 @@ const EAFNOSUPPORT = 97;
 const newUserNamespace = 0x10000000;
 /** TIOCSTI and TIOCLINUX, which can type into the terminal that the user's shell reads. */
 const terminalInput = [0x5412, 0x541c];
-/** Unix, IPv4, IPv6, netlink. Others, such as vsock between a virtual machine and its host, ignore network namespaces. */
+/**
+ * The allowed socket families: Unix, IPv4, IPv6, netlink. Others, such as vsock between a virtual machine and its host,
+ * bypass network namespaces.
+ */
 const families = [1, 2, 10, 16];
 
 /** The pid of bubblewrap as commands see it: it ends them with their parent and reaps their zombies. */
@@ -33,11 +36,11 @@ const calls: Record<string, RefusedCall> = {
   perf_event_open: { x64: 298, arm64: 241, error: EPERM },
   userfaultfd: { x64: 323, arm64: 282, error: EPERM },
   setns: { x64: 308, arm64: 268, error: EPERM },
-  // io_uring carries calls past every filter; programs that use it can do without.
+  // io_uring performs system calls that no filter sees. Programs that use it also work without it.
   io_uring_setup: { x64: 425, arm64: 425, error: ENOSYS },
   io_uring_enter: { x64: 426, arm64: 426, error: ENOSYS },
   io_uring_register: { x64: 427, arm64: 427, error: ENOSYS },
-  // Its flags are in memory, which a filter cannot read; libraries fall back to clone.
+  // The flags of clone3 are in memory, which a filter cannot read; libraries fall back to clone.
   clone3: { x64: 435, arm64: 435, error: ENOSYS },
   unshare: { x64: 272, arm64: 97, error: EPERM, argument: 0, bits: newUserNamespace },
   clone: { x64: 56, arm64: 220, error: EPERM, argument: 0, bits: newUserNamespace },
@@ -50,7 +53,7 @@ const calls: Record<string, RefusedCall> = {
   pidfd_open: { x64: 434, arm64: 434, error: EPERM, argument: 0, among: keeper },
 };
 
-/** AUDIT_ARCH values. Only these two machines are supported; others run without a filter. */
+/** The AUDIT_ARCH values of the two supported architectures. On others, commands run without a filter. */
 const machines = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
 // Classic BPF: load a word, jump if equal, jump if any bit is set, jump if greater or equal, return.
@@ -67,17 +70,17 @@ const fail = (error: number) => 0x00050000 | error;
 const numberOffset = 0;
 const machineOffset = 4;
 const argumentOffset = (index: number) => 16 + 8 * index;
-/** On x64, numbers from here on belong to a second table of calls (x32). */
+/** On x64, system call numbers from here on belong to a second table of calls (x32). */
 const secondTable = 0x40000000;
 
 type FilterInstruction = { code: number; value: number; ifTrue?: number; ifFalse?: number };
 
-/** Returns undefined for other machines. */
+/** Compiles the seccomp filter for an architecture. Returns undefined if it is not supported. */
 export function seccompFilter(machine: string): Buffer | undefined {
   if (machine !== "x64" && machine !== "arm64") return undefined;
   const instructions: FilterInstruction[] = [
     { code: LOAD, value: machineOffset },
-    // 32-bit programs use other call numbers.
+    // Refuse 32-bit programs, which use different system call numbers.
     { code: EQUAL, value: machines[machine], ifTrue: 1 },
     { code: RETURN, value: kill },
     { code: LOAD, value: numberOffset },
@@ -92,7 +95,7 @@ export function seccompFilter(machine: string): Buffer | undefined {
   return bytesOf(instructions);
 }
 
-/** The instructions always end in a return, whatever the argument is. */
+/** Returns the filter instructions for one refused system call. They always end with a return. */
 function instructionsFor(rule: RefusedCall): FilterInstruction[] {
   const refuse: FilterInstruction = { code: RETURN, value: fail(rule.error) };
   const pass: FilterInstruction = { code: RETURN, value: allow };
@@ -101,7 +104,7 @@ function instructionsFor(rule: RefusedCall): FilterInstruction[] {
   if (rule.bits !== undefined) return [load, { code: ANY, value: rule.bits, ifFalse: 1 }, refuse, pass];
   const values = rule.among ?? rule.notAmong ?? [];
   const [hit, miss] = rule.among ? [refuse, pass] : [pass, refuse];
-  // Each comparison jumps over the following ones and over the result for a miss.
+  // Each comparison jumps over the remaining ones and over the result for the case that none matches.
   const tests = values.map(
     (value, index): FilterInstruction => ({ code: EQUAL, value, ifTrue: values.length - index }),
   );

@@ -6,10 +6,10 @@ import { isInside, realOrSame } from "../../policy/paths.ts";
 import { statOf } from "../folder-handle.ts";
 import type { Layout, Mount } from "./layout.ts";
 
-/** The most folders to search, nearest first. */
+/** The maximum number of folders to search, nearest first. */
 const maxFolders = 600;
 const maxNear = 20;
-/** Large generated folders. */
+/** Large generated folders, which are not searched for sockets and pipes. */
 const skipped = new Set(["node_modules", "__pycache__", ".venv", "venv", ".git"]);
 
 type Listing = { changedAt: number; special: string[]; folders: string[] };
@@ -20,7 +20,7 @@ export type SpecialFilesRequest = {
   isInSight(path: string): boolean;
 };
 
-/** Kept for a whole run, so that unchanged folders need not be listed again. */
+/** Finds sockets and pipes. Use one instance for the whole run, so that unchanged folders are not listed again. */
 export class SpecialFiles {
   readonly #listings = new Map<string, Listing>();
   /** Folders in which files to be hidden came and went, so that a command could not start. */
@@ -104,7 +104,7 @@ export class SpecialFiles {
   #list(folder: string): Listing {
     const changedAt = statOf(folder)?.mtimeMs ?? 0;
     const existing = this.#listings.get(folder);
-    // A change within the same clock tick would not be noticed.
+    // Two changes within the same clock tick have the same timestamp, so do not cache a folder that has just changed.
     if (existing && existing.changedAt === changedAt && Date.now() - changedAt > 50) return existing;
     const entries = entriesIn(folder);
     const paths = (which: (entry: Dirent) => boolean) => entries.filter(which).map(({ name }) => join(folder, name));
@@ -141,7 +141,7 @@ function workingFolders(): string[] {
     try {
       folders.add(readlinkSync(`/proc/${name}/cwd`));
     } catch {
-      // Gone, or owned by another user.
+      // The folder was removed or belongs to another user.
     }
   }
   return [...folders];

@@ -46,7 +46,10 @@ export class TemporarySpace {
     this.#freeBefore = Math.min(free, this.#freeBefore);
   }
 
-  /** Empties the folders after the last command has ended. Before that, other folders may be mounted inside. */
+  /**
+   * Empties the folders if they are full. Call this after the last command has ended, since other folders may be
+   * mounted inside until then.
+   */
   emptyIfFull(): void {
     if (!this.#isFull) return;
     for (const folder of this.#folders)

@@ -13,7 +13,7 @@ import { Pauses } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
 import { composeTarget, isKnownPath, type RestoreTarget } from "./target.ts";
 
-/** Null: no file was there. Without text: the file is too large, binary, or its name suggests a secret. */
+/** The state of a file: null if it did not exist; without `text` if it is too large, binary, or perhaps secret. */
 export type FileState = { text?: string } | null;
 
 /** A change to a file since the snapshot of `turn`. With `now`, `after` is the present state, last changed at that time. */
@@ -43,26 +43,26 @@ export async function treeChanges({ configDir, workspace, chat }: Reading): Prom
 export function heldFiles({ configDir, workspace, chat }: Reading): (path: string, turn: number) => boolean {
   const store = new SnapshotStore({ configDir, workspace });
   const targets = new Map<number, RestoreTarget>();
-  const targetOf = (turn: number) => {
+  const stateBeforeTurn = (turn: number) => {
     const existing = targets.get(turn) ?? composeTarget(snapshotsOf(store, chat, turn), store.objects);
     targets.set(turn, existing);
     return existing;
   };
   return (path, turn) => {
     try {
-      return store.exists && isKnownPath(targetOf(turn), path);
+      return store.exists && isKnownPath(stateBeforeTurn(turn), path);
     } catch {
-      return false; // the list of a folder is gone
+      return false; // the stored list of the folder is missing
     }
   };
 }
 
-/** `left` is how much text may still be read. */
+/** Reads file contents from snapshots; `left` is how many more bytes may be read. */
 type Reader = { store: SnapshotStore; left: number };
 
 type Tree = Snapshot & { turn: number };
 
-/** Returns at most one tree snapshot per turn. */
+/** Returns the tree snapshots of a chat, at most one per turn. */
 function treesOf(store: SnapshotStore, chat: Reading["chat"]): Tree[] {
   return snapshotsOf(store, chat, 1).filter(({ kind }) => kind === "tree");
 }
@@ -88,16 +88,16 @@ type ReportChange = (path: string, before: FileState, after: FileState) => void;
 function compare(reader: Reader, before: Entries, after: Entries, report: ReportChange, above?: string): void {
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(name), after.get(name)];
-    if (was?.kind === "unsaved" || is?.kind === "unsaved" || objectOf(was) === objectOf(is)) continue;
+    if (was?.kind === "unsaved" || is?.kind === "unsaved" || entryObject(was) === entryObject(is)) continue;
     const path = above === undefined ? name : inFolder(above, name);
     if (was?.kind === "folder" || is?.kind === "folder")
       compare(reader, childrenOf(reader.store, was), childrenOf(reader.store, is), report, path);
     if (was?.kind === "file" || is?.kind === "file")
-      report(path, stateOf(reader, path, was), stateOf(reader, path, is));
+      report(path, fileState(reader, path, was), fileState(reader, path, is));
   }
 }
 
-function objectOf(entry: SnapshotEntry | undefined): string | undefined {
+function entryObject(entry: SnapshotEntry | undefined): string | undefined {
   return entry && "object" in entry ? entry.object : undefined;
 }
 
@@ -107,7 +107,7 @@ function childrenOf(store: SnapshotStore, entry: SnapshotEntry | undefined): Ent
     : new Map();
 }
 
-function stateOf(reader: Reader, path: string, entry: SnapshotEntry | undefined): FileState {
+function fileState(reader: Reader, path: string, entry: SnapshotEntry | undefined): FileState {
   if (entry?.kind !== "file") return null;
   return entry.size > maxText ? {} : textState(reader, path, reader.store.objects.get(entry.object));
 }
@@ -128,11 +128,12 @@ async function changesSince(reader: Reader, tree: Tree, configDir: string): Prom
       if (change === "mode" || (node?.kind !== "file" && entry.kind !== "file")) return [];
       const after =
         node?.kind === "file" ? (node.size > maxText ? {} : presentState(reader, trail, { root, path })) : null;
-      const now = node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path);
-      return [{ turn: tree.turn, path, before: stateOf(reader, path, entry), after, now }];
+      // In whole milliseconds, as the times of events are: the two are compared.
+      const now = Math.floor(node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path));
+      return [{ turn: tree.turn, path, before: fileState(reader, path, entry), after, now }];
     });
   } catch {
-    return []; // the workspace is gone or cannot be read
+    return []; // the workspace was removed or cannot be read
   } finally {
     trail.close();
   }

@@ -16,10 +16,10 @@ export type ChatSnapshots = {
   paths(paths: readonly PathInRoot[], signal?: AbortSignal): Promise<TakenSnapshot>;
 };
 
-/** `borrow`: do not save what a repository holds. `early` is a snapshot taken a moment ago. */
+/** `borrow`: do not save contents that a git repository stores. `early` is a snapshot that was taken in advance. */
 type TreeOptions = { borrow: boolean; early?: TakenSnapshot | undefined; signal?: AbortSignal | undefined };
 
-/** No root may lie inside another. */
+/** Opens the snapshots of a chat. No root may be inside another root. */
 export function openChatSnapshots({
   configDir,
   workspace,
@@ -36,7 +36,7 @@ export function openChatSnapshots({
   const keeping = (take: (pauses: Pauses) => Promise<TakenSnapshot>, signal?: AbortSignal): Promise<TakenSnapshot> =>
     store.use(async () => {
       const taken = await take(new Pauses(signal));
-      // A chat copied from another one refers to snapshots that only the other one has kept so far.
+      // A forked chat refers to snapshots that so far only the original chat has registered.
       const earlier = begun || store.keptBy(sessionId).length > 0 ? [] : objectsOf(chat);
       begun = true;
       store.keep(sessionId, [...earlier, taken.object]);
@@ -65,10 +65,10 @@ export function openChatSnapshots({
   };
 }
 
-/** How many seconds an early snapshot, which no call waits for yet, may block other work. */
+/** How many seconds at a time an early snapshot, which no call waits for yet, may block other work. */
 const shortSlice = 0.004;
 
-/** The agent's own folders: they hold the snapshots themselves, and nothing that a call may change. */
+/** Returns the agent's own folders, which contain the snapshots and are never part of one. */
 export function ownFolders(configDir: string): ReadonlySet<string> {
   const folders = [configDir, `${homeDir(process.env)}/.cursor`];
   return new Set(folders.flatMap((folder) => [folder, realOrSame(folder)]));

@@ -7,7 +7,7 @@ import type { FileStat } from "./scan.ts";
 
 /** A repository that uses SHA-1 ids as the snapshots do, and where its objects are. */
 export type GitRepository = {
-  /** The folder that its paths are relative to. */
+  /** The folder that the paths in the index are relative to. */
   top: string;
   /** The folder that the search started from, and those above it up to the top. */
   above: string[];
@@ -17,7 +17,7 @@ export type GitRepository = {
   objects: string;
 };
 
-/** Finds the repository that contains a folder. */
+/** Finds the git repository that contains a folder. */
 export function gitRepositoryOf(root: string): GitRepository | undefined {
   const above: string[] = [];
   for (let top = root; ; top = dirname(top)) {
@@ -53,7 +53,7 @@ export class GitIndex {
   readonly #writtenAt: number;
   /** Caches where the entries of a folder's files start, for the folders requested last. */
   readonly #folders = new Map<string, Map<string, number>>();
-  /** Set if an attributes file makes git convert contents: the stored content may differ from the file. */
+  /** True if an attributes file makes git convert contents, so that what git stores may differ from the file. */
   isDoubtful = false;
 
   constructor(top: string, bytes: Buffer, writtenAt: number) {
@@ -128,12 +128,12 @@ const statSize = 62;
 const regular = 0o100000;
 
 /**
- * The entries in the order of their paths. Kept as bytes: fifty thousand strings would take too much memory. Throws if the index is of
- * a later version, or is split over two files.
+ * The entries of a git index in path order. They stay in the index's bytes, since fifty thousand strings would take too
+ * much memory. Throws if the index has a later version or is split over two files.
  */
 class IndexEntries {
   readonly #index: Buffer;
-  /** These hold where each entry starts in the index, and where its path lies in `#paths`. */
+  /** For each entry, the offset at which it starts in the index and the offset of its path in `#paths`. */
   readonly #starts: Uint32Array;
   readonly #pathStarts: Uint32Array;
   readonly #pathEnds: Uint32Array;
@@ -189,7 +189,7 @@ class IndexEntries {
     return files;
   }
 
-  /** Returns the paths of files with this name. */
+  /** Returns the paths of all files with this base name. */
   named(name: string): string[] {
     const found: string[] = [];
     for (let at = this.#paths.indexOf(name); at !== -1; at = this.#paths.indexOf(name, at + 1)) {
@@ -203,9 +203,7 @@ class IndexEntries {
     return { start: this.#pathStarts[number] ?? 0, end: this.#pathEnds[number] ?? 0 };
   }
 
-  /**
-   * Reads a version 4 path: how many bytes to drop from the previous path, and the suffix to add. Returns where the next entry starts.
-   */
+  /** Reads a path of version 4: how many bytes of the previous path to drop, then a suffix. Returns the next offset. */
   #addPath(number: number, at: number): number {
     const before = this.#pathAt(number - 1);
     const dropped = readOffset(this.#index, at);
@@ -289,7 +287,7 @@ const systemFolders = ["/etc", "/usr/local/etc", "/opt/homebrew/etc"];
 /** Matches an attribute after a pattern that makes git convert the content. */
 const converting = /^[^#\n]*\s(text|crlf|eol|ident|filter|working-tree-encoding)(=|\s|$)/m;
 
-/** Throws for what is no regular file: a pipe would never end. */
+/** Reads a file's text. Throws if it is not a regular file, since reading a pipe might never end. */
 function read(file: string): string | undefined {
   try {
     if (!statSync(file).isFile()) throw new Error(`${file} is not a regular file`);

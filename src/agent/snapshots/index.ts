@@ -12,16 +12,16 @@ import type { PathInRoot } from "./take-snapshot.ts";
 
 export type SnapshotContext = {
   configDir: string;
-  /** A real path, as are the roots. */
+  /** The real path of the workspace; the roots are real paths too. */
   workspace: string;
   roots: readonly string[];
   sessionId: string;
-  /** The list of snapshots of each turn is stored with the chat. */
+  /** The chat in which the list of snapshots of each turn is stored. */
   chat: Pick<ChatWriter, "state" | "saveState" | "turn">;
   limits?: SnapshotLimits;
 };
 
-/** What a rewind would not restore. Each item is reported once. */
+/** A message about files that a rewind could not restore. Each is reported once. */
 export type SnapshotNote = { message: string; unsaved: readonly UnsavedPath[] };
 
 export interface Snapshots {
@@ -31,14 +31,17 @@ export interface Snapshots {
    * only if the chat cannot be written.
    */
   before(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined>;
-  /** Before a deletion without confirmation: takes a new snapshot and reports whether it holds every file to be deleted. */
+  /**
+   * Call this before a deletion that runs without confirmation. Takes a new snapshot and returns whether it contains
+   * every file to be deleted.
+   */
   holdsDeleted(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean>;
   /**
    * Call this when a turn begins. While the model answers, takes a snapshot of the tree for the first call that may change anything,
    * which then waits only for the rest of it. Returns a function that ends this with the turn.
    */
   prepare(): () => void;
-  /** At the end of a run, at most once a day: removes contents that no chat refers to. */
+  /** Removes stored contents that no chat refers to. Call this at the end of a run; it does work at most once a day. */
   tidy(): Promise<void>;
 }
 
@@ -46,7 +49,7 @@ type SavedInTurn = {
   turn: number;
   records: SnapshotRecord[];
   paths: Set<string>;
-  /** Set once the tree was saved: everything except these paths and their contents. */
+  /** Set once a snapshot of the whole tree was taken, except these paths and their contents. */
   allBut?: readonly string[];
 };
 
@@ -80,12 +83,12 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
       const taken = await (await open()).early(signal);
       return taken && { ...taken, at: Date.now() };
     } catch {
-      return undefined; // the call that needs one reports why there is none
+      return undefined; // the call that needs the snapshot reports why there is none
     }
   }
 
-  async function earlyFor(turn: number) {
-    const taken = early?.turn === turn ? await early.taken : undefined;
+  async function earlyFor(turn: number, begun: typeof early) {
+    const taken = begun?.turn === turn ? await begun.taken : undefined;
     early = undefined;
     return taken && Date.now() - taken.at < longestEarlyMs ? taken : undefined;
   }
@@ -93,7 +96,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   async function hasSaved(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean> {
     enter(turn);
     const deleted = needs.filter(({ kind }) => kind === "Delete");
-    const { inside } = pathsOf(deleted, context.workspace, roots);
+    const { inside } = resolveNeededPaths(deleted, context.workspace, roots);
     if (inside.length < deleted.length) return false;
     try {
       const taken = await (await open()).paths(inside, signal);
@@ -109,19 +112,23 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   async function takeSnapshot(
     turn: number,
     needs: readonly Need[],
-    signal?: AbortSignal,
+    { begun, signal }: { begun: typeof early; signal: AbortSignal | undefined },
   ): Promise<SnapshotNote | undefined> {
     enter(turn);
-    const { inside, outside, whole } = pathsOf(needs, context.workspace, roots);
+    const { inside, outside, whole } = resolveNeededPaths(needs, context.workspace, roots);
     const records: SnapshotRecord[] = [];
     const unsaved: UnsavedPath[] = outside.map((path) => ({ path, why: "outside" }));
     try {
       if (saved.allBut === undefined && (whole || (await mayWriteAnything(needs)))) {
         const borrow = !(await mayHarmRepository(needs, context.workspace, roots));
-        const taken = await (await open()).tree({ borrow, early: borrow ? await earlyFor(turn) : undefined, signal });
+        const taken = await (await open()).tree({
+          borrow,
+          early: borrow ? await earlyFor(turn, begun) : undefined,
+          signal,
+        });
         records.push("missing" in taken ? { missing: taken.missing } : { object: taken.object });
         if (!("missing" in taken)) unsaved.push(...taken.unsaved);
-        // If nothing could be saved, nothing else is tried in this turn.
+        // If nothing could be saved, do not try again in this turn.
         saved.allBut = "missing" in taken ? roots : taken.unsaved.map(({ path }) => path);
       }
       const single = inside.filter(({ path }) => !isSaved(saved, path));
@@ -144,7 +151,9 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   return {
     async before(turn, needs, signal) {
       if (needs.every(onlyLooks)) return undefined;
-      return inTurn(() => takeSnapshot(turn, needs, signal));
+      // One that begins from now on is queued behind this call, which must not wait for it.
+      const begun = early;
+      return inTurn(() => takeSnapshot(turn, needs, { begun, signal }));
     },
     prepare() {
       const ending = new AbortController();
@@ -152,7 +161,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
       const begin = setTimeout(() => {
         const { turn } = context.chat;
         const isSaved = () => saved.turn === turn && saved.allBut !== undefined;
-        // This waits in the same queue as the calls, since two snapshots cannot be taken at once.
+        // Queue the early snapshot with those of calls, since two snapshots cannot be taken at the same time.
         if (!isSaved()) early = { turn, taken: inTurn(async () => (isSaved() ? undefined : takeEarly(ending.signal))) };
       }, patienceMs).unref();
       return () => {
@@ -171,10 +180,10 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
 
 /** A model that answers sooner is not delayed by a snapshot that it may not need. */
 const patienceMs = 250;
-/** An older early snapshot is taken anew, since the user may have changed files meanwhile. */
+/** After this many milliseconds, an early snapshot is taken again, since the user may have changed files. */
 const longestEarlyMs = 30_000;
 
-/** Drops folders that lie inside another one. */
+/** Drops folders that are inside another folder of the list. */
 function dropNestedFolders(folders: readonly string[]): string[] {
   const distinct = [...new Set(folders)];
   return distinct.filter((path) => !distinct.some((other) => other !== path && isInside(path, other)));
@@ -210,7 +219,7 @@ async function mayHarmRepository(
  * Resolves the named paths: an edit follows a link to the file, deleting
  * removes the link itself. `whole` is set if one of them contains a root.
  */
-function pathsOf(needs: readonly Need[], workspace: string, roots: readonly string[]) {
+function resolveNeededPaths(needs: readonly Need[], workspace: string, roots: readonly string[]) {
   const inside: PathInRoot[] = [];
   const outside: string[] = [];
   let whole = false;

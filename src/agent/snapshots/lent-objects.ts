@@ -6,7 +6,7 @@ import { namesIn } from "../../store/folder-names.ts";
 import { Packs } from "./packs.ts";
 import { tickMs } from "./stat-cache.ts";
 
-/** The file that lists which other object folders this one borrows from. */
+/** Returns the path of git's `alternates` file, which lists further object folders to read from. */
 export function alternatesFile(objects: string): string {
   return join(objects, "info", "alternates");
 }
@@ -39,7 +39,7 @@ export class LentObjects {
     const names = ["pack", ...Array.from({ length: 256 }, (_, index) => index.toString(16).padStart(2, "0"))];
     const states = this.#folders.map(({ path }) => {
       const stats = names.map((name) => statSync(`${path}/${name}`, { throwIfNoEntry: false }));
-      // What changes in the same tick of the clock would not show.
+      // Two changes within the same clock tick have the same timestamp, so a file changed this recently is not trusted.
       const isNew = stats.some((stat) => stat !== undefined && stat.mtimeMs > Date.now() - tickMs);
       return [path, isNew ? Math.random() : "", ...stats.map((stat) => stat && `${stat.ino} ${stat.mtimeMs}`)].join(
         "\n",

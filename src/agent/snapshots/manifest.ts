@@ -1,7 +1,7 @@
 // Encodes and decodes snapshots: one blob per folder, so that an unchanged folder is stored once.
 import type { UnsavedReason } from "./reasons.ts";
 
-/** What is known of a path. `absent`: nothing was there. `unmade`: the folder did not exist; it is removed when it is empty. */
+/** The state of a path in a snapshot. `absent`: it did not exist. `unmade`: a folder that did not exist. */
 export type SnapshotEntry =
   | { kind: "file"; mode: number; size: number; object: string }
   | { kind: "link"; object: string }
@@ -17,7 +17,7 @@ export function decodeFolder(content: Buffer): Map<string, SnapshotEntry> {
   return decode(content.toString("utf8"));
 }
 
-/** The first line holds the kind, the format version, and the roots. */
+/** Encodes a snapshot as text. The first line contains the kind, the format version, and the roots. */
 export function encodeSnapshot({ kind, roots, entries }: Snapshot): string {
   return `${kind} 1 ${JSON.stringify(roots)}\n${encodeFolder(entries)}`;
 }
@@ -40,14 +40,17 @@ export function* objectsIn(
   }
 }
 
-/** One line per entry: `kind mode size object "name"`; for unsaved ones `kind why - stamp "name"`. */
+/**
+ * Encodes the entries of a folder, one per line: `kind mode size object "name"`, or `kind why - stamp "name"` for a
+ * path that was not saved.
+ */
 export function encodeFolder(entries: ReadonlyMap<string, SnapshotEntry>): string {
   let text = "";
-  for (const [name, entry] of entries) text += `${entry.kind} ${fieldsOf(entry)} ${JSON.stringify(name)}\n`;
+  for (const [name, entry] of entries) text += `${entry.kind} ${entryFields(entry)} ${JSON.stringify(name)}\n`;
   return text;
 }
 
-function fieldsOf(entry: SnapshotEntry): string {
+function entryFields(entry: SnapshotEntry): string {
   switch (entry.kind) {
     case "file":
       return `${entry.mode.toString(8)} ${entry.size} ${entry.object}`;
@@ -69,12 +72,12 @@ function decode(text: string): Map<string, SnapshotEntry> {
     if (line === "") continue;
     const [kind, mode, size, object] = line.split(" ", 4) as [SnapshotEntry["kind"], string, string, string];
     const name = JSON.parse(line.slice(kind.length + mode.length + size.length + object.length + 4)) as string;
-    entries.set(name, entryOf(kind, { mode, size, object }));
+    entries.set(name, parseEntry(kind, { mode, size, object }));
   }
   return entries;
 }
 
-function entryOf(
+function parseEntry(
   kind: SnapshotEntry["kind"],
   { mode, size, object }: Record<"mode" | "size" | "object", string>,
 ): SnapshotEntry {

@@ -21,12 +21,12 @@ import { alternatesFile, alternatesOf, LentObjects } from "./lent-objects.ts";
 import { Batch, Packs } from "./packs.ts";
 
 const largestAtOnce = 16 * 1024 * 1024;
-/** After this time the system has written everything to disk, with or without a sync. */
+/** After this many milliseconds, the system has written all changes to disk, even without a sync. */
 const surelyWrittenMs = 2 * 60 * 1000;
 
 type SavedContent = { object: string; size: number };
 
-/** "lent": in a repository that the store borrows from. */
+/** Where a content is stored: in the store itself ("own"), or in a git repository that it borrows from ("lent"). */
 export type ObjectPlace = "own" | "lent";
 
 export type ObjectStore = {
@@ -36,19 +36,19 @@ export type ObjectStore = {
   putFile(handle: number, size: number, options?: { borrow?: boolean }): Promise<SavedContent>;
   /** Returns undefined for a content that does not exist. It is not read. `borrow`: contents of a repository count. */
   placeOf(id: string, options: { borrow: boolean }): ObjectPlace | undefined;
-  /** From now on, contents in this object folder of a repository count as saved. */
+  /** Treats contents in this object folder of a git repository as saved from now on. */
   borrowFrom(objects: string): void;
   /** Names the repositories that objects are borrowed from; changes when one of those objects may be gone. */
   lenders(): string;
-  /** Syncs everything that was put to disk. */
+  /** Syncs all new contents to disk. */
   settle(): Promise<void>;
   /** Throws if the content is missing or does not match its id. */
   get(id: string): Buffer;
   /** Reads the content to its end, and throws as `get` does. */
   check(id: string): Promise<void>;
-  /** Reads a content of any size in chunks. */
+  /** Reads a stored content of any size in chunks. */
   pieces(id: string): AsyncGenerator<Buffer>;
-  /** Notices what other processes have added or removed. Call this only while no sweep runs. */
+  /** Detects contents that other processes have added or removed. Call this only while no sweep runs. */
   refresh(): void;
   /** Everything `work` puts is stored when it ends: in one pack if there are more than `most`, otherwise as single files. */
   together<Result>(most: number, work: () => Promise<Result>): Promise<Result>;
@@ -59,12 +59,12 @@ export function openObjects(folder: string): ObjectStore {
   const packs = new Packs(join(folder, "pack"));
   let lent = new LentObjects(alternatesOf(folder));
   let together: Batch | undefined;
-  const pathOf = (id: string) => join(folder, id.slice(0, 2), id.slice(2));
-  /** An empty file was lost in a crash of the machine. */
-  const sizeOf = (id: string) => statSync(pathOf(id), { throwIfNoEntry: false })?.size ?? 0;
-  /** Files and folders that may not be on disk yet. */
+  const objectPath = (id: string) => join(folder, id.slice(0, 2), id.slice(2));
+  /** A file that is empty lost its content in a crash of the machine. */
+  const objectSize = (id: string) => statSync(objectPath(id), { throwIfNoEntry: false })?.size ?? 0;
+  /** Files and folders that may not have been synced to disk yet. */
   const unsettled = new Set<string>();
-  /** Loose contents that this process has read or written. */
+  /** Ids of loose contents that this process has read or written, so that they are known to be intact. */
   const sound = new Set<string>();
   const newFile = () => join(folder, `new-${process.pid}-${Math.random().toString(36).slice(2)}`);
 
@@ -92,19 +92,19 @@ export function openObjects(folder: string): ObjectStore {
 
   function moveIn(temporary: string, id: string): void {
     mkdirSync(join(folder, id.slice(0, 2)), { recursive: true, mode: 0o700 });
-    renameSync(temporary, pathOf(id));
+    renameSync(temporary, objectPath(id));
     sound.add(id);
     settleLater(id);
   }
 
   function settleLater(id: string): void {
-    for (const path of [pathOf(id), join(folder, id.slice(0, 2)), folder]) unsettled.add(path);
+    for (const path of [objectPath(id), join(folder, id.slice(0, 2)), folder]) unsettled.add(path);
   }
 
   /** Checks an existing loose content once by reading it. A very recent one may be from a process that died before syncing it. */
   function isWhole(id: string): boolean {
     if (sound.has(id)) return true;
-    const stat = statSync(pathOf(id), { throwIfNoEntry: false });
+    const stat = statSync(objectPath(id), { throwIfNoEntry: false });
     if (!stat || stat.size === 0) return false;
     try {
       if (stat.size <= largestAtOnce / 8) get(id);
@@ -143,27 +143,27 @@ export function openObjects(folder: string): ObjectStore {
     }
   }
 
-  const single = (id: string) => withoutHeader(inflateSync(readFileSync(pathOf(id))));
+  const single = (id: string) => withoutHeader(inflateSync(readFileSync(objectPath(id))));
 
   function get(id: string): Buffer {
-    const content = packs.get(id) ?? (sizeOf(id) > 0 ? undefined : lent.get(id)) ?? single(id);
+    const content = packs.get(id) ?? (objectSize(id) > 0 ? undefined : lent.get(id)) ?? single(id);
     if (idOf(content) !== id) throw damagedObjectError(id);
     return content;
   }
 
   async function* pieces(id: string): AsyncGenerator<Buffer> {
-    if (sizeOf(id) <= largestAtOnce / 8) {
+    if (objectSize(id) <= largestAtOnce / 8) {
       yield get(id);
       return;
     }
     const hash = createHash("sha1");
     const inflated = createInflate();
-    // An error in either stream, or here, destroys both.
-    pipeline(createReadStream(pathOf(id)), inflated, () => {});
+    // An error in either stream, or here, destroys both streams.
+    pipeline(createReadStream(objectPath(id)), inflated, () => {});
     let begun = false;
     for await (const piece of inflated as AsyncIterable<Buffer>) {
       hash.update(piece);
-      // The header is far shorter than a chunk.
+      // The header is far shorter than one chunk.
       yield begun ? piece : withoutHeader(piece);
       begun = true;
     }
@@ -175,7 +175,7 @@ export function openObjects(folder: string): ObjectStore {
     putFile,
     placeOf(id, { borrow }) {
       if (borrow && lent.has(id)) return "lent";
-      return sound.has(id) || packs.has(id) || sizeOf(id) > 0 ? "own" : undefined;
+      return sound.has(id) || packs.has(id) || objectSize(id) > 0 ? "own" : undefined;
     },
     borrowFrom(objects) {
       const known = alternatesOf(folder);

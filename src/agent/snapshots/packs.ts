@@ -19,10 +19,10 @@ import { crc32, deflateSync, inflateSync } from "node:zlib";
 import { syncFolder } from "../../store/sync.ts";
 import { readOffset } from "./git-index.ts";
 
-/** An index stores 31 bits of an offset. */
+/** The maximum size of a pack: its index stores offsets of 31 bits. */
 const largestPack = 2 ** 31 - 64 * 1024 * 1024;
 
-/** The packs of a folder, as of the last refresh. */
+/** The pack files of a folder, as of the last refresh. */
 export class Packs {
   readonly #folder: string;
   #packs: PackIndex[] = [];
@@ -32,7 +32,7 @@ export class Packs {
     this.#folder = folder;
   }
 
-  /** Notices packs that another process has added or removed. */
+  /** Detects packs that another process has added or removed. */
   refresh(): void {
     const stat = statSync(this.#folder, { throwIfNoEntry: false });
     const seen = stat ? `${stat.ino} ${stat.mtimeMs}` : "";
@@ -50,7 +50,7 @@ export class Packs {
     return this.#packs.some((pack) => pack.find(id) !== undefined);
   }
 
-  /** Returns undefined if no pack holds it. */
+  /** Returns the content with this id, or undefined if no pack contains it. */
   get(id: string): Buffer | undefined {
     for (const pack of this.#packs) {
       const index = pack.find(id);
@@ -60,7 +60,7 @@ export class Packs {
   }
 }
 
-/** The number of contents in a pack, and access to its index. */
+/** The index of a pack: the number of its contents, and read access to the index file. */
 type IndexFile = {
   count: number;
   at(start: number, length: number): Buffer;
@@ -70,7 +70,7 @@ type IndexFile = {
 
 /** A pack and its index, of a snapshot store or a repository. Loaded when first needed. */
 export class PackIndex {
-  /** The path without its extension. */
+  /** The path of the pack without its extension. */
   readonly path: string;
   #loaded: IndexFile | undefined;
 
@@ -100,7 +100,7 @@ export class PackIndex {
     return undefined;
   }
 
-  /** `others` finds the base of a delta if it is not in this pack. */
+  /** Reads a content from the pack. `others` finds the base of a delta if it is not in this pack. */
   read(index: number, others: (id: string) => Buffer | undefined = () => undefined): Buffer {
     const handle = openSync(`${this.path}.pack`, "r");
     try {
@@ -114,11 +114,11 @@ export class PackIndex {
   }
 
   remove(): void {
-    // The index first: without it the pack is not found.
+    // Remove the index first: a pack without an index is ignored.
     for (const ending of ["idx", "pack"]) rmSync(`${this.path}.${ending}`, { force: true });
   }
 
-  /** Offsets of more than 31 bits are in a table of their own, after the others. */
+  /** Reads an offset from the index. Offsets of more than 31 bits are in a second table after the first. */
   #offsetOf(index: number): number {
     const { at, number, count } = this.#load();
     const short = number(namesAt + count * 24 + index * 4);
@@ -138,7 +138,7 @@ export class PackIndex {
     if (size < namesAt + 40) return undefined;
     const whole = size <= largestInMemory ? readFileSync(`${this.path}.idx`) : undefined;
     const at = (start: number, length: number) =>
-      whole ? whole.subarray(start, start + length) : partOf(`${this.path}.idx`, start, length);
+      whole ? whole.subarray(start, start + length) : readFilePart(`${this.path}.idx`, start, length);
     if (at(0, 8).toString("hex") !== "ff744f6300000002") return undefined;
     const number = (start: number) => (whole ?? at(start, 4)).readUInt32BE(whole ? start : 0);
     const nameAt = (index: number) => {
@@ -150,22 +150,22 @@ export class PackIndex {
     return rest >= 0 && rest % 8 === 0 && this.#endsWith(at(size - 40, 20)) ? { count, at, number, nameAt } : undefined;
   }
 
-  /** A pack ends with its checksum, which the index also holds. */
+  /** Returns whether the pack ends with the given checksum, which its index also contains. */
   #endsWith(sum: Buffer): boolean {
     try {
       const file = `${this.path}.pack`;
       const { size } = statSync(file);
-      return size > sum.length && partOf(file, size - sum.length, sum.length).equals(sum);
+      return size > sum.length && readFilePart(file, size - sum.length, sum.length).equals(sum);
     } catch {
       return false;
     }
   }
 }
 
-/** A larger index is read from disk as needed. */
+/** The largest index that is kept in memory; larger ones are read from disk as needed. */
 const largestInMemory = 16 * 1024 * 1024;
 
-function partOf(file: string, start: number, length: number): Buffer {
+function readFilePart(file: string, start: number, length: number): Buffer {
   const handle = openSync(file, "r");
   try {
     const part = Buffer.alloc(length);
@@ -185,7 +185,8 @@ function contentAt(handle: number, start: number, find: (id: string) => number |
   readSync(handle, head, 0, head.length, start);
   const { kind, size, length } = readEntryHeader(head);
   const inflated = (from: number) => {
-    // Data that does not compress grows only a little. Inflating stops at the end of the content, whatever follows.
+    // Read slightly more than the content's size, since data that does not compress grows a little. Inflating stops at
+    // the end of the content.
     const packed = Buffer.alloc(size + Math.ceil(size / 100) + 100);
     return inflateSync(packed.subarray(0, readSync(handle, packed, 0, packed.length, from)));
   };
@@ -221,7 +222,7 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer {
       at += command;
       continue;
     }
-    // One bit for each byte of the offset and the length that is not zero.
+    // Write one bit for each byte of the offset and the length, set if that byte is not zero.
     const field = (bits: readonly number[]) =>
       bits.reduce((value, bit, index) => (command & bit ? value + delta[at++]! * 256 ** index : value), 0);
     const offset = field([1, 2, 4, 8]);
@@ -231,7 +232,7 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer {
   return content;
 }
 
-/** After the magic number, the version, and the counts by first byte. */
+/** The ids follow the magic number, the version, and the table of counts by first byte. */
 const namesAt = 8 + 256 * 4;
 
 type PackedObject = { id: string; offset: number; crc: number };
@@ -269,7 +270,7 @@ export class Batch {
     this.waiting.clear();
   }
 
-  /** Returns whether there is a new pack. */
+  /** Completes the pack. Returns whether a new one was written. */
   finish(): boolean {
     this.#pack?.finish();
     return this.#pack !== undefined;
@@ -342,7 +343,7 @@ export class PackWriter {
     this.#offset += bytes.length;
   }
 
-  /** Hashes the whole file, whose header is written last. */
+  /** Computes the checksum of the whole file. This needs a second pass, since its header is written last. */
   #checksum(): Buffer {
     const hash = createHash("sha1");
     const piece = Buffer.allocUnsafe(1024 * 1024);

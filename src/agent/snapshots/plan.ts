@@ -7,7 +7,7 @@ import { attributesName, gitIndexOf, gitRepositoryOf } from "./git-index.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import { hashFile, idOf } from "./objects.ts";
 import { reasons } from "./reasons.ts";
-import { type FileNode, nodeAt, type ScanOptions, scanTree, stampOf, type TreeNode } from "./scan.ts";
+import { type FileNode, fileStamp, nodeAt, type ScanOptions, scanTree, type TreeNode } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
 import type { RestoreTarget } from "./target.ts";
 
@@ -18,13 +18,13 @@ export type RestoreStep = {
   root: string;
   path: string;
   change: RestoreChange;
-  /** What is at the path now. */
+  /** The file or folder that is at the path now. */
   node: TreeNode | undefined;
-  /** What the path should be after the restore. */
+  /** The state that the path should have after the restore. */
   entry: SnapshotEntry;
 };
 
-/** A path that is not changed, and why. */
+/** A path that the restore does not change, and the reason. */
 export type LeftPath = { path: string; why: string };
 
 export type RestorePlan = { steps: RestoreStep[]; left: LeftPath[] };
@@ -52,7 +52,12 @@ export async function planRestore(
     store.cache.forgetDoubtful();
     for (const path of [...new Set([...present.keys(), ...target.entries.keys()])].sort()) {
       if (options.pauses.due) await options.pauses.take();
-      compare(planning, { path, root: rootOf(path, target), node: present.get(path), entry: target.entries.get(path) });
+      compare(planning, {
+        path,
+        root: containingRoot(path, target),
+        node: present.get(path),
+        entry: target.entries.get(path),
+      });
     }
   } finally {
     planning.trail.close();
@@ -64,7 +69,7 @@ function findKnown(store: SnapshotStore, path: string, node: TreeNode): string |
   return node.kind === "file" ? store.cache.find(path, node) : undefined;
 }
 
-/** Keeps a folder if something in it is kept. */
+/** Removes steps that would delete a folder in which something is left. */
 function withoutKept({ steps, left }: RestorePlan, keptPaths: readonly string[]): RestorePlan {
   const folders = foldersAbove(keptPaths);
   return { steps: steps.filter(({ change, path }) => change !== "remove" || !folders.has(path)), left };
@@ -106,14 +111,14 @@ function flatten(path: string, node: TreeNode, found: Map<string, TreeNode>): vo
 }
 
 function nodeOfPath(planning: Planning, path: string, target: RestoreTarget): TreeNode | undefined {
-  const root = rootOf(path, target);
+  const root = containingRoot(path, target);
   const names = namesFrom(root, path);
   try {
     return nodeAt(planning.trail.to(root, names.slice(0, -1)), names.at(-1)!);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    // If a parent is now a file or link that will be replaced by a folder, nothing exists here.
+    // If a parent is now a file or link that the restore replaces by a folder, nothing exists at this path.
     const becomesFolder = names.some(
       (_, index) => target.entries.get(join(root, ...names.slice(0, index)))?.kind === "folder",
     );
@@ -151,15 +156,15 @@ function changeOf(
       return node?.kind === "link" && idOf(node.target) === entry.object ? undefined : "write";
     case "file":
       if (node?.kind !== "file" || node.size !== entry.size) return "write";
-      if (objectOf(planning, { root, path, node }) !== entry.object) return "write";
+      if (presentObject(planning, { root, path, node }) !== entry.object) return "write";
       return node.mode === entry.mode ? undefined : "mode";
     case "unsaved":
       return undefined;
   }
 }
 
-/** A file that cannot be read counts as different: it is rewritten, or that fails with a message. */
-function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
+/** Returns the id of a file's present content. A file that cannot be read counts as different. */
+function presentObject(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
   const existing = planning.store.cache.find(path, node);
   if (existing !== undefined) return existing;
   const names = namesFrom(root, path);
@@ -183,12 +188,12 @@ function whyLeft(node: TreeNode | undefined, entry: SnapshotEntry): string | und
   }
   if (entry.why === "own" || (entry.why === "repository" && node)) return undefined;
   if (entry.why === "repository") return "the repository is gone, and repositories are not saved";
-  const stamp = node?.kind === "file" ? stampOf(node) : node?.kind === "unsaved" ? node.stamp : undefined;
+  const stamp = node?.kind === "file" ? fileStamp(node) : node?.kind === "unsaved" ? node.stamp : undefined;
   if (entry.why !== "many" && stamp === entry.stamp) return undefined;
   return `it was not saved: ${reasons[entry.why]}`;
 }
 
-function rootOf(path: string, { trees, roots }: RestoreTarget): string {
+function containingRoot(path: string, { trees, roots }: RestoreTarget): string {
   const root = [...trees, ...roots].find((each) => isInside(path, each));
   if (root === undefined) throw new Error(`${path} lies in no root of its snapshot`);
   return root;

@@ -1,22 +1,22 @@
 // Records which snapshots each turn of a chat has; stored with the chat, one value per turn.
 import type { ChatWriter } from "../../store/chats/chat.ts";
 
-/** A snapshot by its object, or why there is none; in the order they were taken. */
+/** A record of one snapshot: the id of its object, or why it is missing. */
 export type SnapshotRecord = { object: string } | { missing: string };
 
 type ChatState = Pick<ChatWriter, "state" | "saveState">;
 
-const keyOf = (turn: number) => `snapshot.${turn}`;
+const turnKey = (turn: number) => `snapshot.${turn}`;
 const undoKey = "snapshot.undo";
 
 export function readRecords(chat: ChatState, turn: number): SnapshotRecord[] {
-  const value = chat.state(keyOf(turn));
+  const value = chat.state(turnKey(turn));
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-/** Written to disk before the call that the snapshots were taken for. */
+/** Saves the snapshot records of a turn. They are written to disk before the call they were taken for runs. */
 export function saveRecords(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): void {
-  chat.saveState(keyOf(turn), records, { durable: true });
+  chat.saveState(turnKey(turn), records, { durable: true });
 }
 
 /** Returns the snapshot that undoes the last restore. */
@@ -25,7 +25,7 @@ export function readUndo(chat: ChatState): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Written to disk before the first file is changed. */
+/** Saves the snapshot that undoes a restore. It is written to disk before the first file is changed. */
 export function saveUndo(chat: ChatState, object: string): void {
   chat.saveState(undoKey, object, { durable: true });
 }
@@ -36,13 +36,13 @@ export function saveUndo(chat: ChatState, object: string): void {
  */
 export function keptState(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): Map<string, unknown> {
   const state = new Map<string, unknown>();
-  if (records.length > 0) state.set(keyOf(turn - 1), [...readRecords(chat, turn - 1), ...records]);
+  if (records.length > 0) state.set(turnKey(turn - 1), [...readRecords(chat, turn - 1), ...records]);
   const undo = readUndo(chat);
   if (undo !== undefined) state.set(undoKey, undo);
   return state;
 }
 
-/** Returns every snapshot that a chat refers to. */
+/** Returns the ids of all snapshots that a chat refers to. */
 export function objectsOf(chat: ChatState & Pick<ChatWriter, "turn">): string[] {
   const undo = readUndo(chat);
   const objects = new Set<string>(undo === undefined ? [] : [undo]);

@@ -27,11 +27,11 @@ type Restoring = {
   pauses: Pauses;
   trail: FolderTrail;
   failed: Map<string, string>;
-  /** Folders that turned out not to be empty. */
+  /** Folders that were not removed because they are not empty. */
   kept: Set<string>;
 };
 
-/** Continues if one path fails, and returns every failure. */
+/** Restores all paths of the plan. Continues if one path fails, and returns every failure. */
 export async function carryOutPlan(
   steps: readonly RestoreStep[],
   { objects, pauses }: { objects: ObjectStore; pauses: Pauses },
@@ -41,9 +41,9 @@ export async function carryOutPlan(
     if (pauses.due) await pauses.take();
     try {
       const names = namesFrom(step.root, step.path);
-      await work(folderOf(restoring, step.root, names.slice(0, -1)), names.at(-1) || ".");
+      await work(openFolderOf(restoring, step.root, names.slice(0, -1)), names.at(-1) || ".");
     } catch (error) {
-      restoring.failed.set(step.path, sentenceOf(error));
+      restoring.failed.set(step.path, errorSentence(error));
     }
   };
   try {
@@ -78,7 +78,8 @@ function remove(restoring: Restoring, { node, entry, path: shown }: RestoreStep,
     rmdirSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // An unmade folder is removed only if it is empty; new files of others, or a repository, keep it.
+    // A folder that the snapshot does not contain is removed only if it is empty. Files of others or a repository in it
+    // are left.
     if (entry.kind !== "unmade" || (code !== "ENOTEMPTY" && code !== "EEXIST")) throw error;
     restoring.kept.add(shown);
   }
@@ -104,7 +105,7 @@ async function write(restoring: Restoring, entry: SnapshotEntry, folder: FolderH
 
 type FileEntry = Extract<SnapshotEntry, { kind: "file" }>;
 
-/** `old` is the file that is being replaced. */
+/** Writes a file's content from the snapshot; `old` is the path of the file that is being replaced. */
 async function writeContent({ objects }: Restoring, entry: FileEntry, handle: number, old?: string): Promise<void> {
   try {
     for await (const piece of objects.pieces(entry.object)) writeFileSync(handle, piece);
@@ -115,7 +116,7 @@ async function writeContent({ objects }: Restoring, entry: FileEntry, handle: nu
   }
 }
 
-/** Only root may change the owner; for others it is the same owner, or the error is ignored. */
+/** Gives the new file the owner of the old one. Only root may change owners; for other users, an error is ignored. */
 function keepOwner(handle: number, old: string): void {
   const before = lstatSync(old, { throwIfNoEntry: false });
   if (!before?.isFile() || (before.uid === process.getuid?.() && before.gid === process.getgid?.())) return;
@@ -150,7 +151,7 @@ function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFold
       chmodSync(path, mode | 0o700);
       locked.push({ root: step.root, names, mode });
     } catch {
-      // Missing or not permitted: the step itself reports it.
+      // The folder is missing or not accessible, which the step itself will report.
     }
   }
   const plannedPaths = new Set(steps.filter((step) => step.change !== "write").map((step) => step.path));
@@ -160,14 +161,14 @@ function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFold
 function lock(restoring: Restoring, locked: readonly LockedFolder[]): void {
   for (const { root, names, mode } of locked.toReversed()) {
     try {
-      chmodSync(folderOf(restoring, root, names).at("."), mode);
+      chmodSync(openFolderOf(restoring, root, names).at("."), mode);
     } catch {
-      // The folder was removed meanwhile.
+      // The folder was removed in the meantime.
     }
   }
 }
 
-function folderOf({ trail }: Restoring, root: string, names: readonly string[]): FolderHandle {
+function openFolderOf({ trail }: Restoring, root: string, names: readonly string[]): FolderHandle {
   for (let depth = 0; depth < names.length; depth++) {
     try {
       trail.to(root, names.slice(0, depth + 1));
@@ -192,7 +193,7 @@ const sentences: Record<string, string> = {
   ENOENT: "what was saved is missing",
 };
 
-function sentenceOf(error: unknown): string {
+function errorSentence(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return sentences[code ?? ""] ?? message;
 }

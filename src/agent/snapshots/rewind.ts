@@ -20,13 +20,13 @@ export type RewindContext = {
   chat: Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn">;
 };
 
-/** What a restore did, or would do. `left`: not changed, and why. `failed`: should have changed, but did not. */
+/** The result of a restore or its dry run. `left` lists paths that are not changed; `failed` those that failed. */
 export type RestoreResult = { steps: readonly RestoreStep[]; left: readonly LeftPath[]; failed: readonly LeftPath[] };
 
 export type Rewind = {
   /** Restores the files to the state before a turn, or only `file`. Saves the present state first. */
   restore(turn: number, options?: { dryRun?: boolean; file?: string }): Promise<RestoreResult>;
-  /** Undoes the last restore; returns undefined if there is none. Calling it twice changes nothing in the end. */
+  /** Undoes the last restore. Returns undefined if there is none. A second call restores it again. */
   undo(options?: { dryRun?: boolean }): Promise<RestoreResult | undefined>;
   /** Returns why files were not saved in this turn and later ones. */
   gaps(turn: number): { turn: number; why: string }[];
@@ -49,7 +49,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
     checkRoots(target.roots);
     const pauses = new Pauses();
     const plan = await planRestore(store, target, { closed, pauses });
-    const { steps, left } = file === undefined ? plan : planOf(plan, file);
+    const { steps, left } = file === undefined ? plan : planForFile(plan, file);
     await checkContents(steps);
     if (dryRun || steps.length === 0) return { steps, left, failed: [] };
     await store.use(async () => {
@@ -111,7 +111,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
         readRecords(chat, each).flatMap((record) => ("missing" in record ? [{ turn: each, why: record.missing }] : [])),
       ),
     takeBack(turn, { files }, rewindTo) {
-      // The chat drops the state of the removed turns, so pass on what is still needed.
+      // The chat deletes the state of the removed turns, so copy what is still needed.
       const since = turnsFrom(turn).flatMap((each) => readRecords(chat, each));
       rewindTo(keptState(chat, turn, files || turn === 1 ? [] : since));
       if (store.exists) store.keepOnly(chat.metadata.id, objectsOf(chat));
@@ -120,7 +120,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
 }
 
 /** Filters a plan for one file: the file itself, and the folders that it needs. */
-function planOf({ steps, left }: RestorePlan, file: string): RestorePlan {
+function planForFile({ steps, left }: RestorePlan, file: string): RestorePlan {
   return {
     steps: steps.filter(({ path, change }) => path === file || (change === "make" && isInside(file, path))),
     left: left.filter(({ path }) => path === file),

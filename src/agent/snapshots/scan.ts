@@ -19,7 +19,7 @@ import type { UnsavedReason } from "./reasons.ts";
 
 /** Stat data that stays equal as long as the file is not changed. */
 export type FileStat = { size: number; mtimeMs: number; ctimeMs: number; ino: number };
-/** `object` is the content's id, if known without reading it. */
+/** A file in a scanned tree; `object` is the id of its content, if known without reading it. */
 export type FileNode = FileStat & { kind: "file"; mode: number; object?: string | undefined };
 export type LinkNode = { kind: "link"; target: Buffer };
 /** `object` is the id of the folder's manifest, if it is already stored; `children` is then empty. */
@@ -28,15 +28,15 @@ export type UnsavedNode = { kind: "unsaved"; why: UnsavedReason; stamp: string }
 export type TreeNode = FileNode | LinkNode | FolderNode | UnsavedNode;
 
 export type SnapshotLimits = {
-  /** The largest file that is saved. */
+  /** The size of the largest file that is saved, in bytes. */
   fileBytes: number;
-  /** The most files and bytes saved of an ignored folder; nothing is saved of a larger one. */
+  /** The limits for files that git ignores: a folder with more files or bytes than this is not saved at all. */
   ignoredFiles: number;
   ignoredBytes: number;
-  /** A tree beyond these limits is not saved at all. */
+  /** The limits for the whole tree: if it has more files or bytes, no snapshot is taken. */
   files: number;
   bytes: number;
-  /** If more files than this must be read, their contents are written into one pack. */
+  /** If more than this many files are read, their contents are stored in one pack. */
   loose: number;
 };
 
@@ -50,9 +50,9 @@ export const usualLimits: SnapshotLimits = {
 };
 
 export type ScanOptions = {
-  /** Without limits everything counts, whatever its size. */
+  /** The size limits; if absent, files of any size are included. */
   limits?: SnapshotLimits;
-  /** Folders that are not entered: the agent's own configuration, and what was not saved either. */
+  /** Folders that are not scanned: the agent's own configuration, and folders that were not saved before. */
   closed: ReadonlySet<string>;
   pauses: Pauses;
   /** Saves memory with large trees: what is known without reading is written folder by folder. */
@@ -67,11 +67,11 @@ export type ScanOptions = {
 
 export class TreeTooLarge extends Error {}
 
-/** Yields to other work now and then, and throws when the signal aborts. */
+/** Yields to other work at intervals, and throws when the signal is aborted. */
 export class Pauses {
   readonly #signal: AbortSignal | undefined;
   readonly #slice: number;
-  /** In seconds. The first use of `performance` would load a module that is not otherwise needed. */
+  /** Process uptime in seconds. `performance` would load a module that is not otherwise needed. */
   #last = process.uptime();
 
   constructor(signal?: AbortSignal, slice = 0.015) {
@@ -94,7 +94,7 @@ type FolderCount = { path: string; files: number; bytes: number; judged: boolean
 
 type TreeScan = ScanOptions & { counts: FolderCount[]; dropped?: FolderCount };
 
-/** `root` is a path without symbolic links. */
+/** Scans a folder and everything in it. `root` must not contain symbolic links. */
 export async function scanTree(root: string, options: ScanOptions): Promise<FolderNode> {
   const held = openFolder(root);
   try {
@@ -117,7 +117,7 @@ export function nodeAt(folder: FolderHandle, name: string): TreeNode | undefined
 }
 
 /** Formats stat data as text. Fractions of milliseconds are kept as far as a number can hold them. */
-export function stampOf({ size, mtimeMs, ctimeMs, ino }: FileStat): string {
+export function fileStamp({ size, mtimeMs, ctimeMs, ino }: FileStat): string {
   return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
 }
 
@@ -139,7 +139,7 @@ async function scanFolder(
     const found = lookAt(scan, held, { path: inFolder(path, name), name, stat: stats[index % statsAtOnce] });
     if (!found) continue;
     const over = scan.limits && countIn(counts, scan.limits, found.node.kind === "file" ? found.node.size : 0);
-    if (over) judge(scan, over);
+    if (over) dropLargeFolder(scan, over);
     const node = found.folder && !scan.dropped ? await scanBelow(scan, held, name, found.folder) : found.node;
     if (scan.dropped) break;
     if (node) children.set(name, node);
@@ -174,7 +174,7 @@ function statsOf(held: FolderHandle, path: string, names: readonly string[]): (S
 
 type ScannedEntry = { node: TreeNode; folder?: { path: string; stat: Stats } };
 
-/** `folder` is set if it must be entered to know more. */
+/** Examines one path; `folder` is set in the result if the path is a folder to scan next. */
 function lookAt(
   scan: TreeScan,
   held: FolderHandle,
@@ -182,13 +182,13 @@ function lookAt(
 ): ScannedEntry | undefined {
   if (name.length === 4 && name.toLowerCase() === ".git") return { node: unsavedNode("repository") };
   if (!stat) return isReadable(held) ? undefined : { node: unsavedNode("unreadable") };
-  if (scan.closed.has(path)) return { node: unsavedNode("own", stampOf(stat)) };
+  if (scan.closed.has(path)) return { node: unsavedNode("own", fileStamp(stat)) };
   const node = nodeOf(held.at(name), stat);
   if (!node) return undefined;
   if (node.kind === "folder") return { node, folder: { path, stat } };
   if (node.kind !== "file") return { node };
   if (scan.limits !== undefined && node.size > scan.limits.fileBytes)
-    return { node: unsavedNode("large", stampOf(stat)) };
+    return { node: unsavedNode("large", fileStamp(stat)) };
   return { node };
 }
 
@@ -217,10 +217,10 @@ async function scanBelow(
     return unsavedNode("many");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // It is gone, or no longer a folder.
+    // The folder was removed, or is no longer a folder.
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
     if (code !== "EACCES" && code !== "EPERM" && code !== "EMFILE") throw error;
-    return unsavedNode("unreadable", stampOf(stat));
+    return unsavedNode("unreadable", fileStamp(stat));
   } finally {
     below?.close();
   }
@@ -240,8 +240,8 @@ function countIn(counts: readonly FolderCount[], limits: SnapshotLimits, bytes: 
   return over;
 }
 
-/** Drops an ignored folder as a whole, and stops counting it. */
-function judge(scan: TreeScan, large: FolderCount): void {
+/** Drops a large ignored folder as a whole, and stops counting its contents. */
+function dropLargeFolder(scan: TreeScan, large: FolderCount): void {
   const { counts } = scan;
   large.judged = true;
   if (!isIgnoredFolder(large.path, counts[0]!.path)) return;
@@ -257,7 +257,7 @@ function nodeOf(path: string, stat: Stats): TreeNode | undefined {
   const { size, mtimeMs, ctimeMs, ino } = stat;
   if (stat.isFile()) return { kind: "file", mode, size, mtimeMs, ctimeMs, ino };
   if (stat.isDirectory()) return { kind: "folder", mode, children: new Map() };
-  if (!stat.isSymbolicLink()) return unsavedNode("special", stampOf(stat));
+  if (!stat.isSymbolicLink()) return unsavedNode("special", fileStamp(stat));
   try {
     return { kind: "link", target: readlinkSync(path, { encoding: "buffer" }) };
   } catch {
@@ -291,7 +291,7 @@ const longestList = 1024 * 1024;
 
 /** Checks the ignore files of every folder above, from the top of the repository down; the nearest match decides. */
 function isIgnoredFolder(path: string, root: string): boolean {
-  const top = repositoryOf(root) ?? root;
+  const top = findRepository(root) ?? root;
   const names = relative(top, path).split(sep);
   if (usual.has(names.at(-1)!)) return true;
   let ignored = false;
@@ -311,8 +311,8 @@ function judged(list: string, names: readonly string[], before: boolean): boolea
   return ignored === "unknown" ? before : (ignored ?? before);
 }
 
-/** The folder, here or above, that contains `.git`. */
-function repositoryOf(root: string): string | undefined {
+/** Returns the nearest folder, at or above the given one, that contains `.git`. */
+function findRepository(root: string): string | undefined {
   for (let folder = root; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
     if (dirname(folder) === folder) return undefined;

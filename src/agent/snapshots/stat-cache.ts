@@ -4,7 +4,7 @@ import { readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync }
 import { inFolder } from "../folder-handle.ts";
 import { attributesName, type GitIndex } from "./git-index.ts";
 import type { ObjectPlace } from "./objects.ts";
-import { type FileStat, stampOf, type TreeNode } from "./scan.ts";
+import { type FileStat, fileStamp, type TreeNode } from "./scan.ts";
 
 /**
  * A file that changed this shortly before it was read may change again without its
@@ -65,7 +65,7 @@ export class StatCache {
     }
     const known = this.#known.get(path);
     if (known === undefined) return undefined;
-    const stamp = stampOf(stat);
+    const stamp = fileStamp(stat);
     if (known.text.length !== stamp.length + 41 || !known.text.endsWith(stamp)) return undefined;
     const object = known.text.slice(0, 40);
     if (known.round !== this.#round && !this.#find(object)) return undefined;
@@ -92,7 +92,7 @@ export class StatCache {
     return known.text.slice(0, 40);
   }
 
-  /** Everything in the folder was found unchanged in this round. */
+  /** Records the object of a folder whose contents were all found unchanged in this round. */
   noteFolder(children: ReadonlyMap<string, TreeNode>, object: string): void {
     const hash = hashOf(children, this.#lenders);
     if (hash === undefined) return;
@@ -113,10 +113,10 @@ export class StatCache {
     return isDoubtful;
   }
 
-  /** `readAt` is when reading began. */
+  /** Caches the object of a file; `readAt` is when reading it began. */
   note(path: string, stat: FileStat, { object, readAt }: { object: string; readAt: number }): void {
     if (Math.max(stat.mtimeMs, stat.ctimeMs) >= readAt - tickMs) return;
-    this.#known.set(path, { text: `${object} ${stampOf(stat)}`, round: this.#round });
+    this.#known.set(path, { text: `${object} ${fileStamp(stat)}`, round: this.#round });
     this.#changed = true;
   }
 
@@ -125,7 +125,7 @@ export class StatCache {
     this.#keepOnly(({ round }) => round === this.#round);
   }
 
-  /** Call this after these objects were removed. */
+  /** Removes these objects from the cache. Call this after they were deleted. */
   drop(objects: ReadonlySet<string>): void {
     this.#keepOnly(({ text }) => !objects.has(text.slice(0, 40)));
   }

@@ -21,7 +21,7 @@ export type SnapshotPaths = { configDir: string; workspace: string };
 
 /** An older mark is from a process that died: no snapshot takes that long. */
 const oldMarkMs = 60 * 60 * 1000;
-/** A sweep stops before this time. */
+/** The maximum time in milliseconds that one sweep takes. */
 export const oldSweepMs = 60 * 1000;
 
 export class SnapshotStore {
@@ -42,7 +42,7 @@ export class SnapshotStore {
     this.cache = new StatCache(join(this.folder, "cache"), (object) => this.objects.placeOf(object, this.#lending));
   }
 
-  /** Whether a snapshot was ever taken. */
+  /** Whether a snapshot was ever taken here. */
   get exists(): boolean {
     return existsSync(join(this.folder, "HEAD"));
   }
@@ -74,7 +74,10 @@ export class SnapshotStore {
     this.cache.begin(indexes, borrow ? this.objects.lenders() : "none");
   }
 
-  /** Keeps objects as long as the chat exists. Written to disk before the chat may refer to them. */
+  /**
+   * Registers objects as used by a chat, so that they are kept as long as the chat exists. This is written to disk
+   * before the chat refers to them.
+   */
   keep(chatId: string, objects: readonly string[]): void {
     const file = this.#keptBy(chatId);
     const isNew = !existsSync(file);
@@ -108,7 +111,7 @@ export class SnapshotStore {
     }
   }
 
-  /** Whether a process is taking a snapshot. */
+  /** Whether a process is taking a snapshot at the moment. */
   isBusy(): boolean {
     const busy = join(this.folder, "busy");
     const old = readdirSync(busy).filter((name) => ageOf(join(busy, name)) > oldMarkMs);

@@ -102,7 +102,7 @@ function removeOthers(store: SnapshotStore, needed: ReadonlySet<string>, until: 
   return removed;
 }
 
-/** Removes partial packs of a process that died. */
+/** Removes incomplete packs that a killed process left behind. */
 function removeHalves(folder: string): void {
   const names = new Set(readdirSync(folder));
   for (const name of names) {

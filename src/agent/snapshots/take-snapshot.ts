@@ -8,10 +8,10 @@ import {
   type FileNode,
   type FileStat,
   type FolderNode,
+  fileStamp,
   nodeAt,
   type ScanOptions,
   scanTree,
-  stampOf,
   type TreeNode,
 } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
@@ -23,7 +23,7 @@ type Saving = {
   store: SnapshotStore;
   options: ScanOptions;
   unsaved: UnsavedPath[];
-  /** Used only for whole trees: single files are always read. */
+  /** Cached stat data. It is used only for whole trees; single files are always read. */
   cache?: SnapshotStore["cache"];
   borrow: boolean;
 };
@@ -107,7 +107,7 @@ async function finish({ store, unsaved }: Saving, snapshot: Snapshot): Promise<T
   return { object, unsaved };
 }
 
-/** A path that is about to be restored: `node` is what is there now, and the folder it lies in stays. */
+/** A path that is about to be restored: `node` is what is there now, and its parent folder is not removed. */
 export type PresentPath = PathInRoot & { node: TreeNode | undefined; becomes: SnapshotEntry["kind"] };
 
 /** Saves exactly these entries, whatever their size; of folders only their existence. */
@@ -155,7 +155,7 @@ async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderN
   return { kind: "folder", mode: node.mode, object: saving.store.objects.put(encodeFolder(entries)) };
 }
 
-/** `folder` is the one that contains the entry. */
+/** Saves one entry of a folder; `folder` is the folder that contains it. */
 async function saveChild(
   saving: Saving,
   name: string,
@@ -188,17 +188,17 @@ async function saveFile(saving: Saving, name: string, { node, path, folder }: No
   try {
     handle = openSync(folder().at(name), readOnly);
     const stat = fstatSync(handle);
-    if (!stat.isFile()) return leaveOut(saving, path, { why: "special", stamp: stampOf(stat) });
+    if (!stat.isFile()) return leaveOut(saving, path, { why: "special", stamp: fileStamp(stat) });
     const { object, size } = await saving.store.objects.putFile(handle, stat.size, saving);
     // A file that changed during reading is saved as it was read, and read again next time.
-    if (stampOf(fstatSync(handle)) === stampOf(node)) saving.cache?.note(path, node, { object, readAt });
+    if (fileStamp(fstatSync(handle)) === fileStamp(node)) saving.cache?.note(path, node, { object, readAt });
     const entry: SnapshotEntry = { kind: "file", mode: stat.mode & 0o7777, size, object };
     return entry;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
     if (!["EACCES", "EPERM", "ELOOP", "ENOTDIR", "EIO", "ENXIO"].includes(code ?? "")) throw error;
-    return leaveOut(saving, path, { why: "unreadable", stamp: stampOf(node) });
+    return leaveOut(saving, path, { why: "unreadable", stamp: fileStamp(node) });
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
@@ -253,7 +253,7 @@ async function savePath(
   }
 }
 
-/** Saves everything in a folder, entry by entry. */
+/** Saves all entries of a folder, one by one. */
 async function saveAll(
   saving: Saving,
   { node, path, folder }: NodeAt<FolderNode>,

@@ -8,12 +8,12 @@ import type { ObjectStore } from "./objects.ts";
 export type RestoreTarget = {
   /** Roots that are completely known: a path below them without an entry did not exist. */
   trees: string[];
-  /** Every root that contains one of the paths. */
+  /** All snapshot roots that contain one of the paths. */
   roots: string[];
   entries: Map<string, SnapshotEntry>;
 };
 
-/** `snapshots` must be in the order they were taken. */
+/** Combines several snapshots into the state to restore. `snapshots` must be in the order in which they were taken. */
 export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectStore): RestoreTarget {
   const target: RestoreTarget = { trees: [], roots: [], entries: new Map() };
   const folders = new Map<string, SnapshotEntry>();

@@ -4,7 +4,13 @@ import { realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { CommandSource } from "../instructions/commands.ts";
-import { booleanOf, fieldText, listOf, misspeltFieldWarnings, parseFrontmatter } from "../instructions/frontmatter.ts";
+import {
+  booleanOf,
+  fieldList,
+  fieldText,
+  misspeltFieldWarnings,
+  parseFrontmatter,
+} from "../instructions/frontmatter.ts";
 import { entriesIn, readText } from "../instructions/read-text.ts";
 import { cutWarning, largestInstruction } from "../instructions/rules.ts";
 import type { SkillContext } from "../instructions/skills.ts";
@@ -12,15 +18,15 @@ import type { SkillContext } from "../instructions/skills.ts";
 export type Subagent = {
   name: string;
   description: string | undefined;
-  /** Added to the usual system prompt. */
+  /** Text that is appended to the subagent's system prompt. */
   prompt: string;
-  /** A model other than the parent's. */
+  /** The model of the subagent, if it differs from its parent's. */
   model?: string;
   readOnly: boolean;
   isBackground: boolean;
-  /** If set, only these of the parent's tools are available. */
+  /** If set, the subagent gets only these of its parent's tools. */
   tools?: readonly string[];
-  /** Undefined for a built-in subagent. */
+  /** The path of the definition's file; undefined for a built-in subagent. */
   path?: string;
 };
 
@@ -43,7 +49,7 @@ export const builtInSubagents: readonly Subagent[] = [
   },
 ].map((given) => ({ readOnly: false, isBackground: false, ...given }));
 
-/** Names that other agents use for the built-in ones. */
+/** Names that other agents use for our built-in subagents. */
 const otherNames: Record<string, string> = {
   bash: "shell",
   "general-purpose": "generalPurpose",
@@ -116,7 +122,7 @@ function readSubagent(
   };
   const description = fieldText(fields.get("description"));
   const model = fieldText(fields.get("model"));
-  const tools = listOf(fields.get("tools"));
+  const tools = fieldList(fields.get("tools"));
   const subagent: Subagent = {
     name,
     description: description === undefined ? undefined : oneLine(description, 300),

@@ -14,25 +14,25 @@ import { findSubagent, type Subagent } from "./definitions.ts";
 import { runSubagent, type SubagentContext } from "./run.ts";
 
 export type SubagentRequest = {
-  /** The id of the subagent: new, or of the one to resume. */
+  /** The id of the subagent, either new or of the one to resume. */
   id: string;
   callId: string;
-  /** The type as the model named it. */
+  /** The type of subagent that the model requested. */
   type: string | undefined;
   description: string;
   prompt: string;
   model: string | undefined;
-  /** The id of an ended subagent to continue. */
+  /** The id of a finished subagent to continue. */
   resume: string | undefined;
   isBackground: boolean;
   isParallel: boolean;
   signal: AbortSignal;
   spending: UsageBudget;
-  /** Emits an event that those watching the parent should see. */
+  /** Emits an event of the subagent to the readers of its parent's events. */
   emit(event: AgentEvent): void;
 };
 
-/** How a subagent ended. `failure` is set instead of an answer. */
+/** How a subagent ended: with an answer, or with a `failure`. */
 export type SubagentEnd = {
   id: string;
   answer: string;
@@ -82,7 +82,7 @@ type Background = {
   isTold: boolean;
 };
 
-/** Further ones wait: concurrent model requests cost money. */
+/** The maximum number of subagents that run at once. Others wait, since concurrent model requests cost money. */
 const maxAtOnce = 8;
 
 export function createSubagents(agent: Agent, place: SubagentContext): Subagents {
@@ -198,17 +198,17 @@ function endedByError(id: string, error: Error): SubagentEnd {
   return { id, answer: "", failure, steps: [], durationMs: 0, denials: [] };
 }
 
-/** How long a stopped subagent may take to finish. */
+/** How many milliseconds a stopped subagent may take to finish. */
 const stopMs = 5000;
 
-/** Without a time, waits until the work has ended or the signal aborts. */
+/** Waits until the work has ended, `ms` milliseconds have passed (if given), or the signal aborts. */
 async function waitForEnd(work: Promise<unknown>, ms: number | undefined, signal: AbortSignal): Promise<void> {
   const over = orAborted(work, signal).catch(() => {});
   if (ms === undefined) await over;
   else await settlesWithin(over, ms);
 }
 
-/** Limits concurrency; the others wait in order. */
+/** Limits how many subagents run at once. The others wait in order. */
 function createTurns(limit: number): { next(): Promise<() => void> } {
   let taken = 0;
   const waiting: (() => void)[] = [];

@@ -16,14 +16,14 @@ import { TodoList } from "../tools/todos.ts";
 import type { Subagent } from "./definitions.ts";
 import type { SubagentEnd, SubagentRequest } from "./index.ts";
 
-/** What all subagents of an agent share. */
+/** The state that all subagents of an agent share. */
 export type SubagentContext = {
   subagents: readonly Subagent[];
-  /** How many levels of subagents may still be nested. */
+  /** How many more levels of subagents may be nested. */
   levels: number;
   chats: SubagentChats;
   branch?: string | undefined;
-  /** Throws if the model is unknown or has no key. */
+  /** Opens the model with this name. Throws if it is unknown or has no key. */
   openModel(name: string): Promise<Pick<Agent, "provider" | "model">>;
   systemFor(subagent: Subagent): string;
   instructionsFor(): (path: string) => string | undefined;
@@ -32,7 +32,7 @@ export type SubagentContext = {
   nested(agent: Agent, place: SubagentContext): NonNullable<Agent["subagents"]>;
 };
 
-/** Stores the conversations of subagents. */
+/** Where the conversations of subagents are stored. */
 export type SubagentChats = {
   /** Returns the type of the subagent with this id; undefined if there is none. */
   typeOf(id: string): string | undefined;
@@ -42,7 +42,7 @@ export type SubagentChats = {
 
 export type SubagentChat = {
   session: Session;
-  /** Returns the event's number, if it is stored. */
+  /** Stores an event. Returns its number, or undefined if events are not stored. */
   record(event: AgentEvent): number | undefined;
   transcriptPath?: string | undefined;
   close(): void;
@@ -63,7 +63,7 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
   };
   try {
     const chosen = await chooseModel(request, work);
-    const startInfo = startOf(request, work, chosen.model);
+    const startInfo = describeSubagentStart(request, work, chosen.model);
     const { refusal } = (await parent.hooks?.subagentStart(startInfo, request.signal)) ?? {};
     if (refusal !== undefined && !request.signal.aborted) {
       denials.push({ tool: "Task", callId: request.callId, reason: refusal });
@@ -160,7 +160,7 @@ function createChild(
     get system() {
       return place.systemFor(subagent);
     },
-    // A subagent works for an agent and cannot ask the user.
+    // A subagent cannot ask the user: it works for another agent.
     hiddenTools: new Set([...(parent.hiddenTools ?? []), "AskQuestion"]),
     get tools() {
       return toolsOf(subagent, parent, place.levels);
@@ -170,7 +170,7 @@ function createChild(
     spending,
     toolContext: {
       ...parent.toolContext,
-      // Read when needed, since the sandbox may be created later.
+      // Read this only when needed, since the sandbox may be created later.
       get sandbox() {
         return parent.toolContext.sandbox;
       },
@@ -187,7 +187,7 @@ function createChild(
   return child;
 }
 
-/** Filters the parent's tools for the subagent. */
+/** Returns the tools of the parent that the subagent may use. */
 function toolsOf({ readOnly, tools }: Subagent, parent: Agent, levels: number): Agent["tools"] {
   const named = tools?.flatMap((name) => findTool(parent.tools, name) ?? []);
   return parent.tools.filter((tool) => {
@@ -196,7 +196,7 @@ function toolsOf({ readOnly, tools }: Subagent, parent: Agent, levels: number): 
   });
 }
 
-function startOf(
+function describeSubagentStart(
   request: SubagentRequest,
   { id, subagent, parent, place }: Work,
   model: AgentModel,
@@ -214,7 +214,7 @@ function startOf(
   };
 }
 
-/** Its calls trigger the usual hooks; its start and end have hooks of their own. */
+/** Creates the hooks of a subagent. Its tool calls fire the usual hooks; its start and end have their own. */
 function hooksOf(
   hooks: AgentHooks,
   startInfo: SubagentStartInfo,

@@ -32,7 +32,7 @@ export const askQuestion = tool({
   },
   wireArgs: (args) => ({
     title: args.title ?? "",
-    questions: onWire(args.questions),
+    questions: questionsOnWire(args.questions),
     runAsync: false,
     asyncOriginalToolCallId: "",
   }),
@@ -42,7 +42,7 @@ export const askQuestion = tool({
       throw failure(`Ask between 1 and ${maxQuestions} questions at once.`);
     if (questions.some(({ options }) => options.length > maxOptions))
       throw failure(`A question may have at most ${maxOptions} options.`);
-    const asked = onWire(questions);
+    const asked = questionsOnWire(questions);
     const respond = async (): Promise<{ result: AskQuestionToolCallResult }> => {
       const answers = await turn?.person?.choose(title, asked, signal);
       return { result: answers ? { success: { answers } } : { rejected: { reason: skipped } } };
@@ -61,7 +61,7 @@ export const askQuestion = tool({
   },
 });
 
-/** Accepts what other agents' models send: `question`, `multiSelect`, and options as plain strings. */
+/** Accepts argument names from other agents: `question`, `multiSelect`, and options as plain strings. */
 function normalizeQuestions(value: unknown): unknown {
   if (typeof value === "string") return { prompt: value, options: [] };
   if (typeof value !== "object" || value === null) return value;
@@ -80,7 +80,7 @@ type AskedQuestion = {
   allow_multiple?: boolean | undefined;
 };
 
-function onWire(questions: readonly AskedQuestion[]): ChoiceItem[] {
+function questionsOnWire(questions: readonly AskedQuestion[]): ChoiceItem[] {
   return questions.map(({ id, prompt, options, allow_multiple = false }, index) => ({
     id: id ?? `q${index + 1}`,
     prompt,

@@ -8,7 +8,7 @@ import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
 
 const longestWaitMs = 600_000;
-/** Most characters of new output shown to the model: the last whole lines, which hold the outcome. */
+/** The maximum number of characters of new output shown to the model, taken from the end. */
 const shownCharacters = 4000;
 
 export const awaitShell = tool({

@@ -24,8 +24,8 @@ export const createPlan = tool({
     ),
     todos: v.optional(v.array(v.object({ id: v.optional(v.string()), content: v.string() }))),
   }),
-  reshape: (input) => (input["name"] === undefined ? { ...input, name: titleOf(input["plan"]) } : input),
-  wireArgs: (args) => onWire(args),
+  reshape: (input) => (input["name"] === undefined ? { ...input, name: planTitle(input["plan"]) } : input),
+  wireArgs: (args) => planOnWire(args),
   needs: () => [],
   async run(args, { turn, signal, configDir }): Promise<ToolResult> {
     if (!turn || configDir === undefined) throw failure("Plans cannot be saved here: give the plan as your answer.");
@@ -38,7 +38,7 @@ export const createPlan = tool({
       unlessStopped(signal, () => keepPlan(file, { name, overview, text, todos: todosOf(args.todos) }));
       return { result: { success: {}, planUri } };
     };
-    const { result } = await turn.query("createPlanRequestQuery", { args: onWire(args) }, respond);
+    const { result } = await turn.query("createPlanRequestQuery", { args: planOnWire(args) }, respond);
     const { rejected } = result;
     if (rejected)
       return {
@@ -59,7 +59,7 @@ type PlanArguments = {
   todos?: readonly { id?: string | undefined; content: string }[] | undefined;
 };
 
-function onWire({ name, overview = "", plan, todos }: PlanArguments): Record<string, unknown> {
+function planOnWire({ name, overview = "", plan, todos }: PlanArguments): Record<string, unknown> {
   const pending = todosOf(todos).map((todo) => ({ ...todo, status: "TODO_STATUS_PENDING" }));
   return { plan, todos: pending, overview, name, isProject: false, phases: [] };
 }
@@ -69,7 +69,7 @@ function todosOf(todos: PlanArguments["todos"]): PlanTodo[] {
 }
 
 /** Returns the first line of a plan that has no name. */
-function titleOf(plan: unknown): string {
+function planTitle(plan: unknown): string {
   const line = typeof plan === "string" ? /[^\s#][^\n]*/.exec(plan)?.[0].trim() : undefined;
   return (line ?? "Plan").slice(0, 60);
 }

@@ -10,7 +10,7 @@ type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 type Definition<Table extends ArgumentTable> = Omit<Tool<v.InferOutput<Table>>, "parameters" | "parse"> & {
   args: Table;
-  /** Argument names that models know from other agents: `{ file_path: "path" }`. */
+  /** Argument names that models know from other agents, mapped to ours: `{ file_path: "path" }`. */
   spellings?: Record<string, string>;
   /** Converts input of another shape into the one that `args` describes. */
   reshape?(input: Record<string, unknown>): Record<string, unknown>;
@@ -25,13 +25,13 @@ export function tool<Table extends ArgumentTable>(definition: Definition<Table>)
       return (parameters ??= jsonSchemaOf(args));
     },
     parse(input) {
-      const named = coerceArguments(renameArguments(objectOf(input, rest.name), spellings ?? {}), args) as Record<
-        string,
-        unknown
-      >;
+      const named = coerceArguments(
+        renameArguments(parseArgumentObject(input, rest.name), spellings ?? {}),
+        args,
+      ) as Record<string, unknown>;
       const result = v.safeParse(args, reshape ? coerceArguments(reshape(named), args) : named);
       if (result.success) return result.output;
-      throw failure(`${rest.name}: ${result.issues.map(sentenceOf).join("; ")}. It takes ${signatureOf(args)}.`);
+      throw failure(`${rest.name}: ${result.issues.map(issueSentence).join("; ")}. It takes ${signatureOf(args)}.`);
     },
   };
 }
@@ -99,7 +99,7 @@ export function jsonSchemaOf(schema: any): Record<string, unknown> {
   throw new Error(`jsonSchemaOf does not know the schema kind "${schema.type}"`);
 }
 
-function objectOf(input: unknown, name: string): Record<string, unknown> {
+function parseArgumentObject(input: unknown, name: string): Record<string, unknown> {
   if (typeof input === "string") {
     const inside = tryParse(input);
     if (isObject(inside)) return inside;
@@ -118,7 +118,7 @@ function renameArguments(input: Record<string, unknown>, spellings: Record<strin
   return named;
 }
 
-/** Drops nulls, which some models send for omitted arguments. */
+/** Removes arguments that are null, since some models send null for omitted arguments. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;
@@ -126,7 +126,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(definedEntries.map(([key, inner]) => [key, withoutNulls(inner)]));
 }
 
-function sentenceOf(issue: v.BaseIssue<unknown>): string {
+function issueSentence(issue: v.BaseIssue<unknown>): string {
   const at = (issue.path ?? [])
     .map((item) => (typeof item.key === "number" ? `[${item.key}]` : `.${String(item.key)}`))
     .join("")

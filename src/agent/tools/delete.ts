@@ -1,6 +1,6 @@
 // Delete: removes one file, or a link itself rather than its target.
 import * as v from "valibot";
-import { absolutePath, codeOf, deleteFile, describe } from "../files.ts";
+import { absolutePath, deleteFile, describe, errorCode } from "../files.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, ToolFailure } from "./tool.ts";
 
@@ -19,11 +19,11 @@ export const deleteTool = tool({
     try {
       await deleteFile(path, context);
     } catch (error) {
-      if (codeOf(error) === "ENOENT") {
+      if (errorCode(error) === "ENOENT") {
         const message = `File not found: ${path}`;
         throw new ToolFailure("error", { path, error: message }, message);
       }
-      if (codeOf(error) === "EISDIR") {
+      if (errorCode(error) === "EISDIR") {
         throw failure(`${path} is a directory: Delete removes files only. Remove a directory with Shell.`, { path });
       }
       throw describe(error, path, "delete");

@@ -34,7 +34,9 @@ export const edit = tool({
   wireArgs(args, context) {
     const [first, ...more] = args.edits;
     const change =
-      more.length === 0 ? { strReplace: onWire(first!) } : { multiStrReplace: { edits: args.edits.map(onWire) } };
+      more.length === 0
+        ? { strReplace: replacementOnWire(first!) }
+        : { multiStrReplace: { edits: args.edits.map(replacementOnWire) } };
     const streamContent = args.edits.map((each) => each.newText).join("\n");
     return { path: absolutePath(args.path, context), streamContent, ...change };
   },
@@ -63,7 +65,8 @@ export const edit = tool({
 
 /** Returns the text after all edits. Throws a failure for the model about the first edit that cannot be made. */
 function applyEdits(text: string, edits: readonly Replacement[], path: string): { text: string; notes: string[] } {
-  // Uniform CRLF line endings are normalized and restored; in a mixed file, each line keeps its own.
+  // Normalize uniform CRLF line endings and restore them after the edit. In a mixed file, each line keeps its own
+  // ending.
   const carriages = lineEndingOf(text) === "\r\n";
   let current = carriages ? withNewlines(text) : text;
   const notes: string[] = [];
@@ -98,7 +101,10 @@ function applyEdits(text: string, edits: readonly Replacement[], path: string): 
 type TextRange = { start: number; end: number };
 type FoundText = { ranges: TextRange[]; newText: string; note?: string };
 
-/** Matches exactly, then with the file's line endings and, if unambiguous, with other trailing spaces, indentation or quotes. */
+/**
+ * Finds the text to replace: first exactly, then with the file's line endings, then ignoring trailing spaces,
+ * indentation or quote style if only one place matches.
+ */
 function find(text: string, each: Replacement): FoundText | undefined {
   for (const spell of [(part: string) => part, withNewlines, withCarriages]) {
     const ranges = findOccurrences(text, spell(each.oldText));
@@ -156,11 +162,11 @@ function lineAt(text: string, position: number): number {
   return line;
 }
 
-function onWire(each: Replacement) {
+function replacementOnWire(each: Replacement) {
   return { oldText: each.oldText, newText: each.newText, replaceAll: each.replaceAll ?? false };
 }
 
-/** Accepts a single replacement without a list, and the argument names of other agents. */
+/** Accepts a single replacement that is not in a list, and the argument names of other agents. */
 function normalizeArguments(input: Record<string, unknown>): Record<string, unknown> {
   const { path, edits, ...flat } = input;
   if (Array.isArray(edits)) return { path, edits: edits.map(renameEditFields) };

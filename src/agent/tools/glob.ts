@@ -9,9 +9,9 @@ import { listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure } from "./tool.ts";
 
-/** Most files listed in the stream. */
+/** The maximum number of files listed in the stream. */
 const maxFiles = 1000;
-/** Most files shown to the model, together with the total. */
+/** The maximum number of files shown to the model, together with the total. */
 const maxShown = 200;
 /** Above this many files, modification times are not read: that would take longer than the search. */
 const maxTimed = 5000;
@@ -66,7 +66,7 @@ export const glob = tool({
       clientTruncated: files.length < matching.length,
       ripgrepTruncated: listed.cut,
     };
-    // The model gets paths relative to the workspace, as its other tools take them.
+    // Give the model paths relative to the workspace, as its other tools accept them.
     const newestPaths = newestFirst(matching, path).slice(0, maxShown);
     const spelled = newestPaths.map((file) =>
       search.folder === context.workspace ? join(search.start, file) : join(path, file),

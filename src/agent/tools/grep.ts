@@ -11,7 +11,7 @@ import { failure, ToolFailure } from "./tool.ts";
 const modes = ["content", "files_with_matches", "count"] as const;
 type OutputMode = (typeof modes)[number];
 const maxResults = 2000;
-/** Most lines shown to the model, unless headLimit asks for more. */
+/** The maximum number of lines shown to the model, unless headLimit asks for more. */
 const maxShown = 250;
 const maxCharacters = 20_000;
 const maxLineCharacters = 500;
@@ -77,7 +77,7 @@ export const grep = tool({
     });
     const { key, result, lines, total } = views[mode](output.records, {
       most: Math.min(args.headLimit ?? maxResults, maxResults),
-      // Spell paths for the model as its other tools take them.
+      // Format paths for the model the way its other tools accept them.
       spell: (file) => (search.folder === context.workspace ? file : join(search.folder, file)),
     });
     const value = {
@@ -88,7 +88,7 @@ export const grep = tool({
     };
     const wanted = args.headLimit ?? maxShown;
     const limit = Math.min(context.resultLimit, wanted > maxShown ? context.resultLimit : maxCharacters);
-    // headLimit counts only matches: the context lines around a match come with it.
+    // headLimit counts only matches; their context lines are shown in addition.
     const offered = args.headLimit === undefined ? lines.slice(0, maxShown) : lines;
     const { text, left } = fittingLines(offered, limit);
     const shownCount = offered.length - left;
@@ -103,7 +103,7 @@ function options(args: GrepArguments, mode: OutputMode): string[] {
   // The second engine (PCRE2) supports look-around; it is used only for patterns that the default engine rejects.
   const chosen = [`--regexp=${args.pattern}`, "--engine=auto", "--null", "--with-filename", "--crlf"];
   if (args.caseInsensitive) chosen.push("--ignore-case");
-  // Without this, a pattern that contains a line feed would silently find nothing.
+  // Without the multiline option, ripgrep would silently find nothing for a pattern that contains a line feed.
   if (args.multiline || /\\n|\n/.test(args.pattern)) chosen.push("--multiline", "--max-filesize=256M");
   if (args.multiline) chosen.push("--multiline-dotall");
   if (mode === "files_with_matches") return [...chosen, "--files-with-matches"];
@@ -136,7 +136,7 @@ type ViewOptions = { most: number; spell(file: string): string };
 type GrepView = {
   key: string;
   result: { clientTruncated: boolean } & Record<string, unknown>;
-  /** The first line of each file starts with the file's name. */
+  /** The formatted lines. The first line of each file starts with the file's name. */
   lines: string[];
   /** Describes the total when `shown` lines are shown. `isMore` means that there are others that were not counted. */
   total(shown: number, isMore: boolean): string;
@@ -249,7 +249,7 @@ function namesOnly(text: string): FoundRecord[] {
 /** Printed between records when a match came before ripgrep detected that the file is binary. */
 const binaryNotice = /^(?:.*: (?:binary file matches|WARNING: stopped searching binary file after match) \(.*\)\n)+/;
 
-/** Keeps only the error of the first of the two engines. */
+/** Returns the error for an invalid pattern: ripgrep's two engines both report one, and the first is kept. */
 function wrongPattern(stderrText: string, path: string): ToolFailure {
   const first = /~{3,}\n([\s\S]*?)\n~{3,}/.exec(stderrText)?.[1] ?? stderrText.replace(/^rg: /, "");
   const hint = "Escape ( ) [ ] { } . * + ? | ^ $ with a backslash to match them literally.";

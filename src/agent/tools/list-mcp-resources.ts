@@ -5,7 +5,7 @@ import type { Tool, ToolContext } from "./tool.ts";
 
 export type ListedResource = { server: string; uri: string; name: string; description?: string; mimeType?: string };
 
-/** `list` returns the resources of one server, or of all. */
+/** Creates the tool that lists MCP resources. `list` returns the resources of one server, or of all servers. */
 export function listMcpResources(
   list: (server: string | undefined, signal: AbortSignal) => Promise<readonly ListedResource[]>,
 ): Tool<{ server?: string | undefined }> {

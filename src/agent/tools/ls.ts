@@ -50,7 +50,7 @@ export const ls = tool({
   },
 });
 
-/** `shown` holds the entries that are listed; undefined when the folder is only counted. */
+/** A folder in the listing. `shown` contains its listed entries; undefined if the entries are only counted. */
 type FolderTree = {
   folders: Map<string, FolderTree>;
   files: string[];
@@ -143,7 +143,7 @@ class Tree {
     const visit = (folder: FolderTree, indent: string) => {
       for (const name of folder.shown?.folders ?? []) {
         const child = folder.folders.get(name)!;
-        lines.push(`${indent}${name}/${child.shown ? "" : ` ${summaryOf(child)}`}`);
+        lines.push(`${indent}${name}/${child.shown ? "" : ` ${folderSummary(child)}`}`);
         visit(child, `${indent}  `);
       }
       for (const name of folder.shown?.files ?? []) lines.push(indent + name);
@@ -167,7 +167,7 @@ function childOf(folder: FolderTree, name: string): FolderTree {
   return child;
 }
 
-function summaryOf(folder: FolderTree): string {
+function folderSummary(folder: FolderTree): string {
   const most = [...folder.extensions].sort(([, one], [, other]) => other - one).slice(0, 3);
   const kinds = most.map(([extension, count]) => `${count} ${extension}`).join(", ");
   return `(${folder.fileCount} files${kinds === "" ? "" : `: ${kinds}`})`;

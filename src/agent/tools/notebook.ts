@@ -2,7 +2,7 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import { plainOutput } from "../../text/plain-output.ts";
 
-/** Most characters of one cell's output. */
+/** The maximum number of characters shown of one cell's output. */
 const longestOutput = 2000;
 
 /** Returns undefined when the text is not a notebook. */
@@ -31,7 +31,7 @@ function outputText(output: unknown): string {
   return [cut, ...kinds.map((kind) => `[${kind}]`)].filter(Boolean).join("\n");
 }
 
-/** Notebooks store text as a string or as a list of lines. */
+/** Joins a notebook's text, which is stored as a string or as a list of lines. */
 function joinText(text: unknown): string {
   return (Array.isArray(text) ? text.join("") : typeof text === "string" ? text : "").trimEnd();
 }

@@ -2,7 +2,7 @@
 import type { FileHandle } from "node:fs/promises";
 import * as v from "valibot";
 import { imageKind, largestImage } from "../../protocol/image.ts";
-import { absolutePath, codeOf, describe, type OpenFile, openFile } from "../files.ts";
+import { absolutePath, describe, errorCode, type OpenFile, openFile } from "../files.ts";
 import { decodeText, encodingOf, singleByteNote, singleByteText, startsAsText, startsAsUtf8 } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
@@ -28,7 +28,8 @@ export const read = tool({
   needs: (args, context) => [{ kind: "Read", target: absolutePath(args.path, context) }],
   async run(args, context) {
     const result = await readFile(args, context);
-    // The model gets a file's rules with all others; these empty lists are for stream readers that expect the fields.
+    // The rules for a file are sent to the model elsewhere. These empty lists are for programs that expect the fields
+    // in the stream.
     const value = { ...(result.outcome.value as object), relatedCursorRulePaths: [], relatedCursorRules: [] };
     return { ...result, outcome: { kind: "success", value } };
   },
@@ -39,7 +40,7 @@ type ReadArgs = { path: string; offset?: number | undefined; limit?: number | un
 async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResult> {
   const path = absolutePath(args.path, context);
   const file = await openFile(path, context).catch((error) => {
-    throw codeOf(error) === "ENOENT" ? notFound(path) : describe(error, path, "read");
+    throw errorCode(error) === "ENOENT" ? notFound(path) : describe(error, path, "read");
   });
   try {
     const start = await readAt(file.handle, 0, 8192);
@@ -48,7 +49,7 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
     const wanted = { first: args.offset ?? 1, most: args.limit ?? defaultLines, characters: context.resultLimit };
     const document = await documentText(file, start, path, context);
     if (document) {
-      const part = { ...linesOf(document.text, wanted), note: document.note };
+      const part = { ...selectLines(document.text, wanted), note: document.note };
       return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size }, context);
     }
     if (!startsAsText(start, file.stat.size)) {
@@ -60,7 +61,7 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
     const open = await context.buffers?.read(file.real);
     if (open !== undefined) {
       const size = Buffer.byteLength(open);
-      return textResult({ part: linesOf(open, wanted), wanted, limit: args.limit, path, size }, context);
+      return textResult({ part: selectLines(open, wanted), wanted, limit: args.limit, path, size }, context);
     }
     const part =
       encodingOf(start) === "utf8" ? await readLines(file, wanted, context) : await decodeLines(file, wanted, path);
@@ -72,7 +73,7 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
 
 type LineWindow = { first: number; most: number; characters: number };
 
-/** `text` holds the wanted lines, or only their beginning when `isCut`. */
+/** A part of a file: `text` contains the requested lines, or only their beginning when `isCut`. */
 type FilePart = { text: string; totalLines: number; isCut: boolean; note?: string };
 
 function notFound(path: string): ToolFailure {
@@ -103,7 +104,7 @@ function textResult(readPart: ReadPart, { numbersLines }: ToolContext): ToolResu
     path,
     readRange: { startLine: wanted.first, endLine },
   };
-  // Without line numbers the text can be copied into an edit as it is, and costs fewer tokens.
+  // Without line numbers, text can be copied into an edit unchanged and costs fewer tokens.
   const numberedText = numbersLines
     ? content
         .split("\n")
@@ -125,13 +126,13 @@ function textResult(readPart: ReadPart, { numbersLines }: ToolContext): ToolResu
   }
 }
 
-/** Drops an incomplete last line, unless it is the only one. */
+/** Removes an incomplete last line, unless it is the only line. */
 function wholeLines(text: string): { text: string; isLineCut: boolean } {
   const end = text.lastIndexOf("\n");
   return end === -1 ? { text, isLineCut: true } : { text: text.slice(0, end), isLineCut: false };
 }
 
-/** Scans the file once: keeps only the wanted lines, and counts all of them. */
+/** Reads the requested lines of a file and counts all of its lines, in one pass. */
 async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContext): Promise<FilePart> {
   const last = wanted.first + wanted.most - 1;
   // The limit counts UTF-16 units, each of which takes at most three bytes of UTF-8.
@@ -157,7 +158,7 @@ async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContex
       if (feed !== -1) line += 1;
       from = end;
     }
-    // For a file that grows while it is read, stop at the size that it had when opened.
+    // If the file grows while it is read, stop at the size it had when it was opened.
     if (file.stat.size > 0 && position >= file.stat.size) break;
   }
   // The line feed after the last wanted line separates it from the next one.
@@ -210,10 +211,10 @@ async function decodeLines(file: OpenFile, wanted: LineWindow, path: string): Pr
       path,
     });
   }
-  return linesOf(decodeText(await file.handle.readFile())!.text, wanted);
+  return selectLines(decodeText(await file.handle.readFile())!.text, wanted);
 }
 
-function linesOf(whole: string, wanted: LineWindow): FilePart {
+function selectLines(whole: string, wanted: LineWindow): FilePart {
   const lines = whole.split("\n");
   const text = lines.slice(wanted.first - 1, wanted.first - 1 + wanted.most).join("\n");
   return { ...fitText(text, wanted.characters, false), totalLines: lines.length };
@@ -221,7 +222,7 @@ function linesOf(whole: string, wanted: LineWindow): FilePart {
 
 function fitText(text: string, characters: number, isCut: boolean): { text: string; isCut: boolean } {
   if (text.length <= characters) return { text, isCut };
-  // Do not split a surrogate pair.
+  // Do not split a character that takes two UTF-16 units.
   const end = /[\uD800-\uDBFF]/.test(text[characters - 1]!) ? characters - 1 : characters;
   return { text: text.slice(0, end), isCut: true };
 }

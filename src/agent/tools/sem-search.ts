@@ -99,7 +99,7 @@ async function bytesOf(path: string, context: ToolContext): Promise<Uint8Array |
       await handle.close();
     }
   } catch {
-    return undefined; // gone since it was listed
+    return undefined; // the file was removed after it was listed
   }
 }
 

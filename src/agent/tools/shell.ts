@@ -86,7 +86,7 @@ function shownDirectory(args: ShellArgs, place: CallIdentity): string {
   return args.workingDirectory ? directoryOf(args, place) : "";
 }
 
-/** Values below 1000 are taken as seconds, as other agents count: no command is meant to have less than one second. */
+/** Returns the time limit in milliseconds. A value below 1000 is taken as seconds, since other agents use seconds. */
 function timeoutOf({ timeout = 0 }: ShellArgs): number {
   return Math.min((timeout < 1000 ? timeout * 1000 : timeout) || defaultTimeoutMs, longestTimeoutMs);
 }
@@ -119,7 +119,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
   const keepBytes = Math.min(thresholdBytes, context.resultLimit);
   let end: ProcessEnd | TakenOver;
   try {
-    const folder = context.background.folderOf(context.sessionId);
+    const folder = context.background.outputFolder(context.sessionId);
     const outputFile = join(folder, `output-${newName()}.txt`);
     let afterwards: ((chunk: Buffer) => void) | undefined;
     const confinement = await confinementOf(context, folder);
@@ -185,13 +185,13 @@ function policyOf({ confined, sandbox }: ToolContext): { sandboxPolicy?: object 
   return { sandboxPolicy: { type, networkAccess: network.type !== "none", readBoundary } };
 }
 
-/** A command that runs in the background. */
+/** A foreground command that was moved to the background. */
 type TakenOver = { taskId: string; pid: number; outputFile: string; folder: string };
 
 async function startInBackground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
   let task: TakenOver;
   try {
-    const folder = context.background.folderOf(context.sessionId);
+    const folder = context.background.outputFolder(context.sessionId);
     const { command } = args;
     const confinement = await confinementOf(context, folder);
     task = await unlessStopped(context.signal, () =>
@@ -308,10 +308,10 @@ function startFailure(error: unknown, args: ShellArgs, place: CallIdentity): Too
   return new ToolFailure("spawnError", value, `The command could not be started. ${message}${next}`);
 }
 
-/** Linux limits a single argument to 131,071 bytes. */
+/** The maximum length of one command-line argument; Linux limits it to 131,071 bytes. */
 const longestArgument = 100_000;
 
-/** Matches stream paths that only work with real pipes. */
+/** Matches paths of standard streams, such as /dev/stdout, which work only if the streams are real pipes. */
 const namesStream = /\/dev\/(stdout|stderr|fd\/[12])\b|\/proc\/(self|\$\$)\/fd\b/;
 
 /** Builds the command line. Never a login shell: its start-up files cost more than most commands. */

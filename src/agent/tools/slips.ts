@@ -4,7 +4,7 @@ export type Slip = { start: number; end: number; newText: string; note: string }
 
 type Quoted = { oldText: string; newText: string };
 
-/** Returns undefined unless exactly one place fits. */
+/** Finds the text that a slightly wrong quotation probably means. Returns undefined unless one place fits. */
 export function findSlip(text: string, quoted: Quoted): Slip | undefined {
   const found = [...findIndentSlips(text, quoted), ...otherQuotes(text, quoted)];
   return found.length === 1 ? found[0] : undefined;

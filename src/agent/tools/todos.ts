@@ -9,10 +9,10 @@ export type Todo = {
   id: string;
   content: string;
   status: (typeof statuses)[number];
-  /** Milliseconds since 1970, as is `updatedAt`. */
+  /** When the item was created, in milliseconds since 1970; `updatedAt` is when it last changed. */
   createdAt: number;
   updatedAt: number;
-  /** Ids of the items to do first. */
+  /** Ids of the items that must be done before this one. */
   dependencies: readonly string[];
 };
 
@@ -40,18 +40,14 @@ export class TodoList {
 
   /** Replaces the list; with `merge`, updates items with known ids and appends the others. */
   update(items: readonly TodoItem[], { merge = false, at }: { merge?: boolean | undefined; at: number }): void {
-    const before = this.#todos;
-    if (!merge) this.#todos = [];
-    for (const item of items) {
-      const existing = before.find(({ id }) => id === item.id);
-      const todo = mergeTodo(existing, item, { merge, at });
-      const place = this.#todos.findIndex(({ id }) => id === item.id);
-      this.#todos = place === -1 ? [...this.#todos, todo] : this.#todos.with(place, todo);
-    }
+    const before = new Map(this.#todos.map((todo) => [todo.id, todo]));
+    const after = new Map(merge ? before : []);
+    for (const item of items) after.set(item.id, mergeTodo(before.get(item.id), item, { merge, at }));
+    this.#todos = [...after.values()];
   }
 }
 
-/** A known item keeps its creation time, and its update time if nothing about it changed. */
+/** Merges an update into a known item, whose creation time stays. Its update time changes only if it does. */
 function mergeTodo(known: Todo | undefined, item: TodoItem, { merge, at }: { merge: boolean; at: number }): Todo {
   const left = merge ? known : undefined;
   const { id, status, content = left?.content ?? "", dependencies = left?.dependencies ?? [] } = item;
@@ -90,21 +86,20 @@ export const todoWrite = tool({
   }),
   wireArgs(args, { todos }) {
     const list = new TodoList(todos?.all());
-    list.update(args.todos, { merge: args.merge, at: timeOf(args) });
+    list.update(args.todos, { merge: args.merge, at: callTime(args) });
     const named = new Map(list.all().map((todo) => [todo.id, todo]));
-    return { todos: args.todos.map(({ id }) => onWire(named.get(id)!)), merge: args.merge ?? false };
+    return { todos: args.todos.map(({ id }) => todoOnWire(named.get(id)!)), merge: args.merge ?? false };
   },
   needs: () => [],
   async run(args, { todos: list }) {
     const next = new TodoList(list.all());
-    next.update(args.todos, { merge: args.merge, at: timeOf(args) });
+    next.update(args.todos, { merge: args.merge, at: callTime(args) });
     const todos = next.all();
     const empty = todos.find((item) => item.id === "" || item.content === "");
     if (empty)
       throw failure(`Each todo needs an id and a content that are not empty: see ${JSON.stringify(empty.id)}.`);
-    const unknown = todos
-      .flatMap(({ dependencies }) => dependencies)
-      .find((id) => !todos.some((each) => each.id === id));
+    const ids = new Set(todos.map(({ id }) => id));
+    const unknown = todos.flatMap(({ dependencies }) => dependencies).find((id) => !ids.has(id));
     if (unknown !== undefined)
       throw failure(`No todo has the id ${JSON.stringify(unknown)}, which another depends on.`);
     list.become(todos);
@@ -115,7 +110,7 @@ export const todoWrite = tool({
     return {
       outcome: {
         kind: "success",
-        value: { todos: todos.map(onWire), totalCount: todos.length, wasMerge: args.merge ?? false },
+        value: { todos: todos.map(todoOnWire), totalCount: todos.length, wasMerge: args.merge ?? false },
       },
       text: lines.length > 0 ? lines.join("\n") : "The list is empty.",
     };
@@ -125,13 +120,13 @@ export const todoWrite = tool({
 const times = new WeakMap<object, number>();
 
 /** Returns when a call was made, so that its arguments and its result show the same time. */
-function timeOf(args: object): number {
+function callTime(args: object): number {
   const at = times.get(args) ?? Date.now();
   times.set(args, at);
   return at;
 }
 
-function onWire(todo: Todo) {
+function todoOnWire(todo: Todo) {
   return {
     id: todo.id,
     content: todo.content,

@@ -19,14 +19,14 @@ import type { TodoList } from "./todos.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tools of different arguments stand in one list
 export interface Tool<Args = any> {
-  /** The name that the model calls: "Read". */
+  /** The tool's name for the model, such as "Read". */
   name: string;
-  /** The name in the stream: "read" → readToolCall. */
+  /** The tool's name in the stream: "read" becomes readToolCall. */
   wire: string;
-  /** Other names that models use for this tool. */
+  /** Other names by which models call this tool. */
   aliases?: readonly string[];
   description: string;
-  /** JSON Schema, as sent to the model. */
+  /** The JSON Schema of the arguments, which the model receives. */
   parameters: object;
   /** For an MCP tool: its server, its name there, and how the server is reached. */
   mcp?: { server: string; tool: string; url?: string; command?: string };
@@ -43,26 +43,26 @@ export interface Tool<Args = any> {
   run(args: Args, context: ToolContext): Promise<ToolResult>;
 }
 
-/** What is known about a call before it is permitted. */
+/** What identifies a call before it is permitted. */
 export type CallIdentity = {
   callId: string;
   sessionId: string;
   /** The real path of the workspace. */
   workspace: string;
-  /** Further roots, from --add-dir. */
+  /** Additional workspace roots, from --add-dir. */
   roots: readonly string[];
   /** The older stream format to produce, if any. */
   compat?: ProfileName | undefined;
-  /** Absent when the call has no web access. */
+  /** Web access for fetches and searches; absent when the call has none. */
   web?: WebAccess;
-  /** Creates ids; random by default. */
+  /** Creates an id; random by default. */
   newId?(): string;
   todos?: TodoList;
-  /** Calls run without asking, as with --force. */
+  /** Whether calls run without asking the user, as with --force. */
   skipsApproval?: boolean;
 };
 
-/** Where indexes are stored, and the embedding service that may rank hits. */
+/** Where search indexes are stored, and the embedding service that ranks results, if there is one. */
 export type CodeSearchAccess = { configDir?: string | undefined; embeddings?: EmbeddingEndpoint | undefined };
 
 /** What may be fetched, and the pages fetched in this run. `engine` is the search engine to query. */
@@ -75,9 +75,9 @@ export type WebAccess = NetworkSituation & {
 export type ToolContext = CallIdentity &
   Pick<Decision, "approved" | "mayRead"> & {
     signal: AbortSignal;
-    /** Prints live output, for display only. */
+    /** Shows live output to the user. It is not part of the result. */
     print(chunk: string): void;
-    /** Absent when a tool is called outside a turn. */
+    /** The turn that the call belongs to; absent outside a turn. */
     turn?: TurnContext;
     processes: ProcessRunner;
     /** The call is permitted only in the sandbox: without one it must fail. */
@@ -90,19 +90,19 @@ export type ToolContext = CallIdentity &
     background: BackgroundShells;
     /** Merges stdout and stderr of a command in the order in which they were written. */
     mergeOutput?: boolean | undefined;
-    /** Numbers the lines that Read returns, for agents that cite lines and edit nothing. */
+    /** Whether the Read tool numbers lines, for agents that cite lines and do not edit. */
     numbersLines?: boolean;
     todos: TodoList;
-    /** The folder where plans are saved. */
+    /** The configuration folder, in which plans are saved. */
     configDir?: string;
     codeSearch?: CodeSearchAccess;
-    /** Unsaved files that are open in an editor. */
+    /** Unsaved text of files that are open in an editor. */
     buffers?: OpenBuffers;
     /** Computes what an edit would change without making the change. */
     isPreview?: boolean;
     /** Reports language-server findings after an edit; absent when none may run. */
     diagnostics?: Pick<Diagnostics, "afterEdit">;
-    /** Most characters of a result sent to the model. */
+    /** The maximum number of characters of a result that the model receives. */
     resultLimit: number;
   };
 
@@ -115,9 +115,9 @@ export type TurnContext = {
   isParallel: boolean;
   /** Counts the cost of the call and of everything that it starts. */
   spending: UsageBudget;
-  /** Absent when no further subagents may be started. */
+  /** Starts subagents; absent when no further ones may be started. */
   subagents?: Subagents;
-  /** Absent when no user can answer. */
+  /** The user who answers questions; absent when no user can answer. */
   person?: Person;
 };
 
@@ -126,9 +126,9 @@ export type ToolResult = {
   outcome: Outcome;
   text: string;
   images?: { mime: string; base64: string }[];
-  /** Refusals of calls that subagents made for this call. */
+  /** Calls of this call's subagents that were refused. */
   denials?: readonly Denial[];
-  /** The turn was stopped before the call began. */
+  /** Whether the turn was stopped before the call began. */
   isNotRun?: boolean;
 };
 

@@ -65,7 +65,7 @@ function withoutPart(url: string): string {
 /** Saves a long page next to the long outputs of commands, where Read can open it. */
 function saveRest(markdown: string, { background, sessionId, callId }: ToolContext): string {
   const name = `page-${Date.now().toString(36)}-${callId.replace(/\W+/g, "").slice(-12)}.md`;
-  const file = new SpillFile(join(background.folderOf(sessionId), name));
+  const file = new SpillFile(join(background.outputFolder(sessionId), name));
   file.write(Buffer.from(markdown));
   file.end();
   return file.isThere ? `are in ${file.path}: Read or Grep it.` : "were omitted.";

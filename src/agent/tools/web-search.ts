@@ -18,7 +18,8 @@ export const webSearch = tool({
   }),
   spellings: { search_term: "query", searchTerm: "query", q: "query", search_query: "query" },
   wireArgs: ({ query }, { callId }) => ({ searchTerm: query, toolCallId: callId }),
-  // Without an engine nothing is sent, so nothing needs permission: the call fails and says what to configure.
+  // Without a search engine nothing is sent, so no permission is needed: the call fails with advice on what to
+  // configure.
   needs: (_, { web }) => (web?.engine ? [{ kind: "WebSearch", target: web.engine.url }] : []),
   async run({ query }, { web, signal }) {
     const { howToConfigureSearch } = await import("../../web/search-engines.ts");

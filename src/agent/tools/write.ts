@@ -32,7 +32,7 @@ export const write = tool({
       const old = decodeText(bytes);
       before = old?.text ?? bytes.toString("utf8");
       if (!old) return Buffer.from(after, "utf8");
-      // Models write LF; the file keeps its line endings, byte order mark and encoding.
+      // Models write LF line endings. The file keeps its own line endings, byte order mark and encoding.
       if (lineEndingOf(old.text) === "\r\n") after = withCarriages(after);
       return encodeText(after, { ...old, hasMark: old.hasMark && !after.startsWith("\uFEFF") }, path);
     });

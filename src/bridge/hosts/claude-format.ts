@@ -14,7 +14,7 @@ import { type BridgeEvent, finishEvent, type HookName, type HostName } from "../
 import { BridgeError, checkedHost, type Host, numberField, payloadOf, requiredText, textField } from "../host.ts";
 import { callFields } from "../tool-call.ts";
 
-/** The differences between the hosts that use this format. */
+/** The differences between hosts that use this format. */
 type Dialect = {
   name: HostName;
   /** The events that the host has, by its own names. */
@@ -80,7 +80,7 @@ const carriedBy: Record<HookName, readonly AnswerField[]> = {
   PermissionRequest: ["decision", "reason", "user_message", "modified_input"],
 };
 
-/** For hosts whose events have the same names as in the bridge. */
+/** Maps names of events to themselves, for hosts that use the same names as the bridge. */
 export function sameNames(names: readonly HookName[]): Record<string, HookName> {
   return Object.fromEntries(names.map((name) => [name, name]));
 }
@@ -120,7 +120,7 @@ function unsupportedEventError(name: string, { name: host, events }: Dialect): B
   return new BridgeError("EVENT", `${host}: the event ${quotedName} is not supported${hint}.`);
 }
 
-/** Why a call or a prompt is refused; undefined if it is not. After a tool and at a stop there is nothing to refuse. */
+/** Returns why a call or a prompt is refused, or undefined. After a tool and at a stop there is nothing to refuse. */
 function refusalIn(block: JsonObject, specific: JsonObject, event: HookName): string | undefined {
   const { decision, permissionDecision = block["decision"], permissionDecisionReason = block["reason"] } = specific;
   if (event === "PreToolUse") return permissionDecision === "deny" ? String(permissionDecisionReason) : undefined;
@@ -167,7 +167,7 @@ function serialize(
     specific["additionalContext"] = additional_context;
   const isCall = event === "PreToolUse" || event === "PermissionRequest";
   const block = isCall ? plainDecision(specific) : carries("decision") ? blocked() : {};
-  // Do not repeat a message that already stands in for the reason.
+  // Do not repeat a message that is already sent as the reason.
   const userMessage = carries("user_message") && block["reason"] !== user_message ? user_message : undefined;
   const wire = {
     ...block,
@@ -176,12 +176,12 @@ function serialize(
   };
   const stdout = Object.keys(wire).length > 0 ? `${JSON.stringify(wire)}\n` : "";
   const refusal = refusalIn(block, specific, event);
-  // With exit code 2 both hosts block, use stderr as the reason and ignore JSON; an answer with more than a reason exits with 0.
+  // Use exit code 2 only for a bare reason: hosts read it from stderr then, and ignore JSON.
   const saysMore = userMessage !== undefined || additional_context !== undefined;
   if (refusal === undefined || saysMore) return { stdout, stderr, exit_code: 0, losses };
   return { stdout, stderr: `${refusal}\n${stderr}`, exit_code: 2, losses };
 
-  /** Moves the decision to where every other event has it, on hosts that want it there. */
+  /** Moves the decision to the field that other events have it in, for hosts that expect it there. */
   function plainDecision(given: JsonObject): JsonObject {
     if (!plainDecisions) return {};
     const { permissionDecision: settled, permissionDecisionReason: why, updatedInput } = given;
@@ -190,7 +190,7 @@ function serialize(
     return { ...(settled !== undefined && { decision: settled }), ...(why !== undefined && { reason: why }) };
   }
 
-  /** No decision, or `ask`, leaves the question to the user. */
+  /** Answers a permission request. Without a decision, or with `ask`, the user is asked. */
   function requestAnswer(): JsonObject {
     if (decision === "deny") {
       if (modified_input) lose("modified_input");
@@ -225,11 +225,11 @@ function serialize(
       stderr += warningLine(`${name}: 'decision: "ask"' is not supported on PreToolUse; downgrading to 'deny'.`);
       return "deny";
     }
-    // Where nothing can be allowed unchanged, a change is only accepted together with a decision.
+    // Add a decision to a change of the input, if the host accepts one only together with the other.
     return decision ?? (modified_input && !allows ? "allow" : undefined);
   }
 
-  /** After a tool and on a prompt: a refusal and its reason. At a stop: what to do next. */
+  /** Formats a refusal with its reason after a tool or for a prompt; at a stop, what to do next. */
   function blocked(): JsonObject {
     if (event === "Stop" || event === "SubagentStop") {
       const next = saidOr(reason, "");

@@ -125,7 +125,7 @@ const rows: Partial<Record<HookEventName, EventRow>> = {
 export const cursor: Host = checkedHost({
   name: "cursor",
   events: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, row.event])),
-  // Empty output might be taken for a failed hook.
+  // Print an empty object, since no output could count as a failed hook.
   silence: "{}\n",
   permits: ({ nativeEvent }) => isHookEvent(nativeEvent) && hookEvents[nativeEvent].effect === "permit",
   parse,

@@ -26,7 +26,7 @@ export type InstallHost = {
   tools: Readonly<Record<string, string>>;
 };
 
-/** For Claude and Codex: the event names of the bridge are Claude's. */
+/** Maps event names to themselves: Claude and Codex use the bridge's names. */
 function asTheyAre(names: readonly HookName[]): InstallHost["events"] {
   return Object.fromEntries(names.map((name) => [name, name]));
 }
@@ -86,7 +86,8 @@ export const installHosts: readonly InstallHost[] = [
     programs: ["codex"],
     events: asTheyAre(codexHookNames),
     further: [],
-    // Codex tells its hooks nothing about the project, and runs them where the session was started.
+    // Find the project's folder with git, since Codex does not pass it to hooks and runs them in the session's start
+    // folder.
     root: '"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"',
     tools: { Shell: "Bash" },
   },
@@ -108,7 +109,7 @@ export const installHosts: readonly InstallHost[] = [
 /** Events about a tool, the only ones whose matchers mean the same on every host. */
 export const toolEvents: readonly HookName[] = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"];
 
-/** Replaces the tool names in a matcher with the host's own. */
+/** Replaces the tool names in a matcher by those of the host. */
 export function matcherFor(host: InstallHost, matcher: string): string {
   return renamedTools(matcher, host.tools);
 }
@@ -120,7 +121,7 @@ export function commandFor(host: InstallHost, script: string): string {
   return `${path} --host ${host.name}`;
 }
 
-/** Quotes a word unless a shell would take it unchanged. */
+/** Quotes a word, unless a shell would leave it unchanged. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

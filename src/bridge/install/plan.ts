@@ -45,7 +45,7 @@ export function planInstall(
     const same = there.filter((each) => each.event === event && each.command === command);
     const keptEntry = same.find((each) => (each.matcher ?? "") === (matcher ?? ""));
     edits.push(...removalEdits(same.filter((each) => each !== keptEntry)));
-    if (!keptEntry) edits.push({ type: "append", path: ["hooks", event], value: entryOf(host, command, matcher) });
+    if (!keptEntry) edits.push({ type: "append", path: ["hooks", event], value: hookEntry(host, command, matcher) });
   }
   return edits;
 }
@@ -79,7 +79,7 @@ function removalEdits(hooks: readonly ConfiguredHook[]): ConfigEdit[] {
   return [...hooks].reverse().map(({ groupPath }) => ({ type: "remove", path: groupPath }));
 }
 
-function entryOf({ grouped }: InstallHost, command: string, matcher: string | undefined): JsonObject {
+function hookEntry({ grouped }: InstallHost, command: string, matcher: string | undefined): JsonObject {
   const match = matcher === undefined ? {} : { matcher };
   return grouped ? { ...match, hooks: [{ type: "command", command }] } : { command, ...match };
 }

@@ -25,7 +25,7 @@ export async function about(invocation: Invocation): Promise<number> {
       lastRequestId: null,
       nodeVersion: process.version,
       configDir,
-      // The SDK uses this to recognise this CLI among others of the same name.
+      // The SDK reads this to tell our CLI from other programs of the same name.
       package: "courser-agent",
     });
   }

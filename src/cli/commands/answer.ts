@@ -7,14 +7,14 @@ import { openStdout } from "../stdout.ts";
 export async function answer(text: string | Uint8Array): Promise<number> {
   let exitCode = 0;
   const stdout = openStdout(() => {
-    exitCode = 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
+    exitCode = 141; // exit as if SIGPIPE had ended the program, which is what readers like `head` expect
   });
   stdout.write(text);
   await stdout.flush();
   return exitCode;
 }
 
-/** Leaves out undefined fields. */
+/** Prints a command's result as JSON, without undefined fields. */
 export function answerJson(value: object): Promise<number> {
   return answer(`${JSON.stringify(value, null, 2)}\n`);
 }

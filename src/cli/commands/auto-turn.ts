@@ -10,7 +10,7 @@ import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { openProvider } from "../../run/models.ts";
 import type { Setup } from "../../run/setup.ts";
 
-/** How often the model may correct an invalid call. */
+/** How many times the model may correct an invalid tool call. */
 const maxRepairs = 2;
 
 export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal): AsyncGenerator<TurnEvent> {
@@ -18,7 +18,7 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
   const { system, messages } = conversationOf(turn);
   const provider = await openProvider(setup, model, {
     sessionId: turn.turnId,
-    // Each turn is a process of its own, so a script continues where the conversation is.
+    // Each turn is a separate process: tell the script how many of its replies were already used.
     repliesGiven: turn.messages.filter(({ role }) => role === "assistant").length,
   });
   const tools = turn.tools.map(({ name, schema, description = "" }) => ({ name, description, parameters: schema }));
@@ -40,7 +40,7 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
       return;
     }
     if (repairs === maxRepairs) throw new ModelError(fault.code, fault.message);
-    // Tell the model what is wrong; none of the calls of this reply is run.
+    // Tell the model what is wrong with its calls. None of the calls in this reply is run.
     const results = calls.map(({ id }, index): Part => {
       const text =
         faults[index]?.message ?? "Not run, because another call in the same reply was invalid. Call it again.";
@@ -91,7 +91,7 @@ async function* streamReply(
         usage = addUsage(usage, chunk.usage);
         break;
       case "retry":
-        // The reply starts over from its beginning.
+        // The provider restarts the reply, so drop the parts received so far.
         parts = [];
         retelling = new RepeatedText(answerText);
         break;

@@ -10,7 +10,7 @@ import { handleShutdown } from "../shutdown.ts";
 import { openStdout, withoutSecrets, writeStderr } from "../stdout.ts";
 import { TurnInput } from "./turn-input.ts";
 
-/** Always ends with exactly one `done` or `error` line. */
+/** Runs one turn of the `auto` protocol. Its output always ends with exactly one `done` or `error` line. */
 export async function auto(invocation: Invocation): Promise<number> {
   const abort = new AbortController();
   const watch = handleShutdown(abort, invocation);
@@ -47,7 +47,7 @@ class ContractLines {
   constructor(abort: AbortController) {
     this.#stdout = openStdout(
       () => {
-        this.exitCode = 141; // as if SIGPIPE had ended it, which is what readers like `head` expect
+        this.exitCode = 141; // exit as if SIGPIPE had ended the program, which is what readers like `head` expect
         abort.abort();
       },
       (fault) => {
@@ -80,7 +80,7 @@ class ContractLines {
   }
 }
 
-/** Model errors keep their own code. */
+/** Describes any error for the output. Errors of the model keep their own code. */
 function explainAnyFailure(error: unknown): ReturnType<typeof explainFailure> {
   const { name, code, message } = error as UserError;
   return name === "ModelError" ? { code, message: withoutSecrets(message) } : explainFailure(error);

@@ -12,9 +12,9 @@ import { modelFlags, runHost } from "../run-request.ts";
 export type ChosenModel = {
   configDir: string;
   choice: ModelChoice;
-  /** The model the user named by flag, variable or configuration; `auto` counts as none. */
+  /** The model that the user chose by flag, variable or configuration; undefined for `auto`. */
   named: string | undefined;
-  /** The model, or the error: no key, or no such model. */
+  /** The chosen model, or the error that there is no such model or no key for it. */
   model: ResolvedModel | UserError;
 };
 
@@ -43,7 +43,7 @@ export function tryModel(choice: ModelChoice): ResolvedModel | UserError {
   }
 }
 
-/** Where the key comes from: a variable's name, `--api-key`, `login` or a token command. Undefined without a key. */
+/** Describes where the model's key comes from: a variable's name, `--api-key`, `login` or a token command. */
 export function keySource(model: ResolvedModel, { env, endpoints }: ModelChoice): string | undefined {
   if (model.tokenCommand !== undefined) return "the token command";
   if (model.key === undefined) return undefined;
@@ -66,6 +66,6 @@ function currentFolder(): string {
   try {
     return process.cwd();
   } catch {
-    return "/"; // the folder was deleted, but the login does not depend on it
+    return "/"; // the current directory was deleted, which does not matter for the login
   }
 }

@@ -45,7 +45,7 @@ export async function conformance({ line: { flags, words }, env, name }: Invocat
   return written || (report.passes ? 0 : 1);
 }
 
-/** Makes paths to existing files absolute, because each trial starts the command in a directory of its own. */
+/** Makes the paths of existing files absolute, since each trial runs the command in its own directory. */
 function fromAnywhere([program = "", ...rest]: readonly string[]): string[] {
   const isPath = (word: string) =>
     /^[^-].*[/.]/.test(word) && (statSync(word, { throwIfNoEntry: false })?.isFile() ?? false);

@@ -11,7 +11,7 @@ import { sandboxProblem } from "../../eval/scripts.ts";
 import { findTasks } from "../../eval/task.ts";
 import { settlesWithin } from "../../process/clock.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { toolOf } from "../../serve/live-options.ts";
+import { toolForCli } from "../../serve/live-options.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { visible } from "../../text/visible.ts";
 import { cut } from "../../text/width.ts";
@@ -89,7 +89,8 @@ function wishesOf(invocation: Invocation): EvaluationWishes {
   if (flags.has("oracle") && flags.has("agent") && agentName !== "oracle")
     throw new UserError("USAGE", "--oracle and --agent say two things. Give one of them.");
   const other = otherCli(invocation);
-  if (other) return { ...other, agent, attempts: positiveIntegerFlag(flags, "attempts") ?? 1, ...placesOf(flags) };
+  if (other)
+    return { ...other, agent, attempts: positiveIntegerFlag(flags, "attempts") ?? 1, ...evaluationOptions(flags) };
   const model = agent === "cli" && !flags.has("check") ? modelOf(invocation) : "none";
   const attempts = positiveIntegerFlag(flags, "attempts");
   if (model === "replay" && agent === "cli" && attempts !== undefined)
@@ -108,11 +109,11 @@ function wishesOf(invocation: Invocation): EvaluationWishes {
     onMismatch: flagText(flags, "replay-on-mismatch") === "stop" ? "stop" : "continue",
     attempts: attempts ?? 1,
     record: flags.has("save-recordings"),
-    ...placesOf(flags),
+    ...evaluationOptions(flags),
   };
 }
 
-function placesOf(flags: FlagValues): Pick<EvaluationWishes, "confined" | "output" | "keep"> {
+function evaluationOptions(flags: FlagValues): Pick<EvaluationWishes, "confined" | "output" | "keep"> {
   const output = flagText(flags, "output");
   const confined = flagText(flags, "sandbox") !== "disabled";
   return { confined, ...(output !== undefined && { output: resolve(output) }), keep: flags.has("keep") };
@@ -142,7 +143,7 @@ function otherCli({ line: { flags } }: Invocation): OtherCli | undefined {
   const model = flagText(flags, "model") ?? "default";
   if (/^(script|replay)(:|$)/.test(model))
     throw new UserError("USAGE", `--model ${model} answers our own CLI, not ${cli}. Name a model that ${cli} knows.`);
-  return { tool: toolOf(cli), model, executable: [], args: [], onMismatch: "stop", record: false };
+  return { tool: toolForCli(cli), model, executable: [], args: [], onMismatch: "stop", record: false };
 }
 
 /** Passes the configured model on by name, because each run has its own configuration. Throws if there is no key. */
@@ -150,7 +151,7 @@ function modelOf(invocation: Invocation): string {
   const modelName = flagText(invocation.line.flags, "model");
   if (modelName === "replay" || modelName === "script") return modelName;
   const { named, model } = chosenModel(invocation);
-  // Workers use keys of their own.
+  // Workers use their own keys, so none is needed here.
   const isTheirs = fleetUrl(invocation) !== undefined && named !== undefined;
   if (model instanceof UserError && !(isTheirs && model.code === "NOT_AUTHENTICATED")) throw model;
   return named ?? "auto";

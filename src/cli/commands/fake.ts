@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { exitCodeOf, resultText, UserError } from "../../protocol/error-codes.ts";
 import { type VersionName, versions } from "../../protocol/profiles.ts";
-import { type FaultName, fakeEvents, planOf, withDeltas } from "../../testing/fake.ts";
+import { type FaultName, fakeEvents, planOutput, withDeltas } from "../../testing/fake.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { type OutputFormat, outputs } from "../outputs.ts";
@@ -42,9 +42,9 @@ export async function fake(invocation: Invocation): Promise<number> {
 const unknownSession = "00000000-0000-4000-8000-000000000000";
 
 async function playLines(lines: readonly string[], exit: number, fault: FaultName | undefined): Promise<number> {
-  const { chunks, end } = planOf(lines, exit, fault);
+  const { chunks, end } = planOutput(lines, exit, fault);
   const stdout = openStdout();
-  // Like the original, exit at once on a signal, with the signal's exit code.
+  // Exit at once on a signal, with that signal's exit code, as the original does.
   process.on("SIGINT", () => process.exit(130));
   process.on("SIGTERM", () => process.exit(143));
   for (const { text, afterMs } of chunks) {

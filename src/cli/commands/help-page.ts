@@ -16,7 +16,7 @@ export function pageNames(): string[] {
     .sort();
 }
 
-/** `given` may also be a page's path: docs/models.md. */
+/** Returns the text of a documentation page, by its name or its path (docs/models.md). */
 export function helpPage(pageName: string): string | undefined {
   const name = pageName.replace(/^docs\//, "").replace(/\.md$/, "");
   if (!pageNames().includes(name)) return undefined;

@@ -8,7 +8,7 @@ import { helpPage, pageNames } from "./help-page.ts";
 import type { Command } from "./index.ts";
 import { type InnerCommand, unknownCommand } from "./inner-command.ts";
 
-/** `commands` is the table of all commands. */
+/** Prints the help of the program or of one command. `commands` is the table of all commands. */
 export async function help(
   invocation: Invocation,
   topic: string | undefined,
@@ -31,7 +31,7 @@ export async function help(
   const short = commandHelp(invocation.name, command);
   const page = isAsked ? helpPage(command.name) : undefined;
   if (page === undefined) return answer(short);
-  // On a terminal, print the short part last, because the end stays visible.
+  // On a terminal, print the most important part last, because the end of the output stays visible.
   const { isatty } = await import("node:tty");
   return answer((isatty(1) ? [page, short] : [short, page]).join("\n"));
 }
@@ -64,7 +64,7 @@ const exitCodes: readonly [code: string, meaning: string][] = [
   ["143", "Terminated (SIGTERM)"],
 ];
 
-/** The flags most people need, to fit on one screen. */
+/** The flags that most people need, listed on the first screen. */
 const often: readonly string[] = [
   "print",
   "model",
@@ -78,7 +78,7 @@ const often: readonly string[] = [
   "version",
 ];
 
-/** Commands grouped by purpose; `help --all` gives each a line of its own. */
+/** Commands grouped by purpose. `help --all` lists each on its own line. */
 const subjects: readonly [names: string, meaning: string][] = [
   ["login, logout, status", "Save, remove and show API keys"],
   ["models, about", "Models with their prices; version and system"],
@@ -112,7 +112,7 @@ function programHelp(name: string): string {
   ]);
 }
 
-/** Shorter descriptions for the first screen, one line each. */
+/** Command descriptions for the first screen, which must fit on one line each. */
 const short: Record<string, string> = {
   print: "Answer once on stdout and exit",
   mode: "plan or ask: read-only",

@@ -24,7 +24,7 @@ export type Command = Omit<InnerCommand, "load"> & {
   /** The original CLI has no such command: after -p it is a word of the prompt. */
   ours?: true;
   commands?: readonly InnerCommand[];
-  /** The subcommand that runs if none is named. */
+  /** The subcommand that runs if the user names none. */
   inner?: string;
   /** Loads the command, which resolves with the exit code. */
   load?(): Promise<(invocation: Invocation) => Promise<number>>;
@@ -167,7 +167,7 @@ export const commands: readonly Command[] = [
   withInnerFlags({
     name: "hooks",
     ours: true,
-    summary: "Write, install, check and test hooks for Cursor, Claude Code and Codex",
+    summary: "Write, install, check and test hooks for Cursor, Claude Code, Codex and Gemini CLI",
     examples: ["hooks init", "hooks install --dry-run", "hooks test preToolUse"],
     commands: hookCommands,
     inner: "list",

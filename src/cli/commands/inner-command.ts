@@ -10,7 +10,7 @@ export type InnerCommand = {
   /** `<x>` is required, `[x]` optional; a final `…` allows several. Undefined if the command takes no words. */
   operands?: string;
   flags?: readonly Flag[];
-  /** The general flags that the command uses. */
+  /** The general flags that this command accepts. */
   uses?: readonly string[];
   /** Descriptions of those flags where they mean something else than in a run. */
   meanings?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ async function runCommand(command: InnerCommand, { outer, invocation, words }: I
   return (await command.load())(invocation, words);
 }
 
-/** Refuses flags of other subcommands, which the parser accepts, so that none is ignored in silence. */
+/** Refuses flags of other subcommands. The parser accepts them, and they would be ignored silently. */
 function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: Invocation): void {
   const all = new Set(outer.commands.flatMap((each) => each.flags ?? []).map((flag) => flag.name));
   for (const flag of all) {

@@ -11,7 +11,7 @@ import { installationOf, packageName, packageVersion, runningFile } from "./inst
 
 type Link = { path: string; target: string };
 
-/** The launcher of hook scripts is next to the running file. */
+/** Returns the links to create. The launcher of hook scripts is next to the program's file. */
 function linksTo(file: string, folder: string): Link[] {
   const links = ["courser", "cursor-agent", "agent"].map((name) => ({ path: join(folder, name), target: file }));
   return [...links, { path: join(folder, "courser-hook"), target: join(dirname(file), "courser-hook.cjs") }];
@@ -81,7 +81,7 @@ function binFolder(env: NodeJS.ProcessEnv): string {
   return join(env["HOME"] || homedir(), ".local", "bin");
 }
 
-/** What is at a link's path. A dangling link counts as "leads nowhere" only if it pointed to a copy of this program. */
+/** What exists at a link's path. A broken link is "leads nowhere" only if it pointed to a copy of this program. */
 type LinkState = "nothing" | "this" | "another copy" | "leads nowhere" | "foreign" | "folder";
 
 function linkState({ path, target }: Link): LinkState {
@@ -103,7 +103,7 @@ function entryAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // a parent is a file or not accessible: creating the link will report it
+    return undefined; // the parent is not a folder or not accessible, which creating the link will report
   }
 }
 

@@ -21,11 +21,11 @@ export type Installation =
   | { type: "package"; scope: "global" | "project"; packageRoot: string; manager: Manager; source: string | undefined }
   /** A clone, also behind the link of `npm install -g .` or `npm link`. `archive` means the same files without git. */
   | { type: "checkout" | "archive"; packageRoot: string }
-  /** A cache that its tool manages: npx, pnpm dlx, bunx. */
+  /** The program is in a cache that another tool manages: npx, pnpm dlx, or bunx. */
   | { type: "cache"; packageRoot: string; tool: string; run: string; source: string | undefined }
   | { type: "unknown"; packageRoot: string };
 
-/** The running file, with all links resolved. */
+/** Returns the path of the running program's file, with all links resolved. */
 export function runningFile(): string {
   return realpathSync(process.argv[1]!);
 }
@@ -52,10 +52,7 @@ export function installationOf(file: string): Installation {
   return { type: "package", scope: "project", packageRoot, manager: projectManager(project), source };
 }
 
-/**
- * Returns the dependency as the project declares it, unless it is a registry version. npm keeps no such record of global
- * packages.
- */
+/** Returns the dependency as declared, unless it is a registry version. npm has no record for global packages. */
 function sourceIn(project: string): string | undefined {
   try {
     const file = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
@@ -82,7 +79,7 @@ const caches: readonly { pattern: RegExp; tool: string }[] = [
   { pattern: /\/bunx-[^/]+\//, tool: "bunx" },
 ];
 
-// No retries: without a network, npm would retry for more than a minute before it fails.
+// Disable retries: without a network, npm would retry for more than a minute.
 const latest = {
   npm: ["npm", "view", packageName, "version", "--fetch-retries=0"],
   pnpm: ["pnpm", "view", packageName, "version", "--fetch-retries=0"],

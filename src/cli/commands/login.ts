@@ -81,7 +81,7 @@ function vendorsWithKeys(): string[] {
   return vendors.filter((row) => !row.local).map((row) => row.name);
 }
 
-/** The vendor on the command line; `others` are names that are not built-in vendors. */
+/** Returns the vendor named on the command line; `others` are configured names besides the built-in vendors. */
 function vendorWord({ line, name }: Invocation, others: readonly string[]): string | undefined {
   const [word, second] = line.words;
   if (second !== undefined)

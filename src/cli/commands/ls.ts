@@ -13,7 +13,7 @@ import { resumeInTerminal } from "./resume.ts";
 import { chatJson, chatLines, printableLine } from "./sessions/chat-lines.ts";
 import { contextOf, type SessionsContext } from "./sessions/context.ts";
 
-/** A chat and, after a search, the place where the words were found. */
+/** A chat in the list; after a search, with the text around the match. */
 type ListedChat = { chat: ChatMetadata; snippet?: string };
 
 const maxHits = 50;
@@ -34,7 +34,7 @@ export async function ls(invocation: Invocation): Promise<number> {
   if (listed.length === 0) return answer(nothingListed(invocation, context));
   const { isatty } = await import("node:tty");
   if (flags.has("format") || flags.has("size") || flags.has("print") || !isatty(0) || !isatty(1))
-    return answer(tableOf(listed, invocation));
+    return answer(chatTable(listed, invocation));
 
   // Programs create chats ahead of time; empty ones are not worth choosing from.
   const spoken = listed.filter(({ chat }) => chat.hasConversation);
@@ -42,7 +42,7 @@ export async function ls(invocation: Invocation): Promise<number> {
   return chosen === undefined ? 0 : resumeInTerminal(withoutWords(invocation), chosen.id);
 }
 
-/** Lets the user choose on the terminal. Returns undefined if nothing was chosen. */
+/** Lets the user choose a chat on the terminal. Returns undefined if none was chosen. */
 export async function chooseChat(
   invocation: Invocation,
   listed: readonly ListedChat[],
@@ -91,7 +91,7 @@ function indexingProgress(): (done: number, total: number) => void {
   };
 }
 
-function tableOf(listed: readonly ListedChat[], { env, line }: Invocation): string {
+function chatTable(listed: readonly ListedChat[], { env, line }: Invocation): string {
   const sizes = line.flags.has("size") ? listed.map(({ chat }) => bytesIn(chat.folder)) : undefined;
   const { header, rows } = chatLines(
     listed.map(({ chat }) => chat),

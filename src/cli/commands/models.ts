@@ -32,7 +32,7 @@ export async function models(invocation: Invocation): Promise<number> {
   if (choice.endpointFlag !== undefined) return modelsOfServer(invocation, choice);
   const extra = endpointModels(choice.endpoints);
   const current = listedId(model, named, extra);
-  // The model that would be used if none were named.
+  // Find the model that would be used if the user named none.
   const byDefault = tryModel({ ...withoutModel(choice), configModel: undefined });
   const chosen = { current, default: listedId(byDefault, undefined, extra) };
   if (current !== undefined && !isListed(current, extra))
@@ -40,7 +40,7 @@ export async function models(invocation: Invocation): Promise<number> {
 
   const asJson = flagText(flags, "format") === "json" || flagText(flags, "output-format") === "json";
   if (asJson) return answerJson(details(choice, extra, chosen));
-  // Programs parse the plain list; a terminal gets the table.
+  // Print the plain list for programs, and a table on a terminal.
   const { isatty } = await import("node:tty");
   const asOf = `Prices are in dollars for a million tokens, input / output, as of ${pricesAsOf(choice)}`;
   if (isatty(1)) return answer(formatTable(details(choice, extra, chosen), asOf));
@@ -59,7 +59,7 @@ async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Prom
   return answer(["Available models", "", ...ids.map((id) => `${id} - ${id}`), "", tip, ""].join("\n"));
 }
 
-/** Goes below the list that programs parse, in lines that cannot be mistaken for its entries. */
+/** Formats prices below the list. Programs parse the list, so these lines must not look like its entries. */
 function priceList(rows: readonly ModelDetails[], asOf: string): string {
   const completeRows = rows.filter(({ price, contextTokens }) => price !== null && contextTokens !== null);
   const width = Math.max(...completeRows.map(({ id }) => id.length));
@@ -78,7 +78,7 @@ function priceCell(price: Price | null): string {
   return price ? `$${price.input} / $${price.output}` : "";
 }
 
-/** One line per model: name, vendor, context window, price, and whether there is a key. */
+/** Formats a table of models: name, vendor, context window, price, and whether there is a key. */
 function formatTable(rows: readonly ModelDetails[], asOf: string): string {
   const cells = rows.map((row) => [
     `${row.current ? "›" : " "} ${row.id}`,
@@ -134,9 +134,9 @@ type ModelDetails = {
   vendor: string | null;
   aliases: readonly string[];
   contextTokens: number | null;
-  /** US dollars per million tokens; null if not known. */
+  /** The price in US dollars per million tokens; null if unknown. */
   price: Price | null;
-  /** There is a key, or none is needed. */
+  /** Whether the model can be used: a key for it exists, or none is needed. */
   available: boolean;
   current: boolean;
   default: boolean;

@@ -14,7 +14,7 @@ export async function record(invocation: Invocation): Promise<number> {
   const file = flagText(line.flags, "output");
   if (file === undefined || line.words.length === 0)
     throw new UserError("USAGE", `record needs a file and a command: ${name} record -o run.jsonl -- claude -p "…"`);
-  return recordCli(resolve(file), commandOf(invocation, line.words));
+  return recordCli(resolve(file), commandToRecord(invocation, line.words));
 }
 
 export async function replayCommand(
@@ -22,7 +22,7 @@ export async function replayCommand(
   { file, words, speed }: { file: string; words: readonly string[]; speed: number | undefined },
 ): Promise<number> {
   const { flags } = invocation.line;
-  const recordedCommand = commandOf(invocation, words);
+  const recordedCommand = commandToRecord(invocation, words);
   const exchanges = readExchanges(file);
   const onMismatch = flagText(flags, "replay-on-mismatch") === "continue" ? "continue" : "stop";
   if (!exchanges) {
@@ -51,7 +51,7 @@ export async function replayCommand(
   return exitCode;
 }
 
-function commandOf({ env, version }: Invocation, command: readonly string[]) {
+function commandToRecord({ env, version }: Invocation, command: readonly string[]) {
   return { command, cwd: process.cwd(), env, version, secrets: secretsInUse(process.argv, env) };
 }
 

@@ -15,9 +15,9 @@ export async function replay(invocation: Invocation): Promise<number> {
   const { line, name } = invocation;
   const [file, ...words] = line.words;
   if (file === undefined) throw new UserError("USAGE", `replay needs a recording: ${name} replay run.jsonl`);
-  const step = numberOf(line.flags, "from-step", /^[1-9]\d*$/);
-  const until = numberOf(line.flags, "until", /^[1-9]\d*$/);
-  const speed = numberOf(line.flags, "speed", /^(\d+\.?\d*|\.\d+)$/);
+  const step = numberFlag(line.flags, "from-step", /^[1-9]\d*$/);
+  const until = numberFlag(line.flags, "until", /^[1-9]\d*$/);
+  const speed = numberFlag(line.flags, "speed", /^(\d+\.?\d*|\.\d+)$/);
   if (line.plainWords === 1 && words.length > 0 && step === undefined)
     return (await import("./record.ts")).replayCommand(invocation, { file: resolve(file), words, speed });
   const recording = readRecording(resolve(file));
@@ -64,7 +64,7 @@ async function showRun(
       if (isEnd && !isWhole && event.type === "fail" && event.code === "INTERRUPTED") continue;
       if (event.type === "fail" && event.code === "RECORDING_INVALID") {
         cutOff = new UserError(event.code, event.message);
-        continue; // shown when it ends
+        continue; // the call is shown when it ends
       }
       if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
       const redactedEvent = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
@@ -116,7 +116,7 @@ function peopleLines(workspace: string): (event: AgentEvent) => string | undefin
   };
 }
 
-function numberOf(flags: FlagValues, name: string, shape: RegExp): number | undefined {
+function numberFlag(flags: FlagValues, name: string, shape: RegExp): number | undefined {
   const flagValue = flagText(flags, name);
   if (flagValue === undefined) return undefined;
   if (!shape.test(flagValue) || Number(flagValue) <= 0)

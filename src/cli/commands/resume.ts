@@ -14,7 +14,7 @@ export async function resume(invocation: Invocation): Promise<number> {
   return resumeInTerminal(invocation, id);
 }
 
-/** Acts as if `--resume <id>` had been typed. */
+/** Opens a chat in the terminal as if `--resume <id>` had been typed. */
 export async function resumeInTerminal(invocation: Invocation, id: string): Promise<number> {
   const { startTerminal } = await import("../terminal.ts");
   return startTerminal(resuming(invocation, id));

@@ -5,7 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import type { Fleet } from "../../serve/fleet.ts";
 import { runService } from "../../serve/service.ts";
 import { configDir } from "../../store/config-dir.ts";
-import { realOf } from "../../store/json-file.ts";
+import { realPathOrSame } from "../../store/json-file.ts";
 import { serviceFile } from "../../store/service-file.ts";
 import { flagText } from "../flags.ts";
 import { windUpMs } from "../fleet-watch.ts";
@@ -17,7 +17,7 @@ import { fleetUrl, launchOf, withFleet } from "./runs/context.ts";
 
 const loopback = ["127.0.0.1", "localhost"];
 const shortestPassword = 16;
-/** The studio's page, as the build places it. */
+/** The folder to which the build writes the studio's page. */
 const pageDir = fileURLToPath(new URL("../studio", import.meta.url));
 
 export function serve(invocation: Invocation): Promise<number> {
@@ -37,7 +37,7 @@ export async function serveUntilStopped(
 ): Promise<number> {
   keepSmall();
   const { flags } = invocation.line;
-  const port = portOf(flagText(flags, "port"));
+  const port = parsePort(flagText(flags, "port"));
   const host = flagText(flags, "host") ?? "127.0.0.1";
   const password = passwordFor(host, invocation);
   const token = givenToken(invocation);
@@ -47,7 +47,7 @@ export async function serveUntilStopped(
   const stdout = openStdout();
   const serveRuns = (fleet: Fleet, end: AbortSignal) =>
     runService(
-      { ...launch, fleet, version: invocation.version, pageDir, startedIn: realOf(process.cwd()) },
+      { ...launch, fleet, version: invocation.version, pageDir, startedIn: realPathOrSame(process.cwd()) },
       {
         host: loopback.includes(host) ? "127.0.0.1" : host,
         port,
@@ -62,7 +62,7 @@ export async function serveUntilStopped(
   return 0;
 }
 
-/** A service mostly waits, so it collects garbage early and keeps a small young generation rather than a large heap. */
+/** Reduces memory use: a service mostly waits, so it uses a small young generation and collects garbage early. */
 function keepSmall(): void {
   setFlagsFromString("--heap-growing-percent=25");
   setFlagsFromString("--semi-space-growth-factor=1");
@@ -71,7 +71,7 @@ function keepSmall(): void {
 /** Services of one fleet may share a token, so that a client can use any of them. */
 function givenToken({ env }: Invocation): string | undefined {
   const token = env["COURSER_SERVE_TOKEN"];
-  delete env["COURSER_SERVE_TOKEN"]; // child processes must not see it
+  delete env["COURSER_SERVE_TOKEN"]; // hide the token from child processes
   if (token === undefined || token === "") return undefined;
   if (/^[\w-]{32,}$/.test(token)) return token;
   throw new UserError(
@@ -80,13 +80,13 @@ function givenToken({ env }: Invocation): string | undefined {
   );
 }
 
-function portOf(text: string | undefined): number {
+function parsePort(text: string | undefined): number {
   if (text === undefined) return 0;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UserError("USAGE", `--port '${text}' is not a port. Example: --port 4096`);
 }
 
-/** Anyone who can reach the service can run commands as its user, so remote access needs both a flag and a password. */
+/** Returns the password. Remote access needs a flag and a password, since it allows running commands. */
 function passwordFor(host: string, { line: { flags }, env }: Invocation): string | undefined {
   if (loopback.includes(host)) return undefined;
   if (!flags.has("allow-remote"))
@@ -95,7 +95,7 @@ function passwordFor(host: string, { line: { flags }, env }: Invocation): string
       `--host ${host} lets others reach the service, and through it this machine. If that is meant: --allow-remote, with a password in COURSER_SERVE_PASSWORD. A tunnel is safer: ssh -L 4096:127.0.0.1:4096`,
     );
   const password = env["COURSER_SERVE_PASSWORD"] ?? "";
-  delete env["COURSER_SERVE_PASSWORD"]; // child processes must not see it
+  delete env["COURSER_SERVE_PASSWORD"]; // hide the password from child processes
   if (password.length >= shortestPassword) return password;
   throw new UserError(
     "USAGE",

@@ -50,7 +50,7 @@ function loginOf(invocation: Invocation): LoginStatus {
   if (model instanceof UserError) return { loggedIn: false, model: named ?? "auto", message: model.message };
   const source = keySource(model, choice);
   if (source !== undefined) return { loggedIn: true, who: model.vendor, source, hasKey: true, model: model.id };
-  // The offline model is the fallback when nothing was chosen; it counts only if the user named it.
+  // The offline model is the fallback when no model was chosen, so show it only if the user named it.
   if (model.kind === "offline" && named === undefined) {
     const { name } = invocation;
     return {

@@ -7,7 +7,7 @@ import type { Turn } from "../../protocol/turn-contract.ts";
 import { readTurn } from "../../protocol/turn-input.ts";
 import { writeStderr } from "../stdout.ts";
 
-/** The most text that is held in memory. */
+/** The maximum number of characters that are read into memory. */
 const maxCharacters = 64 * 2 ** 20;
 
 export class TurnInput {
@@ -65,7 +65,7 @@ export class TurnInput {
       if (typeof values !== "string") this.#handleValues(values);
       return;
     }
-    // A turn that spans several lines is still incomplete.
+    // Wait for more lines: the JSON of this turn is incomplete.
     if (values === "cut" || values.length === 0) return;
     this.#hasTurn = true;
     this.#text = this.#text.slice(end);
@@ -82,6 +82,6 @@ function valuesIn(text: string): unknown[] | "cut" | "broken" {
   try {
     return parseValues(text.replace(/^\uFEFF/, ""));
   } catch {
-    return "broken"; // nested too deeply to parse
+    return "broken"; // the JSON is nested too deeply to parse
   }
 }

@@ -6,7 +6,7 @@ import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import { installationOf, type Manager, packageName, packageVersion, runningFile } from "./installation.ts";
 
-/** The time limit for looking up the newest version. */
+/** The time limit for looking up the newest version, in milliseconds. */
 const askLimitMs = 30_000;
 
 export async function update({ name, version, env }: Invocation): Promise<number> {
@@ -47,7 +47,7 @@ export async function update({ name, version, env }: Invocation): Promise<number
       `${packageName} ${installed}, installed ${where}, is newer than ${newest}, the newest that ${manager.name} finds, and was left as it is.\n`,
     );
 
-  // Install the version that was compared, whatever the registry calls the newest a moment later.
+  // Install exactly the version that was compared, even if the registry publishes a newer one in the meantime.
   const command = manager.update.map((word) => word.replace(/@latest$/, `@${newest}`));
   const updateCode = await answer(
     `${packageName} ${installed}, installed ${where}: updating to ${newest}\n$ ${command.join(" ")}\n`,
@@ -72,10 +72,7 @@ function updateAdvice({ directory, add }: Manager, source: string): string {
   return `${before}:\n\n  cd ${directory} && ${[...add, from].join(" ")}`;
 }
 
-/**
- * Looks up the version first, quietly, so that without a network the output is one line and not pages from a failed
- * installation.
- */
+/** Looks up the version first, so that without a network the output is one line and not a failed installation. */
 async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv, name: string): Promise<string> {
   const end = await runProgram({
     ...inOurSession(manager, env),
@@ -108,12 +105,12 @@ async function install(manager: Manager, command: readonly string[], env: NodeJS
   if (end.exitCode !== 0) throw updateFailed(manager, causeOf(end), `To try again: ${command.join(" ")}`);
 }
 
-/** Keeps the package manager in this session, so that it receives a Ctrl-C too. */
+/** Runs the package manager in this terminal session, so that it receives Ctrl-C too. */
 function inOurSession({ directory }: Manager, env: NodeJS.ProcessEnv) {
   return { cwd: directory, env, plain: true, leftovers: "ignore" } as const;
 }
 
-/** On Windows the package managers are .cmd files, which only a shell finds. */
+/** Returns the command for Windows, where package managers are .cmd files that only a shell can start. */
 function shellWords(words: readonly string[]): readonly string[] {
   return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", ...words] : words;
 }

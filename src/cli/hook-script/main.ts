@@ -15,7 +15,7 @@ else if (file === undefined || file === "--help" || file === "-h") {
   process.exitCode = file === undefined ? 2 : 0;
 } else {
   const path = resolve(file);
-  // Make argv look as if Node had been given the script.
+  // Set argv as if Node had been started with the script.
   process.argv.splice(1, process.argv.length - 1, path, ...rest);
   runScript(path, __VERSION__).catch((error: unknown) => fail(path, error));
 }
@@ -36,7 +36,7 @@ function fail(path: string, error: unknown): void {
   process.exit(gate ? 2 : 1);
 }
 
-/** Tells by the payload, if it can still be read. If not, assumes that permission was asked. */
+/** Returns whether the payload asks for permission. If it cannot be parsed, assumes that it does. */
 function asksForPermission(): boolean {
   if (process.getBuiltinModule("node:tty").isatty(0)) return true;
   try {

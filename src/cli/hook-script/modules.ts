@@ -19,10 +19,7 @@ type Body = (
 
 declare const require: NodeJS.Require;
 
-/**
- * These resolve to the built-in bridge, whatever the project has installed. Scripts written for the other package run
- * unchanged.
- */
+/** Module names that resolve to the built-in bridge, even if the project has installed a package of that name. */
 const bridges = new Set(["courser-agent/hooks", "@pivanov/agent-hooks-bridge"]);
 const ownExtensions = new Set([".ts", ".mts", ".cts", ".mjs"]);
 const triedEndings = ["", ".ts", ".js", "/index.ts", "/index.js"];
@@ -30,12 +27,12 @@ const triedEndings = ["", ".ts", ".js", "/index.ts", "/index.js"];
 export async function runScript(file: string, version: string): Promise<void> {
   const strip = createStripper(process.env, version);
   const loaded = new Map<string, { exports: object }>();
-  // Imports are relative to the real file, not to a link to it.
-  await run(realOf(file), "async ");
+  // Resolve imports relative to the real file, even if it was started through a link.
+  await run(realPathOrSame(file), "async ");
 
   function run(path: string, kind: "async " | ""): unknown {
     const module = { exports: {} };
-    // Register it before it runs, because two files may import each other.
+    // Register the module before running it, since two files may import each other.
     loaded.set(path, module);
     const body = compile(path, strip(path, readSource(path)), kind);
     return body(module.exports, loadFrom(path), module, path, dirname(path), metaOf(path, kind !== ""));
@@ -49,7 +46,7 @@ export async function runScript(file: string, version: string): Promise<void> {
       native ??= createRequire(importer);
       if (!/^(\.{0,2}\/|file:)/.test(id)) return loadPackage(id, native, importer);
       const path = resolveModule(id, importer);
-      if (!isOurs(path)) return native(path);
+      if (!isLoadedHere(path)) return native(path);
       if (!loaded.has(path)) run(path, "");
       return loaded.get(path)!.exports;
     };
@@ -66,7 +63,8 @@ function compile(file: string, code: string, kind: "async " | ""): Body {
   try {
     return wrapped(code);
   } catch (error) {
-    // `import.meta` is a syntax error in CommonJS, so code that compiles as it is needs no replacement.
+    // Code without `import.meta` that does not compile has another error. (`import.meta` is a syntax error in
+    // CommonJS.)
     if (!code.includes("import.meta")) throw error;
     return wrapped(code.replace(/\bimport\.meta\b/g, "__importMeta"));
   }
@@ -109,17 +107,17 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Tells whether to load the file here: Node 20 warns on stderr when `require` loads ES modules. */
-function isOurs(path: string): boolean {
+/** Returns whether we load the file ourselves: Node 20 prints a warning when `require` loads ES modules. */
+function isLoadedHere(path: string): boolean {
   const extension = extname(path);
   return ownExtensions.has(extension) || (extension === ".js" && /^\s*(import|export)\b/m.test(readSource(path)));
 }
 
-function realOf(path: string): string {
+function realPathOrSame(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // reading it will report the error
+    return path; // reading the file will report the error
   }
 }
 

@@ -19,10 +19,7 @@ declare const require: NodeJS.Require;
 const maxFiles = 64;
 const longestSource = 1024 * 1024;
 
-/**
- * Returns a function that turns source into JavaScript. `version` is part of the key, since another version may strip
- * differently.
- */
+/** Returns a function that turns source into JavaScript. `version` is part of the cache key. */
 export function createStripper(env: NodeJS.ProcessEnv, version: string): (file: string, source: string) => string {
   const folder = join(configDir(env), "courser", "hook-cache");
   return (file, source) => {

@@ -7,13 +7,13 @@ import { describeProject } from "./project.ts";
 import { type Todo, todoList } from "./todos.ts";
 import { howToGetAModel, type Order } from "./understand.ts";
 
-/** What orders may refer to beyond their own words. */
+/** What the user's words may refer to, besides each other. */
 export type Scene = {
   tools: readonly ToolSpec[];
   todos: Todo[];
-  /** The user's previous prompt. */
+  /** The user's previous prompt, if there is one. */
   lastPrompt: string | undefined;
-  /** The version of Courser, for "what version is it?". */
+  /** The version of this program, for the question "what version is it?". */
   version: string;
 };
 
@@ -27,7 +27,7 @@ export function* carryOut(orders: readonly Order[], scene: Scene): Program {
     const done = deeds[form.do]!(slots, scene);
     const report = typeof done === "string" ? done : yield* done;
     isStuck ||= form.changes && (isFailure(report) || ENDED_BADLY.test(report));
-    // One-line reports are joined closely; those with content get a blank line.
+    // Reports of one line follow each other directly; longer ones are separated by a blank line.
     const isClose = !report.includes("\n") && !answer.split("\n").at(-1)!.startsWith("```");
     answer += (answer === "" ? "" : isClose ? "\n" : "\n\n") + report;
   }
@@ -35,8 +35,8 @@ export function* carryOut(orders: readonly Order[], scene: Scene): Program {
 }
 
 /**
- * Makes none of several changes if a later one is known to be impossible. The first is not checked: if it fails, the others are
- * skipped. The effect of a command or a tool is not known before it has run.
+ * Returns why one of several changes cannot be made, so that none is made. The first is not checked: if it fails, the
+ * others are skipped. Commands and tools cannot be checked in advance.
  */
 function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<string | undefined> {
   const changes = orders.filter(({ form }) => form.changes);
@@ -44,7 +44,7 @@ function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<str
   for (const [index, { form, slots }] of changes.entries()) {
     if (form.do === "run" || form.do === "call") return undefined;
     const needed = form.do === "create" ? undefined : slots["FILE"];
-    const createdFile = form.do === "create" ? (slots["FILE"] ?? slots["NAME"]) : targetOf(slots);
+    const createdFile = form.do === "create" ? (slots["FILE"] ?? slots["NAME"]) : orderTarget(slots);
     for (const path of [needed, createdFile]) {
       if (path === undefined || index === 0 || changes.length < 2) continue;
       const existing = isThere.get(path);
@@ -63,7 +63,7 @@ function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<str
 }
 
 type Slots = Order["slots"];
-/** Returns a string if no tool is needed. */
+/** Carries out one kind of order. Returns a string if it needs no tool. */
 type Deed = (slots: Slots, scene: Scene) => Program | string;
 type Said = (text: string) => string;
 
@@ -130,7 +130,7 @@ export const deeds: Record<string, Deed> = {
     call(scene, tool, tryParse(args) as ToolUse["args"], `call ${tool}`, (text) => fence(`${tool} answered:`, text)),
 };
 
-/** Makes one call and describes its result. */
+/** Makes one tool call and describes its result. */
 function* call({ tools }: Scene, tool: string, args: ToolUse["args"], what: string, said: Said): Program {
   const result = yield* useTool(tools, tool, args);
   return result.isError ? failure(what, result) : said(result.text);
@@ -152,7 +152,7 @@ function search({ WORD: word = "", FOLDER: path }: Slots, scene: Scene, outputMo
   return call(scene, "Grep", { pattern, path, outputMode }, `search for ${word}`, showResult);
 }
 
-/** Returns a file name that is not used yet. */
+/** Returns the name of a file that does not exist yet. */
 function* freeName(tools: readonly ToolSpec[]): Program {
   const result = yield* useTool(tools, "Glob", { pattern: "new-file*.txt" });
   for (let number = 1; ; number += 1) {
@@ -180,14 +180,14 @@ function* append({ FILE: path, TEXT: added = "" }: Slots, scene: Scene): Program
 }
 
 /** Returns the destination of a file: in a directory that ends with a slash it keeps its name. */
-function targetOf({ FILE, TO }: Slots): string | undefined {
+function orderTarget({ FILE, TO }: Slots): string | undefined {
   return TO?.endsWith("/") ? TO + FILE!.split("/").at(-1) : TO;
 }
 
 /** Does not overwrite an existing file; creates the destination's directory. */
 function* transfer(slots: Slots, { tools }: Scene, program: "mv" | "cp"): Program {
   const path = slots["FILE"]!;
-  const target = targetOf(slots)!;
+  const target = orderTarget(slots)!;
   const [from, to] = [shellWord(path), shellWord(target)];
   const parent = /^(.+)\/[^/]+$/.exec(target)?.[1];
   const makeFolder = parent === undefined ? "" : `mkdir -p -- ${shellWord(parent)} && `;

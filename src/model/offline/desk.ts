@@ -4,7 +4,10 @@ import type { ToolSpec } from "../provider.ts";
 export type ToolUse = { name: string; args: Record<string, unknown> };
 export type ToolOutcome = { text: string; isError: boolean };
 
-/** A generator that yields its tool calls. It is rerun for every reply with the results so far: no state is kept in between. */
+/**
+ * A generator that yields tool calls. It runs again from the start for every reply, with the results so far, so that no
+ * state must be stored.
+ */
 export type Program<Result = string> = Generator<ToolUse, Result, ToolOutcome>;
 
 /** Makes one call, if the run has this tool. Adapters call the shell `exec`. */
@@ -27,7 +30,7 @@ export function failure(what: string, result: ToolOutcome): string {
     result.text
       .trim()
       .replace(/^(?:Error|Failed|Failure):\s*/i, "")
-      // The rest of this message only suggests another tool to a model.
+      // Keep only the first part of this message: the rest suggests another tool to a model.
       .replace(/^(File not found)\b[\s\S]*$/i, "$1") || "the tool gave no reason";
   return `${COULD_NOT}${what}: ${/[.!?]$/.test(why) || why.includes("\n") ? why : `${why}.`}`;
 }

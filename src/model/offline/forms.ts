@@ -1,16 +1,16 @@
 // The table of sentence forms of the offline model. `help` prints it, docs/offline-model.md is generated from it, every example is a test.
 
 export type Form = {
-  /** What to do: a name in `deeds`. */
+  /** What to do, as a name in `deeds`. */
   do: string;
   /** The form may change something, so a prompt with a question mark is refused. */
   changes: boolean;
   example: string;
   /** The tools that the example calls. */
   tools: string[];
-  /** What happens, in words. */
+  /** A description of what happens. */
   does: string;
-  /** Sentences that must match from the first word to the last. */
+  /** Sentence patterns, which must match a whole sentence. */
   says: string[];
 };
 

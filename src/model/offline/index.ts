@@ -8,7 +8,7 @@ import { type ModelChunk, ModelError, type ModelRequest, type Provider } from ".
 import { carryOut } from "./carry-out.ts";
 import type { Program, ToolOutcome, ToolUse } from "./desk.ts";
 import { todosIn } from "./todos.ts";
-import { parseOrders, refusal } from "./understand.ts";
+import { explainMisunderstanding, parseOrders } from "./understand.ts";
 
 export function offlineProvider(version = ""): Provider {
   return { id: "offline", stream: (request) => stream(request, version), canSummarise: () => false };
@@ -24,7 +24,7 @@ async function* stream(request: ModelRequest, version: string): AsyncGenerator<M
   const prompt = asked.at(-1);
   if (!prompt) throw new ModelError("MODEL_BAD_REQUEST", "The offline model was given no prompt.");
   const understood = parseOrders(prompt.text);
-  if ("part" in understood) throw new ModelError("OFFLINE_LIMIT", refusal(understood));
+  if ("part" in understood) throw new ModelError("OFFLINE_LIMIT", explainMisunderstanding(understood));
 
   const todos = todosIn(messages.slice(0, prompt.index));
   const work = carryOut(understood.orders, { version, tools, todos, lastPrompt: asked.at(-2)?.text });
@@ -37,12 +37,12 @@ async function* stream(request: ModelRequest, version: string): AsyncGenerator<M
   }
   const length = messages.flatMap(({ parts }) => parts).reduce((sum, part) => sum + lengthOf(part), 0);
   const outputLength = typeof next === "string" ? next.length : next.name.length + JSON.stringify(next.args).length;
-  // A rule of thumb: four characters per token.
+  // Estimate four characters per token.
   const usage = { inputTokens: Math.ceil(length / 4), outputTokens: Math.ceil(outputLength / 4) };
   yield { type: "usage", usage: { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 } };
 }
 
-/** Reruns the work with the results so far, up to the first call without one, or to the answer. */
+/** Runs the work with the results so far, up to the first call without a result, or to the answer. */
 function replay(work: Program, outcomes: readonly { name: string; result: ToolOutcome }[]): ToolUse | string {
   let step = work.next();
   for (const { name, result } of outcomes) {
@@ -69,7 +69,7 @@ function spokenText(message: Message): string {
   if (query) return query[1]!.trim();
   const around =
     /<(system[-_]reminder|user_info|timestamp|environment|context|hook_context|additional_context)\b[^>]*>[\s\S]*?<\/\1>/g;
-  // Later texts (attached files, labels of images) were not typed.
+  // Ignore later texts, such as attached files and labels of images, which the user has not typed.
   return texts.map((text) => text.replace(around, "").trim()).find((text) => text !== "") ?? "";
 }
 

@@ -2,7 +2,7 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import { readSum } from "./arithmetic.ts";
 
-/** Quoted texts and JSON are each replaced by one private use character, so that nothing inside them is read as words. */
+/** A prompt whose quoted texts and JSON are each replaced by one private-use character, so as not to be parsed. */
 export type Masked = { text: string; literals: { raw: string; text: string }[] };
 
 const FIRST = 0xe000;
@@ -25,7 +25,7 @@ export function mask(prompt: string): Masked {
   return masked;
 }
 
-/** Restores the words as typed, with their quotes. */
+/** Restores words as the user typed them, with their quotes. */
 export function asTyped(words: string, { literals }: Masked): string {
   return words.replace(new RegExp(MARK, "g"), (mark) => literals[mark.charCodeAt(0) - FIRST]?.raw ?? "");
 }
@@ -59,11 +59,11 @@ type Slot = { shape: string; read(words: string, masked: Masked): string | undef
 
 const quoted = (words: string, { literals }: Masked): string | undefined =>
   words.length === 1 ? literals[words.charCodeAt(0) - FIRST]?.text : undefined;
-/** One token of a name, without characters that are special in prose, patterns or the shell. */
+/** Matches one token of a name, without characters that are special in prose, patterns or the shell. */
 const TOKEN = "[^\\s'\"`,;:?!*<>|&$(){}\\[\\]\\uE000-\\uEFFF]+";
 const KNOWN_NAME = /^(?:README|LICENSE|CHANGELOG|NOTICE|TODO|Makefile|Dockerfile|Gemfile|Rakefile|Procfile)$/;
 
-/** A file must be quoted, have an extension or a slash, or be a well-known name: no other word is taken for a file. */
+/** Matches the name of a file: quoted, with an extension or a slash, or well known. No other word counts as a file. */
 const file: Slot = {
   shape: `${MARK}|${TOKEN}`,
   read(words, masked) {
@@ -121,7 +121,7 @@ const slots: Record<string, Slot> = {
 };
 
 /** Compiles a sentence of the table into a pattern for words that each end with a space. */
-export function patternOf(says: string): RegExp {
+export function compileSentence(says: string): RegExp {
   const words = says.split(" ").map((word) => {
     const bare = word.replace(/^\[|\]$/g, "");
     const slot = slots[bare];

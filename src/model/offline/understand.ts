@@ -1,11 +1,11 @@
 // Splits a prompt into orders, each of one form of the table with no word left over. Otherwise refuses, naming the nearest forms.
 import { programName } from "../../text/program-name.ts";
 import { type Form, forms } from "./forms.ts";
-import { asTyped, type Masked, mask, patternOf, readSlots } from "./slots.ts";
+import { asTyped, compileSentence, type Masked, mask, readSlots } from "./slots.ts";
 
 export type Order = { form: Form; slots: Readonly<Record<string, string>> };
 
-/** `part` holds the words that match no form. */
+/** The result of parsing a prompt: orders to carry out, or the `part` that matches no form. */
 export type Understood = { orders: Order[] } | { part: string; isOneOfSeveral?: boolean };
 
 /** Limits for the prompt, and for its words without quoted texts. */
@@ -42,12 +42,12 @@ const patterns = new Map<string, RegExp>();
 function parseInstruction(words: string, masked: Masked): Order | undefined {
   const plain = words.replace(/\s+/g, " ").replace(/^ ?(?:please,? )?|,? please(?=[.!?]*$)| $/gi, "");
   const isQuestion = plain.endsWith("?");
-  // A full stop ends a sentence only after a word: "git add ." and "ls a/.." keep theirs.
+  // A full stop ends a sentence only after a word, not in "git add ." or "ls a/..".
   const sentence = `${plain.replace(/(?<=[^\s.!?/])(?:\.|!+)$|\s?\?+$/, "")} `;
   for (const form of forms) {
     if (form.changes && isQuestion) continue;
     for (const says of form.says) {
-      const pattern = patterns.get(says) ?? patternOf(says);
+      const pattern = patterns.get(says) ?? compileSentence(says);
       patterns.set(says, pattern);
       const found = pattern.exec(sentence);
       const slots = found && readSlots(found.groups ?? {}, masked);
@@ -58,7 +58,7 @@ function parseInstruction(words: string, masked: Masked): Order | undefined {
 }
 
 /** Returns the error message: at most three lines. */
-export function refusal(understood: Extract<Understood, { part: string }>): string {
+export function explainMisunderstanding(understood: Extract<Understood, { part: string }>): string {
   const part = understood.part.trim().replace(/\s+/g, " ");
   const shortPart = part.length > 60 ? `${part.slice(0, 57)}...` : part;
   const nothing = understood.isOneOfSeveral ? " Nothing was done." : "";

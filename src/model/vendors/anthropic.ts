@@ -20,7 +20,7 @@ export function anthropicVendor(settings: VendorSettings): Vendor {
         fetch,
       })(modelId),
     options: (request) => ({
-      // Without this, a package that does not know the model would stop at 4,096. Known models have their own limit.
+      // Set a limit for unknown models, for which the package would use 4,096. Known models have their own limit.
       maxOutputTokens: settings.outputTokens ?? 32_000,
       // Gateways and clouds refuse the field by which the package asks for calls to be streamed; only whole calls are read.
       providerOptions: { anthropic: { ...thinking(request, settings.name), toolStreaming: false } },
@@ -39,7 +39,7 @@ export function anthropicVendor(settings: VendorSettings): Vendor {
 function thinking(request: ModelRequest, from: string): Record<string, any> {
   const { effort } = request;
   if (!effort) return {};
-  // If thinking cannot be turned off, the package sends the lowest level.
+  // If thinking cannot be disabled, the package requests the lowest level.
   if (judgesForItself(request.model))
     return effort === "none" ? { thinking: { type: "disabled" } } : { thinking: { type: "adaptive" }, effort };
   // The API refuses thinking after tool calls of a reply that does not begin with it.
@@ -53,7 +53,7 @@ function mayThink(messages: readonly Message[], from: string): boolean {
     const { from: maker, metadata = {} } = (opaque ?? {}) as Partial<Opaque>;
     return maker === from && Object.values(metadata).some((fields) => fields["signature"] ?? fields["redactedData"]);
   };
-  // Of the last reply that has anything besides thinking: what is sent first.
+  // Find the last reply that contains more than thinking, and the first part of it that is sent.
   const isSaid = (part: Part) => part.type === "tool_call" || (part.type === "text" && !isBlankText(part.text));
   const last = messages.findLast(({ role, parts }) => role === "assistant" && parts.some(isSaid));
   if (!last?.parts.some((part) => part.type === "tool_call")) return true;

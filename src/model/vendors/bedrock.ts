@@ -12,7 +12,7 @@ export function bedrockVendor(settings: VendorSettings): Vendor {
     ? {
         accessKeyId: key,
         secretAccessKey: env["AWS_SECRET_ACCESS_KEY"]?.trim() ?? "",
-        // Passed even if undefined, since the package would otherwise look for one itself.
+        // Set this even if undefined, since the package would otherwise look for a token itself.
         sessionToken: env["AWS_SESSION_TOKEN"]?.trim() || undefined,
       }
     : { apiKey: key ?? "none" };
@@ -29,11 +29,11 @@ export function bedrockVendor(settings: VendorSettings): Vendor {
       providerOptions: { bedrock: reasoning(claude, request, isClaude) },
     }),
     returnsThinking: isClaude,
-    // Others take images in a user's message only.
+    // Models other than Claude and Nova accept images only in messages of the user.
     imagesInResults: /claude|nova/.test(settings.model ?? ""),
-    // Nova takes a type, properties and required fields at the top of a schema, and nothing else.
+    // Nova accepts only a type, properties and required fields at the top of a schema.
     flatSchemas: !isClaude,
-    // A signed body must not be changed.
+    // The body is signed, so it must not be changed.
     isSealed: true,
     cacheMark: isClaude ? { bedrock: { cachePoint: { type: "default" } } } : undefined,
   };
@@ -43,7 +43,7 @@ function regionIn(url: string, env: Readonly<Record<string, string | undefined>>
   return /bedrock-runtime\.([a-z0-9-]+)\./.exec(url)?.[1] ?? env["AWS_REGION"] ?? "us-east-1";
 }
 
-/** Translates the options of the Messages API to this one's. */
+/** Translates options of the Messages API to those of this API. */
 // biome-ignore lint/suspicious/noExplicitAny: the options of the vendor's package have no exported type
 function reasoning(claude: Vendor, request: ModelRequest, isClaude: boolean): Record<string, any> {
   const { effort, model } = request;

@@ -25,7 +25,8 @@ export function googleVendor(settings: VendorSettings): Vendor {
     rewrite(body: { contents: Content[]; tools?: object[] }, { tools }) {
       body.contents = alternating(body.contents);
       if (tools.length === 0) return;
-      // The package writes only the small subset of schemas that `parameters` accepts, and drops the rest.
+      // Write the schemas ourselves: the package supports only the small subset that `parameters` accepts, and drops
+      // the rest.
       const functionDeclarations = tools.map(({ name, description, parameters }) => ({
         name,
         description,
@@ -39,7 +40,7 @@ export function googleVendor(settings: VendorSettings): Vendor {
 
 type Content = { role: string; parts: object[] };
 
-/** What the user says right after the results of calls belongs to their turn. */
+/** Merges what the user says directly after the results of calls into the same turn. */
 function alternating(contents: readonly Content[]): Content[] {
   const turns: Content[] = [];
   for (const content of contents) {
@@ -54,7 +55,7 @@ function alternating(contents: readonly Content[]): Content[] {
 function withoutRequiredCycles(schema: object): object {
   const definitions = Object.entries((schema as { $defs?: object }).$defs ?? {});
   const inside = new Map(definitions.map(([name, each]) => [`#/$defs/${name}`, referencesIn(each)]));
-  // A set that grows while it is walked is walked to its end.
+  // A Set that grows during the loop is iterated to its end.
   for (const reached of inside.values())
     for (const next of reached) for (const further of inside.get(next) ?? []) reached.add(further);
   const cyclic = [...inside].filter(([name, reached]) => reached.has(name)).map(([name]) => name);

@@ -3,7 +3,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { openrouter } from "./openrouter.ts";
 import { type CallIdRule, claudeRules, type Vendor, type VendorSettings } from "./vendor.ts";
 
-/** What some OpenAI-compatible servers refuse and others accept. `server` matches its name or its host. */
+/** Limits of certain OpenAI-compatible servers. `server` matches the name or the host. */
 type Limits = Pick<Vendor, "imageKinds" | "maxImages"> & { countsUnasked?: true; switchesThinking?: true };
 
 const limits: readonly [server: RegExp, Limits][] = [
@@ -22,7 +22,7 @@ function isAt(server: RegExp, { name, baseUrl }: VendorSettings): boolean {
 export function openaiCompatibleVendor(settings: VendorSettings): Vendor {
   const router: Partial<Vendor> = isAt(/^openrouter$|openrouter\.ai$/, settings) ? openrouter : {};
   const { countsUnasked, switchesThinking, ...images } = limits.find(([server]) => isAt(server, settings))?.[1] ?? {};
-  // OpenRouter passes the refusals of their makers on.
+  // OpenRouter passes on errors of the models' makers.
   const isThinker = (model: string) => router === openrouter && /kimi|deepseek/i.test(model);
   const isOpenAi = /(?:^|\/)(?:gpt-\d|chatgpt|o\d)/.test(settings.model ?? "");
   return {
@@ -67,10 +67,10 @@ const safeId: CallIdRule = { legal: /^[a-zA-Z0-9_-]{1,40}$/, length: 24 };
 const mistralId: CallIdRule = { legal: /^[a-zA-Z0-9]{9}$/, length: 9 };
 const anyId: CallIdRule = { legal: /./, length: 24 };
 
-/** A server gets its own ids back unchanged, since some models expect them; ids of others take a form that all servers accept. */
+/** Returns the rule for call ids. A server's own ids are sent back unchanged; others may be replaced. */
 function callIdRule(model: string, own: boolean): CallIdRule {
   if (isMistral(model)) return mistralId;
-  // One server may have many models, so one model may read the ids of another.
+  // A server may offer several models, so one model may receive the ids of another.
   return own && !/claude|anthropic|openai\/(gpt|o\d)/i.test(model) ? anyId : safeId;
 }
 
@@ -90,7 +90,7 @@ function joinTexts(messages: ChatMessage[]): void {
   }
 }
 
-/** These servers refuse a call without thinking before it, also one of another vendor, and some refuse empty thinking. */
+/** Adds thinking before calls that have none, since these servers refuse such calls, and some empty thinking. */
 function fillThinking(messages: ChatMessage[]): void {
   for (const message of messages)
     if (message.role === "assistant" && !message.reasoning_content?.trim() && !message.reasoning_details)
@@ -108,7 +108,7 @@ type StreamChunk = {
   choices?: { delta?: { tool_calls?: { id?: string | null; function?: { name?: string | null } }[] } }[];
 };
 
-/** Only the delta that names the function starts a call. */
+/** Returns call ids in an event. Only the delta with the function's name starts a call. */
 function callIds(event: unknown): (string | undefined)[] {
   const calls = (event as StreamChunk | null)?.choices?.[0]?.delta?.tool_calls;
   if (!Array.isArray(calls)) return [];

@@ -14,7 +14,7 @@ export const openrouter: Partial<Vendor> = {
     return { openaiCompatible: { reasoning_details: joinFragments(details) as any } };
   },
 
-  /** A cache mark is set on a text part. All messages are written in parts, so that moving a mark changes nothing else. */
+  /** Write all messages as parts, since cache marks are set on parts: moving a mark then changes nothing else. */
   rewrite(body: { messages: ChatMessage[] }, { model }) {
     if (!/claude|^~?anthropic\//i.test(model)) return;
     for (const message of body.messages) {

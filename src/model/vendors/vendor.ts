@@ -9,18 +9,18 @@ export type VendorSettings = {
   baseUrl: string;
   key?: string;
   headers: Readonly<Record<string, string>>;
-  /** Requests of one session share the vendor's prompt cache. */
+  /** The id of the session, whose requests share the vendor's prompt cache. */
   sessionId?: string;
-  /** The server expects its thinking back. */
+  /** Whether the server expects thinking to be sent back. */
   takesThinking?: boolean;
   /** The most tokens that an answer of the model may have, if known. */
   outputTokens?: number;
-  /** The model that the vendor is opened for. */
+  /** The model for which the vendor is opened. */
   model?: string;
   env?: Readonly<Record<string, string | undefined>>;
 };
 
-/** Which call ids a server accepts; others are replaced by one of `length` letters and digits. */
+/** Which call ids a server accepts. Others are replaced by `length` letters and digits. */
 export type CallIdRule = { legal: RegExp; length: number };
 
 export type Vendor = {
@@ -33,40 +33,40 @@ export type Vendor = {
   imagesInResults: boolean;
   /** MIME types of images that are accepted; by default every type that the agent reads. */
   imageKinds?: RegExp;
-  /** The most images in a request; default 20. */
+  /** The maximum number of images in a request; 20 by default. */
   maxImages?: number;
-  /** `own`: the server made the id itself. */
+  /** Returns which call ids are accepted. `own` means ids that the server itself created. */
   callIdRule(model: string, own: boolean): CallIdRule;
   /** Tools are sent as not strict: by default the server makes optional fields mandatory. */
   saysNotStrict?: true;
-  /** The most tools in a request. */
+  /** The maximum number of tools in a request. */
   maxTools?: number;
-  /** The most characters in the description of a tool. */
+  /** The maximum length of a tool's description, in characters. */
   maxDescription?: number;
-  /** A conversation with calls in it must come with tools. */
+  /** Whether a conversation with tool calls must be sent with tools. */
   needsTools?: true;
-  /** Schemas of tools have only fields at the top: no definitions that others refer to. */
+  /** Whether schemas of tools may have only fields at the top, and no definitions. */
   flatSchemas?: boolean;
-  /** Every schema has one type, alternatives or a reference, and few other keywords. */
+  /** Whether every schema must have a single type, alternatives or a reference, and few other keywords. */
   typedSchemas?: true;
-  /** The pattern for names of a tool's arguments. */
+  /** A pattern for the names of a tool's arguments. */
   argumentNames?: RegExp;
   /** `rewrite` puts the tools into the body instead of the package. */
   writesTools?: true;
   /** Changes the body of a request in ways that the package does not support. */
   // biome-ignore lint/suspicious/noExplicitAny: each vendor knows the shape of its own request
   rewrite?(body: any, request: ModelRequest): void;
-  /** The body is signed and must not be changed. */
+  /** Whether the body is signed and must not be changed. */
   isSealed?: true;
   /** Whether thinking is sent back to the vendor. */
   returnsThinking: boolean;
-  /** Marks the end of a prefix that should be cached. */
+  /** The mark at the end of a prefix that should be cached. */
   cacheMark?: SharedV3ProviderOptions | undefined;
   /** Returns options of an assistant message besides its parts: thinking that is sent back as received. */
   messageOptions?(metadata: readonly SharedV3ProviderOptions[]): SharedV3ProviderOptions | undefined;
   /** Returns thinking in a raw event that the package ignores. */
   thinkingDetails?(event: unknown): unknown[];
-  /** New kinds of events may appear at any time and are ignored. */
+  /** Whether unknown kinds of events are ignored, since the vendor may add new ones. */
   addsEvents?: true;
   /**
    * Returns the ids of calls in a raw event; undefined for a call without one.
@@ -77,7 +77,7 @@ export type Vendor = {
   restore?(metadata: SharedV3ProviderOptions): SharedV3ProviderOptions;
 };
 
-/** What Claude models require of tools, whoever serves them. */
+/** The requirements of Claude models for tools, whichever vendor serves them. */
 export const claudeRules: Pick<Vendor, "argumentNames" | "needsTools"> = {
   argumentNames: /^[a-zA-Z0-9_.-]{1,64}$/,
   needsTools: true,

@@ -3,12 +3,12 @@ import type { Message, Part } from "../../protocol/message.ts";
 
 export function inputMessages(messages: readonly Message[]): string {
   return JSON.stringify(
-    messages.map(({ role, parts }) => ({ role: roleOf(role, parts), parts: parts.flatMap(partOf) })),
+    messages.map(({ role, parts }) => ({ role: roleOf(role, parts), parts: parts.flatMap(contentPart) })),
   );
 }
 
 export function outputMessages(parts: readonly Part[], finishReason: string): string {
-  return JSON.stringify([{ role: "assistant", parts: parts.flatMap(partOf), finish_reason: finishReason }]);
+  return JSON.stringify([{ role: "assistant", parts: parts.flatMap(contentPart), finish_reason: finishReason }]);
 }
 
 export function systemParts(system: string): string {
@@ -19,7 +19,7 @@ function roleOf(role: Message["role"], parts: readonly Part[]): string {
   return parts.some(({ type }) => type === "tool_result") ? "tool" : role;
 }
 
-function partOf(part: Part): object[] {
+function contentPart(part: Part): object[] {
   switch (part.type) {
     case "text":
       return [{ type: "text", content: part.text }];

@@ -7,7 +7,7 @@ import { createFetch, type Fetch } from "../../net/fetch.ts";
 import { abortAfter } from "../../protocol/abort-after.ts";
 import type { Target } from "./settings.ts";
 
-/** How long the end of a run waits for a collector. */
+/** How many milliseconds the end of a run waits for the collector. */
 const patienceMs = 2000;
 /** Status codes that OTLP allows to retry, and the number of attempts. */
 const retryable = [429, 502, 503, 504];
@@ -23,7 +23,7 @@ export class Exporter {
   readonly #abort = new AbortController();
   /** When the run stops waiting for the collector; infinite until the run ends. */
   #deadline = Number.POSITIVE_INFINITY;
-  /** The message of the first failure. */
+  /** The error message of the first failure. */
   fault: string | undefined;
 
   constructor({ env, redact }: { env: NodeJS.ProcessEnv; redact(text: string): string }) {
@@ -58,7 +58,7 @@ export class Exporter {
     }
   }
 
-  /** At the end of a run, a collector that cannot be reached is not retried. */
+  /** Returns why the collector cannot be reached. At the end of a run, this is not retried. */
   #explainUnreachable(error: Error): Refusal {
     return { error, isFinal: Number.isFinite(this.#deadline) };
   }
@@ -125,7 +125,7 @@ function partialSuccess(answer: string): string | undefined {
   );
 }
 
-/** Parses Retry-After: seconds, or a date. */
+/** Parses a Retry-After header, which contains seconds or a date. */
 function retryAfterMs(value: string | null): number | undefined {
   if (value === null || value.trim() === "") return undefined;
   const seconds = Number(value);

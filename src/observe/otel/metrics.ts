@@ -58,7 +58,7 @@ export class Metrics {
     point.buckets[bucket < 0 ? bounds.length : bucket]!++;
   }
 
-  /** The metrics to export now; with delta temporality, only what was added since the last export. */
+  /** Returns the metrics to export. With delta temporality, these are only the changes since the last export. */
   take(): object[] {
     const times = { startTimeUnixNano: nanoseconds(this.#since), timeUnixNano: nanoseconds(Date.now()) };
     const aggregationTemporality = this.#isDelta ? 1 : 2;

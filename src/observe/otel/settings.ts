@@ -5,7 +5,7 @@ export type OtelSettings = {
   traces?: Target;
   metrics?: Target;
   resource: Record<string, string>;
-  /** Also export the content of messages, calls and results. */
+  /** Whether to export the content of messages, calls and results as well. */
   captureContent: boolean;
   isDelta: boolean;
   scheduleMs: number;
@@ -40,8 +40,8 @@ type Variable = keyof typeof names;
 export function readOtelSettings(env: Variables): OtelSettings | undefined {
   if (/^true$/i.test(env["OTEL_SDK_DISABLED"] ?? "")) return undefined;
   const warnings: string[] = [];
-  const traces = targetOf(env, "traces", warnings);
-  const metrics = targetOf(env, "metrics", warnings);
+  const traces = exportTarget(env, "traces", warnings);
+  const metrics = exportTarget(env, "metrics", warnings);
   if (!traces && !metrics && warnings.length === 0) return undefined;
   const parent = parentOf(env["TRACEPARENT"], env["TRACESTATE"]);
   const sampler = env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
@@ -53,7 +53,7 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
       ...parsePairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
       ...(env["OTEL_SERVICE_NAME"] && { "service.name": env["OTEL_SERVICE_NAME"] }),
     },
-    // Other instrumentations choose the destination here: spans, events (not supported), or both.
+    // This variable also selects where content goes: to spans, events (not supported here), or both.
     captureContent: /^(?:true|1|span_only|span_and_event)$/i.test(
       env["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] ?? "",
     ),
@@ -66,7 +66,7 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
   };
 }
 
-function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | undefined {
+function exportTarget(env: Variables, signal: Signal, warnings: string[]): Target | undefined {
   const ofSignal = (what: Variable) => env[`${prefixes[signal]}${what.toUpperCase()}`] || undefined;
   const ofBoth = (what: Variable) => env[names[what]] || undefined;
   const either = (what: Variable) => ofSignal(what) ?? ofBoth(what);
@@ -96,7 +96,7 @@ function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | 
   };
 }
 
-/** The variable is a list, of which only `otlp` is supported. */
+/** Returns whether a signal is exported. The variable is a list, of which only `otlp` is supported. */
 function isExported(env: Variables, signal: Signal, warnings: string[]): boolean {
   const name = exporterNames[signal];
   const exporters = (env[name] || "otlp").split(",").map((each) => each.trim());

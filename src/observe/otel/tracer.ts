@@ -17,11 +17,11 @@ export type TracerOptions = {
   env: NodeJS.ProcessEnv;
   version: string;
   redact(text: string): string;
-  /** Called once per warning, while the run goes on. */
+  /** Called once for each warning. The run continues. */
   warn(message: string): void;
 };
 
-/** The most spans in one request: collectors limit its size. */
+/** The maximum number of spans in one request, since collectors limit its size. */
 const maxAtOnce = 256;
 /** The most spans that may wait to be sent; further ones are dropped and counted. */
 const maxWaiting = 2048;
@@ -38,7 +38,7 @@ export class Tracer implements Observer {
   readonly #turns = new Map<string, OpenSpan>();
   readonly #calls = new Map<string, OpenSpan>();
   readonly #questions = new Map<number, OpenSpan>();
-  /** Calls that started a subagent, by the subagent's id. */
+  /** The calls that started subagents, by the subagent's id. */
   readonly #starters = new Map<string, OpenSpan>();
   #main: string | undefined;
   #model: string | undefined;
@@ -157,7 +157,7 @@ export class Tracer implements Observer {
 
   #beginTurn(agent: string | undefined, event: Event<"user">, at: number): void {
     const id = agent ?? this.#main ?? "";
-    // A prompt that arrives during a turn belongs to that turn.
+    // A prompt that arrives during a turn is part of that turn.
     if (this.#turns.has(id)) return;
     if (agent !== undefined) this.#turnOfSubagent(agent, at);
     else
@@ -186,7 +186,7 @@ export class Tracer implements Observer {
     };
   }
 
-  /** A subagent's turn begins at its first event. */
+  /** Returns the span of a subagent's turn, which begins at its first event. */
   #turnOfSubagent(agent: string, at: number): OpenSpan | undefined {
     if (agent === "") return undefined;
     const starter = this.#starters.get(agent) ?? this.#turns.get(this.#main ?? "");
@@ -296,7 +296,7 @@ export class Tracer implements Observer {
     this.#waiting.push(failure === undefined ? ended : { ...ended, failure: this.#clean(failure) });
   }
 
-  /** A trace is sampled whole or not at all. */
+  /** Returns whether a trace is exported: as a whole or not at all. */
   #isSampled(traceId: string): boolean {
     const { parent, isParentBased, ratio } = this.#options.settings;
     if (parent && isParentBased) return parent.isSampled;
@@ -325,7 +325,7 @@ export class Tracer implements Observer {
       "telemetry.sdk.name": "courser",
       "telemetry.sdk.language": "nodejs",
       "telemetry.sdk.version": version,
-      // Collectors use this to tell the counters of different processes apart.
+      // With this id, collectors distinguish the counters of different processes.
       "service.instance.id": this.#instance,
       ...settings.resource,
     };
@@ -348,7 +348,7 @@ function chatAttributes(call: ModelCall, conversation: string | undefined): Attr
   };
 }
 
-/** Vendors with another name in the conventions. */
+/** Vendors that have another name in the conventions of OpenTelemetry. */
 const wellKnown: Readonly<Record<string, string>> = {
   google: "gcp.gemini",
   mistral: "mistral_ai",
@@ -377,7 +377,7 @@ function usageAttributes(usage: Usage | undefined): Attributes {
   };
 }
 
-/** Tokens read from or written to a cache are input as well. */
+/** Returns the number of input tokens, including those read from or written to a cache. */
 function inputTokens(usage: Usage | undefined): number | undefined {
   return usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }

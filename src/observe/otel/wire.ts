@@ -9,11 +9,11 @@ export type Span = {
   parentSpanId?: string;
   traceState?: string;
   name: string;
-  kind: 1 | 3; // 1 is internal, 3 is client
+  kind: 1 | 3; // 1 means internal, 3 means client
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** Why it failed; if absent, the status stays unset. */
+  /** Why the operation failed. If absent, the status stays unset. */
   failure?: string;
 };
 
@@ -47,7 +47,7 @@ export function metricsBody(metrics: readonly object[], resource: Attributes, sc
   };
 }
 
-/** OTLP writes 64-bit numbers as strings in JSON. */
+/** Converts a time to nanoseconds, as a string: OTLP writes 64-bit numbers as strings in JSON. */
 export function nanoseconds(ms: number): string {
   return `${BigInt(Math.round(ms)) * 1_000_000n}`;
 }

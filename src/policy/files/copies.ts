@@ -48,7 +48,7 @@ export function copiedPaths(
   const names = new Set(isInto ? from.map(({ given }) => basename(given)) : []);
   if (hasOption(args, /^--par/)) for (const { value } of sources) names.add(value);
   for (const { real, given } of from) {
-    // A renamed folder keeps its contents; `cp a/. b` and `rsync a/ b` leave out the folder's own name.
+    // Consider the contents of a renamed folder; `cp a/. b` and `rsync a/ b` leave out the folder's own name.
     for (const name of namesBelow(real, maxEntries - names.size)) {
       names.add(name);
       if (isInto) names.add(join(basename(given), name));

@@ -14,7 +14,7 @@ import { showText } from "../show.ts";
 import { baseName, followProgram, followScript, type StartedPrograms } from "../starts/wrappers.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
 
-/** `made` holds the paths that the line writes. */
+/** The paths that a command line writes, in `made`. */
 type WrittenPaths = { made: readonly string[]; directories: readonly string[] };
 
 /** Returns why part of what the line runs is not known in advance. */
@@ -56,7 +56,7 @@ function generatedPrograms(
   return runs.filter((run) => names.has(run.name.value)).map((run) => `${run.name.value} is written by the same line`);
 }
 
-/** Limits how many files are read for one line. */
+/** The maximum number of files that are read for one line. */
 const maxFilesRead = 60;
 
 /** Adds the programs started by the files that the line runs, if this run wrote them or a variable names them. */
@@ -68,7 +68,7 @@ export function followFiles(runs: StartedPrograms, directories: readonly string[
       if (isChanged(real, situation)) runs.code.push({ text: readTextUpTo(real, longestText), by: "patch" });
   const literalArguments = new Set(runs.runs.flatMap((run) => run.args.map((arg) => arg.value)));
   const seen = new Set<string>();
-  // The list grows during the loop because files load others.
+  // The list grows during the loop, because files load other files.
   for (const { word, by, isUsual, loads } of runs.files) {
     for (const { real, given } of touchOf(word, directories, situation).paths) {
       if (seen.has(real) || seen.size > maxFilesRead) continue;
@@ -219,18 +219,16 @@ function isSameFile(one: string, other: string): boolean {
 
 const maxCompared = 2 ** 26;
 
-/** Returns the paths that a chain of symlinks leads through. */
 function linkedNames(path: string): string[] {
   const names: string[] = [];
   for (let link = linkAt(path); link !== undefined && names.length < 10; link = linkAt(names.at(-1)!)) {
     names.push(resolve(dirname(names.at(-1) ?? path), link));
-    // Links between system folders are part of the installation.
+    // Skip links between system folders, which are part of the installation.
     if (systemFolder.test(names.at(-1)!)) break;
   }
   return names;
 }
 
-/** Returns the folders that the line adds to PATH. */
 function assignedFolders(
   { runs, assigned }: StartedPrograms,
   directories: readonly string[],

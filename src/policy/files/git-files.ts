@@ -26,7 +26,7 @@ const settingsFor =
   ({ plain }: GitArguments): readonly ShellWord[] =>
     plain[0]?.dynamic || actions.test(plain[0]?.value ?? "") ? [".git/config", ...files].map(literalWord) : [];
 
-/** The files that each subcommand exists to write. */
+/** The files that each git subcommand is meant to write. */
 const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
   ...each("mv rm restore clean pack-objects merge-file", ({ plain }: GitArguments) => plain),
   checkout: checkedOut,
@@ -58,7 +58,7 @@ const valued: Record<string, OptionNames> = {
   submodule: { short: "b", long: ["branch", "name", "reference", "depth"] },
 };
 
-/** Options that name a file or folder to write, whatever the subcommand. */
+/** Options of any git subcommand that name a file or folder to write. */
 const written = list("output output-directory index-output object-dir filter-to export-marks");
 
 export function gitWrites(args: readonly ShellWord[]): WrittenWord[] {
@@ -87,7 +87,7 @@ function newRepository(
   return names.map((name) => literalWord(folder ? `${folder.value}/${name}` : name));
 }
 
-/** Git settings name programs, so changing them counts as writing the file that holds them. */
+/** Returns the config file that a git command changes. This counts as a write, since settings can name programs. */
 function configFile(rest: readonly ShellWord[]): ShellWord[] {
   if (onlyReadsConfig(rest)) return [];
   const named = valuesOf(rest, { short: "f", long: ["file"] });

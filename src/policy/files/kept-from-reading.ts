@@ -16,7 +16,6 @@ import { readsOf, withoutPatterns } from "./read-files.ts";
 import { type ShellSituation, type Touch, touchOf } from "./shell-paths.ts";
 import { mountsOf, targetOptions } from "./written-files.ts";
 
-/** Returns the deny reasons for folders that a line reads or copies with all their contents. */
 export function deniedFolders(
   { runs, code }: StartedPrograms,
   directories: readonly string[],
@@ -51,7 +50,6 @@ function mayBeFound({ others = [] }: ShellWord, file: string): boolean {
 
 const recursive = /^(-[a-zA-Z]*[rR]|--(dereference-)?recursive|--directories=recurse)/;
 
-/** Returns the folders that a command reads with all their contents. */
 function wholeFolders(run: ProgramStart): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value).toLowerCase();
@@ -75,7 +73,7 @@ function wholeFolders(run: ProgramStart): ShellWord[] {
   if (/^(docker|podman|nerdctl)$/.test(base))
     return [...mountsOf(args).flatMap(({ source }) => pathsIn(source)), ...(has(/^(cp|build)$/) ? plain : [])];
   if (writesAsKnown(base)) return found;
-  // To unknown programs, the root may be an ordinary value.
+  // Ignore the root folder as an argument of unknown programs, which may mean something else by it.
   return readsOf(run).filter((word) => !/^(\/|\.*|\/proc\/?)$/.test(word.value));
 }
 

@@ -7,6 +7,7 @@ import { isThere } from "../paths.ts";
 import { quotedIn } from "../programs/code-files.ts";
 import { baseName, isInterpreter, isShell, moduleOf, own } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
+import { hasOutputOptions } from "../programs/output-options.ts";
 import { changingOptions, isOnlyChecking, opensOperands, writesAsKnown } from "../programs/program-kinds.ts";
 import { isOption } from "../programs/read-options.ts";
 import { isTaskRunner } from "../programs/script-files.ts";
@@ -15,17 +16,16 @@ import { wrappers } from "../programs/wrapper-table.ts";
 import { runsElsewhere, takesCommands } from "../starts/programs-in-arguments.ts";
 import { isSink } from "./shell-paths.ts";
 
-/** Options that name files to leave out. */
+/** Matches options that name files to exclude. */
 export const leavingOut = /^--?[\w-]*(exclude|ignore|skip|omit)[\w-]*(=|$)/s;
 /** Options whose value is a configuration file that is only read, and variables that name such a file. */
 const configurationOption = /^--?(config|project|env-file|tsconfig|rcfile|settings)(=|$)/s;
 export const configurationVariable = /(CONFIG|SETTINGS)(_FILE|_PATH)?$|(^|_)ENV_FILE$/;
 
-/** Returns the paths that a word may name. */
 export function pathsIn(word: ShellWord): ShellWord[] {
   return [word, ...(word.others ?? [])].flatMap((each) => {
     const value = each.value.replace(/^(.*?)file:\/\/(localhost)?(?=[/.$~])/is, "$1=");
-    // A URL names no local file.
+    // A URL does not name a local file.
     if (/^(?:[\w.+-]*[=@])?[a-z][a-z0-9+.-]*:\/\//i.test(value)) return [];
     const attached = /^-[A-Za-z]+([./~].*)$/s.exec(value)?.[1];
     const values = [...new Set([each.value, ...(attached ? [attached] : []), ...value.split(/[=,:;@<>]+/)])];
@@ -35,7 +35,7 @@ export function pathsIn(word: ShellWord): ShellWord[] {
   });
 }
 
-/** Keeps the properties of the word for a part of it, as in `x=$HOME/.bashrc`. */
+/** Creates a word for a part of another, with its properties, as for `x=$HOME/.bashrc`. */
 function partOf(word: ShellWord, value: string): ShellWord {
   const dynamic = word.dynamic && /[$`]/.test(value);
   return { text: word.text, value, dynamic, glob: word.glob && /[*?[]/.test(value), tilde: value.startsWith("~") };
@@ -80,7 +80,7 @@ function pathsInParts(code: string): string[] {
 export function joinConcatenations(code: string): string {
   return (
     code
-      // The shell expands these before the program sees its code.
+      // Expand home folders, which the shell does before the program sees the code.
       .replace(/\$(HOME|\{HOME\})(?=\/)/g, "~")
       .replace(/\$(PWD|\{PWD\})(?=\/)/g, ".")
       .replace(/^(---|\+\+\+) [ab]\//gm, "")
@@ -89,7 +89,7 @@ export function joinConcatenations(code: string): string {
   );
 }
 
-/** Calls that only read the file they name. */
+/** Matches function calls that only read the file they name. */
 const reading =
   /\b(open|readFileSync|readFile|readTextFile(?:Sync)?|require|import|existsSync|statSync|file_get_contents|read_text|read_csv|exists|isfile|isdir|readlines?)\s*\(\s*(["'])[^"']*\2\s*(?:,\s*(?:["'](?:r[bt]?|utf-?8|rt)["']|encoding\s*=\s*["'][\w-]+["']))*\s*\)/gi;
 
@@ -128,12 +128,12 @@ export function mayLeadToRuled(
 export function mayBeWritten(run: CommandWords): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value);
-  // A plain word is a branch or a remote, unless a table says otherwise.
+  // For git, an argument is a branch or a remote unless a table says that it is a file.
   if (base === "git") return gitMay(args, gitWriters).filter((arg) => arg.dynamic || /[^\w-]/.test(arg.value));
   if (isFilter(base)) return filterFiles(base, args);
   if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return containerFiles(args);
   if (writesAsKnown(base) || isOnlyChecking(base, args) || runsElsewhere(base, args)) return [];
-  // The arguments of a module are judged as those of a program.
+  // Judge the arguments of a Python module like those of a program.
   const module = moduleOf(base, args);
   if (module) return [...module.before];
   const named = isTaskRunner(base) ? args.filter((arg) => !/^[\w:-]+$/.test(arg.value)) : args;
@@ -154,27 +154,37 @@ export function mayBeWritten(run: CommandWords): ShellWord[] {
 
 /** Options whose value is looked up, or only a name: headers, libraries, addresses, definitions. */
 const onlyLooked =
-  /^-(?:[BDFIL]|i[a-z]|Wl,-+(?:rpath|L|T|dynamic)|-?(?:[\w-]*[-_.])?(?:root|include|path|from|input|file|source|src|lib|python|interpreter|socket|host|key|cert|cacert|base|url|with)\b)/;
+  /^-(?!-[\w-]*(?:build|cache|data|install|out|package|scratch)[\w-]*(?:=|$))(?:[BDFIL]|i[a-z]|Wl,-+(?:rpath|L|T|dynamic)|-?(?:[\w-]*[-_.])?(?:root|include|path|from|input|file|source|src|lib|python|interpreter|socket|host|key|cert|cacert|base|url|with)\b)/;
 const leadsOut = /^[~/]|(^|\/)\.\.(\/|$)/;
 const attached = /^-(?:[A-Za-z]|.*[=:,])(?:[~/]|(?:[^=:,]*\/)?\.\.(?:\/|$))/s;
-
+/** Names of programs and subcommands that make the place they are given: `meson setup ../x`, `gh repo clone a/b ../x`. */
+const making =
+  /^(?:\w+[.:])?(?:archive|checkout|clone|co|compileall|copy|create|deploy|export|extract|init|new|scaffold|setup|start(?:app|project)|unpack|venv)(?:[-:][\w-]*)?(?:@.*)?$/;
+/** Settings that name a place to write to: `make PREFIX=/opt install`, `-DoutputDirectory=../x`. */
+const placing =
+  /^(?:(?:O|DESTDIR|prefix|[\w.]*_prefix)=|(?:[-/][DPp]:?)?[\w.]*(?:out(?:put)?|dest(?:ination)?|dist|build_?dir|repo\.local)(?:_?(?:dir(?:ectory)?|path|file))?=)/i;
 /** Options that are usually flags, so that the next word is no value of theirs. */
 const flag =
   /^--(?:no-.*|all|check|color|debug|dry-run|fix|force|help|ignore-.*|json|list|only-.*|quiet|recursive|silent|skip-.*|strict|verbose|version|watch|yes)$/;
 
-/** Returns values of options, and operands changed in place, that may be written outside though no table says so. */
+/** Returns option values, settings, operands changed in place and places made, which may be outside though no table says so. */
 export function guessedWrites(run: CommandWords): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value);
   const isChecking = Object.hasOwn(changingOptions, base) && isOnlyChecking(base, args);
   const isInPlace = Object.hasOwn(changingOptions, base) && !isChecking;
-  const isValue = (before = "") => /^--[^=]+$/.test(before) && !flag.test(before) && !onlyLooked.test(before);
+  const letter = isChecking || base === "git" || hasOutputOptions(base) ? /^(?!)/ : /^-[bBCdDgOPw]$/;
+  const isValue = (before = "") =>
+    letter.test(before) || (/^--[^=]+$/.test(before) && !flag.test(before) && !onlyLooked.test(before));
+  const maker = making.test(base) ? 0 : args.findIndex(({ value }) => making.test(value));
+  const isMade = (arg: ShellWord) => !isChecking && maker !== -1 && args.indexOf(arg) >= maker;
   return (isChecking ? args : mayBeWritten(run))
-    .filter((arg) =>
-      isOption(arg)
+    .filter((arg) => {
+      if (placing.test(arg.value)) return true;
+      return isOption(arg)
         ? attached.test(arg.value) && !onlyLooked.test(arg.value) && !configurationOption.test(arg.value)
-        : isInPlace || isValue(args[args.indexOf(arg) - 1]?.value),
-    )
+        : isInPlace || isMade(arg) || isValue(args[args.indexOf(arg) - 1]?.value);
+    })
     .flatMap(pathsIn)
     .filter(({ value, dynamic }) => !dynamic && leadsOut.test(value) && !isSink(value));
 }
@@ -189,7 +199,7 @@ function containerFiles(args: readonly ShellWord[]): ShellWord[] {
     .filter((arg, index, rest) => !givesFile.test(arg.value) && !isValueOf(rest, index, givesFile));
 }
 
-/** Programs that read their operands, and write only in place or what their own script names. */
+/** Returns whether a program only reads its operands, and writes files only in place or as its script says. */
 function isFilter(base: string): boolean {
   return /^(g?sed|[gmn]?awk|perl|ruby)$/.test(base);
 }

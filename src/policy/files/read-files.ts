@@ -28,9 +28,9 @@ const readingOptions: Record<string, OptionNames> = {
 const gitShowing =
   /^(diff|show|blame|annotate|log|grep|cat-file|add|stage|hash-object|archive|apply|am|stash|difftool|checkout|restore|mv|update-index|credential-store|interpret-trailers|bundle|send-email|merge-file|range-diff|format-patch|whatchanged|diff-tree|diff-index|diff-files|rev-list|mailinfo|patch-id|ls-files)$/;
 
-/** What programs show of other processes without naming a file. */
+/** For each program, the files of other processes that it shows without naming them. */
 const defaultFiles: Record<string, { said: RegExp; file: string }> = {
-  // Letters without a dash, as in `ps auxe`.
+  // ps also accepts options without a dash, as in `ps auxe`.
   ps: { said: /^(?:(?:.* )?(?:[^-]\S* ))?[a-zA-Z]*e[a-zA-Z]*( |$)|(^| )-E/, file: "/proc/0/environ" },
   gdb: { said: /(^| )(-p|--?pid|attach)\b/, file: "/proc/0/mem" },
   gcore: { said: /./, file: "/proc/0/mem" },
@@ -53,12 +53,10 @@ export function readsOf({ name, args }: CommandWords): ShellWord[] {
   return [...withoutPatterns(readArguments), ...programFiles(base, args)].flatMap(pathsIn);
 }
 
-/** Returns the words of a git command that may name what it shows. */
 export function shownByGit({ name, args }: CommandWords): ShellWord[] {
   return baseName(name.value) === "git" ? gitMay(args, gitShowing) : [];
 }
 
-/** Returns the files from which git takes messages and settings. */
 function gitTexts(args: readonly ShellWord[]): ShellWord[] {
   const at = subcommandAt(args);
   return /^(notes|commit|tag|config)$/.test(args[at]?.value ?? "")
@@ -66,7 +64,7 @@ function gitTexts(args: readonly ShellWord[]): ShellWord[] {
     : [];
 }
 
-/** Matches an option whose value selects the files to search. */
+/** Returns whether an option's value selects the files to search. */
 function isGlob(word: ShellWord | undefined): boolean {
   return /^(-g|--(i?glob|include))$/.test(word?.value ?? "");
 }
@@ -77,7 +75,7 @@ export function withoutPatterns(args: readonly ShellWord[]): ShellWord[] {
   const first = isGiven ? -1 : args.findIndex((arg, at) => !isOption(arg) && !isGlob(args[at - 1]));
   return args.filter((arg, at) => {
     if (at === first || /^(-e.|--(regexp|expression)=)/s.test(arg.value)) return false;
-    // The value is a glob that the search excludes.
+    // Skip a glob that excludes files from the search.
     if (/^!/.test(arg.value) && isGlob(args[at - 1])) return false;
     return !/^(-[a-zA-Z]*e|--(regexp|expression))$/.test(args[at - 1]?.value ?? "") || /^-/.test(arg.value);
   });

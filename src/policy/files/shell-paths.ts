@@ -11,9 +11,9 @@ import { baseName, type ProgramStart, type StartedPrograms } from "../starts/wra
 
 export type ShellSituation = WorkspacePaths & {
   rules: readonly Rule[];
-  /** The `PATH` that commands get. */
+  /** The `PATH` that commands receive. */
   searchPath?: string;
-  /** When this run started, in milliseconds. Files changed since then may be its own work. */
+  /** When this run started, in milliseconds. Files that changed since then may be its own work. */
   startedAt?: number;
 };
 
@@ -23,15 +23,15 @@ export type Touch = { word: ShellWord; paths: ResolvedPath[]; isUnknown: boolean
 /** Every directory that a relative name may refer to; the name is judged in all of them. */
 export type LineDirectories = {
   paths: string[];
-  /** Set if the line changes to a directory that is not known in advance. */
+  /** Whether the line changes to a directory that is not known in advance. */
   unknown: boolean;
-  /** Set if the line itself also generates that directory's name. */
+  /** Whether the line itself creates the name of that directory. */
   made: boolean;
   /** Returns the directory of a command if the line changes directories one after another; otherwise all of them. */
   at(run: ProgramStart): readonly string[];
 };
 
-/** A line with more directories is asked about in every mode. */
+/** The number of directories in one line above which the user is asked in every mode. */
 export const maxDirectories = 16;
 const maxMatches = 200;
 
@@ -57,7 +57,7 @@ export function directoriesOf(runs: StartedPrograms, cwd: string, situation: She
     else changeTo(word, found, situation, found.paths);
   }
   for (const word of runs.folders) changeTo(word, found, situation, found.paths);
-  // CDPATH changes where `cd` looks.
+  // With CDPATH set, `cd` may search in other directories.
   const isLedElsewhere =
     runs.scopes.some((scope) => scope.variables.has("CDPATH")) || runs.assigned.some(({ name }) => name === "CDPATH");
   return isLedElsewhere ? { ...found, unknown: true, made: true } : found;
@@ -86,7 +86,7 @@ class Walk {
   }
 
   directoriesFor({ command: { chain } }: ProgramStart): readonly string[] {
-    // Later members of an && chain run only if the earlier ones succeeded.
+    // Later commands of an && chain run only if the earlier ones succeeded.
     return this.#inStatement?.statement === chain!.statement ? this.#inStatement.directories : this.#directories;
   }
 
@@ -96,7 +96,7 @@ class Walk {
     const next = this.#inStatement?.statement === statement ? this.#inStatement.next : 0;
     const isSure = position === next && targets.length > 0 && targets.every(isDirectory);
     this.#previous = [...new Set([...this.#previous, ...this.#directories, ...from])];
-    // If the target is unknown, names resolve from the previous directory.
+    // If the target of `cd` is unknown, resolve names from the previous directory.
     const directories = targets.length > 0 ? targets : from;
     this.#inStatement = { statement, directories, ...(isSure && { next: position + 1 }) };
     this.#directories = isSure ? [...targets] : [...new Set([...this.#directories, ...targets])];
@@ -163,7 +163,6 @@ function knownEnd({ value }: ShellWord): ResolvedPath[] {
   return [{ given: path, real: path }];
 }
 
-/** Returns the words that a word may expand to, as far as they are known. */
 function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): ShellWord[] {
   const others = word.others ?? [];
   if (!word.dynamic) return [word, ...others];
@@ -212,7 +211,7 @@ export function expandHome(word: ShellWord, { home }: ShellSituation, cwd: strin
   return /[$`{]/.test(replaced) ? undefined : replaced;
 }
 
-/** Expands a glob as the shell would, from what is on disk now. */
+/** Expands a glob like the shell does, from the files that exist now. */
 function matchesOf(pattern: string, situation: ShellSituation): ResolvedPath[] {
   const segments = pattern.split("/");
   const first = segments.findIndex((segment) => /[*?[]/.test(segment));
@@ -261,7 +260,7 @@ export function isOutside(path: ResolvedPath, situation: ShellSituation): boolea
   return rootOf(path.real, situation) === undefined;
 }
 
-/** Output targets that discard it or pass it through. */
+/** Returns whether a redirect's target discards the output or passes it through. */
 export function isSink(target: string): boolean {
   return /^\/dev\/(null|stdout|stderr|fd\/\d+)$/.test(target);
 }

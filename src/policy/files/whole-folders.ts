@@ -10,7 +10,7 @@ import { type LineDirectories, type ShellSituation, touchOf } from "./shell-path
 /** `remove`: removed, moved or emptied. `open`: given another mode or owner, with all its contents. */
 export type WholeChange = "remove" | "open";
 
-/** `isEmptied` means that the folder itself stays. */
+/** A change of a folder with all its contents. `isEmptied` means that the folder itself stays. */
 export type WholeFolder = { folder: string; change: WholeChange; isEmptied?: true };
 
 export function wholeFolders(
@@ -44,7 +44,7 @@ function dropGuesses(word: ShellWord, run: ProgramStart): ShellWord {
   return { ...word, others: [...(word.others ?? []), ...filled] };
 }
 
-/** Matches a last path part that stands for all names: `*`, `.*`, `.[!.]*`. */
+/** Matches a last part of a path that stands for all names: `*`, `.*`, `.[!.]*`. */
 const everything = /^(?=.*\*)(?:[.*?]|\[[!^][^\]]*\])+$/;
 
 function foldersAt({ given, real }: ResolvedPath, { value }: ShellWord, change: WholeChange): WholeFolder[] {
@@ -54,19 +54,18 @@ function foldersAt({ given, real }: ResolvedPath, { value }: ShellWord, change: 
     while (everything.test(basename(folder))) folder = dirname(folder);
     return all(folder, realOrSame(folder)).map((each) => ({ ...each, isEmptied: true }));
   }
-  // Removing a link does not remove its target.
+  // Skip a link: removing it does not remove its target.
   if (linkAt(given) !== undefined && !/\/\.?$/.test(value))
     return all(given, join(realOrSame(dirname(given)), basename(given)));
   return all(given, real);
 }
 
-/** Calls that remove a folder with all its contents. */
+/** Matches function calls that remove a folder with all its contents. */
 const removesTree =
   /\b(rmtree|rm_rf?|remove_(tree|dir_all|all|entry\w*)|RemoveAll|rimraf|rm(dir)?(Sync)?(?=\s*\([^)]{0,200}recursive)|removeSync|emptyDir(Sync)?|removeDirectory|deleteRecursively)\b/;
 /** Matches `rm -rf folder`, as one string or as several arguments, for a shell or a call that starts programs. */
 const removingCommand = /\brm(?:["'`,\s]+-[\w-]+)+["'`,\s]+([/~][^\s"'`;|&),]*)/g;
 
-/** Returns the folders named by code that removes whole folders. */
 function removedByCode(code: string): string[] {
   const commands = Array.from(code.matchAll(removingCommand), ([, path]) => path!);
   const named = removesTree.test(code) ? quotedTexts(code).filter((text) => /^[/~]/.test(text)) : [];

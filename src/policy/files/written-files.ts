@@ -27,7 +27,7 @@ const last: Writer = ({ plain }) => plain.slice(-1);
 const late: Writer = ({ args, plain }) => (hasOption(args, /^--(reference|restore)/) ? plain : plain.slice(1));
 /** `cp a b folder` writes to the folder; its new entries are found elsewhere. If an option names the target, the option table applies. */
 const target: Writer = ({ args, plain }) => (valuesOf(args, targetOptions("cp")).length > 0 ? [] : plain.slice(-1));
-/** Compressors write a file beside the given one, or replace it. */
+/** Compressors write a file next to the given one, or replace it. */
 const compressed: Writer = ({ args, plain }) => (hasOption(args, /^-[a-zA-Z]*[ct]|^--(stdout|test)/) ? [] : plain);
 /** `docker cp a b`: the target is the last word; a container's own path is prefixed with its name and a colon. */
 const containerCopy: Writer = ({ plain }) => {
@@ -35,13 +35,13 @@ const containerCopy: Writer = ({ plain }) => {
   return isCopy ? plain.slice(-1).filter((word) => !word.value.includes("://")) : [];
 };
 
-/** The files that each program exists to write. */
+/** For each program, the files that it is meant to write. */
 const writers: Record<string, Writer> = {
   ...each(
     "tee touch mkdir rm rmdir unlink shred truncate sponge mkfifo mknod mv ln link patch ex ed rimraf trash trash-put",
     all,
   ),
-  ...each("script rsync scp ditto sftp", last),
+  ...each("degit ditto lessc rsync scp script sftp", last),
   // With -l or -s, writing to the new link changes the source.
   cp: (given) => (hasOption(given.args, /^(-[a-zA-Z]*[ls]|--(symbolic-)?link$)/) ? given.plain : target(given)),
   ...each("chmod chown chgrp setfacl chattr", late),
@@ -70,15 +70,15 @@ const writers: Record<string, Writer> = {
   uniq: second({ short: "fsw", long: ["skip-fields", "skip-chars", "check-chars"] }),
   xxd: second({ exact: /^-(c|cols|g|groupsize|l|len|n|name|o|s|seek|R)$/ }),
   ...each("zip flock", first),
-  ...each("ffmpeg convert magick montage composite qpdf objcopy wkhtmltopdf sass sphinx-build", last),
+  ...each("ffmpeg convert magick montage composite qpdf objcopy wkhtmltopdf sass sphinx sphinx-build", last),
   ...each("mkfs mke2fs mkswap mkdosfs newfs blkdiscard pvcreate vgcreate", all),
-  // These programs can also only show.
+  // These programs can also only show information.
   ...each("wipefs fdisk sfdisk sgdisk gdisk cfdisk parted", ({ args, plain }: WriterArguments) =>
     hasOption(args, /^(-[a-zA-Z]*[lpdn]|--(list|print|dump|no-act|info)|print)$/) ? [] : plain,
   ),
   ...each("npm pnpm", ({ plain }: WriterArguments) => {
     const said = plain.map((word) => word.value).join(" ");
-    // Settings that name what npm runs.
+    // Find settings that name a program which npm runs.
     if (/^((config|c) )?set\b.*\b(shell|node-options|git|editor|viewer|browser|init.module|\w+config)\b/.test(said))
       return [literalWord("~/.npmrc")];
     return /^pkg (set|delete|fix)\b/.test(said) ? [literalWord("package.json")] : [];
@@ -96,7 +96,7 @@ const writers: Record<string, Writer> = {
 
 const databaseOptions: OptionNames = { exact: /^--?(separator|nullvalue|newline|vfs|maxsize|mmap|cmd|init)$/ };
 
-/** Filters, which write files only in special cases. */
+/** Filters, which write files only with certain options. */
 const filters = words("uniq xxd sed gsed curl");
 const splitValues: OptionNames = {
   short: "abClntef",
@@ -112,7 +112,7 @@ export function writesOf({ name, args }: CommandWords): WrittenWord[] {
   const base = baseName(name.value).toLowerCase();
   const settings = changedSettings({ name, args }).map((word) => ({ ...word, isPurpose: true }));
   if (base === "git") return [...gitWrites(args), ...settings];
-  // Treats `mkfs.ext4` as `mkfs`.
+  // Look up `mkfs.ext4` as `mkfs`.
   const writer = own(writers, base.replace(/^(mkfs|newfs)[._].*$/, "$1"));
   const found = writer?.({ args, plain: operandsOf(args) }) ?? [];
   const named = found.map((word) => ({ ...word, isPurpose: !filters.has(base) }));
@@ -156,7 +156,7 @@ function remoteNames(addresses: readonly ShellWord[]): ShellWord[] {
   return addresses.map((word) => mapWord(word, (value) => lastPart(value.replace(/[?#].*$/s, ""))));
 }
 
-/** Applies `part` to a word and to its alternatives. */
+/** Applies `part` to a word and to all its alternatives. */
 function mapWord(word: ShellWord, part: (value: string) => string): ShellWord {
   const others = word.others?.map((other) => ({ ...other, value: part(other.value) }));
   return { ...word, value: part(word.value), ...(others && { others }) };
@@ -166,7 +166,7 @@ function lastPart(path: string): string {
   return path.replace(/\/+$/, "").replace(/^.*\//s, "") || ".";
 }
 
-/** `said` must match the arguments, joined with spaces. */
+/** A command that changes settings in a file. `said` must match its arguments, joined with blanks. */
 type SettingsCommand = { said: RegExp; file: string };
 
 const anything = /^(?!.*--?(help|version)\b)/s;

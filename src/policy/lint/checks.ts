@@ -11,7 +11,7 @@ import { absolutePattern, namesPath, programIn, shellPattern, splitPattern } fro
 import { baseName, isShell, startedPrograms } from "../starts/wrappers.ts";
 import type { LintContext, LintFinding } from "./index.ts";
 
-/** Program names to compare a possibly misspelt name with. */
+/** Names of programs with which possibly misspelt names are compared. */
 const knownPrograms = words(`
   ansible apt awk aws az basename bash brew bundle bun bunzip2 bzip2 cargo cat cd chmod chown clang cmake cmp comm composer conda cp
   curl cut date deno df diff dirname docker dotnet du echo egrep env eslint expr false fd fgrep file find firebase flutter fmt fold gcc
@@ -64,7 +64,7 @@ function impossibleShell({ pattern, verdict, text }: Rule): LintFinding | undefi
 function misspeltProgram(rule: Rule, { hasProgram }: LintContext): LintFinding | undefined {
   const name = programIn(rule);
   if (name === undefined || name.includes("/") || knownPrograms.has(name) || stateChangers.has(name)) return undefined;
-  // Names of two letters resemble too many others.
+  // Ignore names of two letters, which resemble too many others.
   if (name.length < 3 || hasProgram?.(name)) return undefined;
   const meant = nearestName(name, [...knownPrograms]);
   if (meant === undefined || !(hasProgram ? isOneSlip(name, meant) : hasSameLetters(name, meant))) return undefined;
@@ -180,7 +180,7 @@ export function wideRule(rule: Rule, context: LintContext): LintFinding | undefi
     );
   if (kind === "Mcp" || kind === "WebFetch") return undefined;
   const covers = compilePath(absolutePattern(pattern, context));
-  // A made-up name: only a wildcard matches it.
+  // Try a made-up file name, which only a wildcard matches.
   if (!covers(`${context.home}/any/file`)) return undefined;
   return tooWide("It covers your whole home directory, so nothing there asks.", "Name the intended directories.");
 }

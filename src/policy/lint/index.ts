@@ -10,7 +10,7 @@ import { ruleShadows } from "./coverage.ts";
  */
 export type LintKind = "misspelt" | "impossible" | "dead" | "shadowed" | "duplicate" | "wide";
 
-/** A rule that does not do what its author meant. */
+/** A rule that does not do what its author probably meant. */
 export type LintProblem = {
   kind: LintKind;
   rule: string;
@@ -24,7 +24,7 @@ export type LintProblem = {
 /** An entry of a rule list, whether or not it is a valid rule. A `Rule` is also an entry. */
 export type LintEntry = RuleOrigin & { text: string; line?: number };
 
-/** Where rules are checked. */
+/** What rules are checked against: the paths and programs of this machine. */
 export type LintContext = WorkspacePaths & {
   /** Returns whether a program is installed. Without it, names are compared with well-known ones only. */
   hasProgram?(name: string): boolean;

@@ -45,7 +45,7 @@ export class ParseCheck {
     const { text } = node;
     if (!/^([$<>]\(.*\)|`.*`)$/s.test(text)) this.#problem = "a substitution is cut off";
     const { starts, inert } = this.#visitedSpansIn(source);
-    // A backtick also ends its substitution.
+    // A backtick also ends the substitution that it began.
     starts.add(node.pos).add(node.end - 1);
     // Removing the backslashes inside backticks changes the text, which then is a source of its own.
     if (node.script?.source !== undefined) inert.push([node.pos, node.end]);
@@ -87,7 +87,7 @@ function compileWithContinuations(pattern: string): RegExp {
 
 /** Two characters that form an operator or begin an expansion, split by a continuation. */
 const splitOperator = compileWithContinuations("[$]~|[|]~[|&]|&~[&>]|;~[;&]|<~[<>&(-]|>~[>&|(]|[\\w(=?*+@!]~[(]");
-/** Names of variables, used or set, split by a continuation. */
+/** Matches the name of a variable, used or set, that a line continuation splits. */
 const splitName = compileWithContinuations("[$]\\w+~\\w|[$][{]\\W?\\w*~|(?:^|[\\s;&|(])\\w+~\\w*[+]?(?:~)?=");
 const word = /(?:[^\s\\]|\\[\s\S])+/g;
 const keyword = /^(if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|coproc|time|\[\[|\]\])$/;

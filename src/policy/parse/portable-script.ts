@@ -9,7 +9,7 @@ const plainest = /^[\w\s.,:@%+/;|&"'-]*$/;
 
 export function readsAlike(source: string, shell: string): boolean {
   if (/^(bash|rbash|eval|trap)$/.test(shell)) return true;
-  // Arithmetic expansion is the same in all shells.
+  // Ignore arithmetic expansion, which is the same in all shells.
   const text = source.replaceAll("$((", "$( ");
   return /^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell) ? plainest.test(text) : !bashOnly.test(text);
 }

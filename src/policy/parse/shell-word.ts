@@ -1,25 +1,24 @@
 // Defines ShellWord: a word of a command line, and what is known about it before the shell runs.
 
 export type ShellWord = {
-  /** The word as written in the source. */
+  /** The word as it is written in the source. */
   text: string;
-  /** After quote removal; expansions stay as written. */
+  /** The word without quotes; its expansions stay as written. */
   value: string;
   /** Contains an expansion, a substitution or a brace list, so only the shell knows its value. */
   dynamic: boolean;
-  /** Contains an unquoted glob. */
+  /** Whether the word contains an unquoted glob. */
   glob: boolean;
-  /** Begins with an unquoted tilde. */
+  /** Whether the word begins with an unquoted tilde. */
   tilde: boolean;
-  /** The parts of a dynamic word. */
+  /** The parts of a word with expansions. */
   pieces?: readonly WordPiece[];
-  /** Alternative words that it may expand to. */
+  /** Other words that this one may expand to. */
   others?: readonly ShellWord[];
-  /** Where the unknown part comes from; missing if the word is known. */
+  /** Where the unknown part comes from; undefined if the word is known. */
   origin?: WordOrigin;
 };
 
-/** Creates a word without any expansion. */
 export function literalWord(value: string): ShellWord {
   return { text: value, value, dynamic: false, glob: false, tilde: value.startsWith("~") };
 }
@@ -33,15 +32,15 @@ export type WordOrigin = "names" | "environment" | "derived" | "made";
 export type WordPiece =
   | { kind: "text"; value: string }
   | { kind: "variable"; name: string; quoted: boolean }
-  /** A part of a variable's value. */
+  /** A part of the value of a variable. */
   | { kind: "part"; name: string }
   /** One of several alternatives. */
   | { kind: "choice"; choices: readonly (readonly WordPiece[])[] }
-  /** A number that is written in digits. */
+  /** A number, written in digits. */
   | { kind: "number" }
   /** The output of a pipeline of simple commands; `body` is the text that it only repeats. */
   | { kind: "output"; commands: readonly CommandWords[]; quoted: boolean; body?: string }
   | { kind: "unknown" };
 
-/** A program and its arguments. */
+/** The name of a program with its arguments. */
 export type CommandWords = { name: ShellWord; args: readonly ShellWord[] };

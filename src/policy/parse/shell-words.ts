@@ -9,7 +9,7 @@ export function wordOf(word: Word): ShellWord {
   return found.dynamic ? { ...plain, pieces: piecesOf(word.parts!, { quoted: false }) } : plain;
 }
 
-/** Expands the braces of a word, the only expansion that depends on nothing but the text. */
+/** Expands the braces of a word, which depend on nothing but the text. */
 export function expandedWords(word: Word): ShellWord[] {
   const parts = word.parts ?? [];
   if (!parts.some((part) => part.type === "BraceExpansion")) return [wordOf(word)];
@@ -169,7 +169,7 @@ const maxWords = 256;
 
 /** Expands the braces of an unquoted text. Returns undefined if there are too many words or bash may differ. */
 function braceWords(text: string): string[] | undefined {
-  // An empty word is dropped unless it is next to other text.
+  // An empty word is dropped, unless it is next to other text.
   return expandBrace(text)?.filter((word) => word !== "");
 }
 

@@ -17,7 +17,7 @@ export type { ShellWord } from "./shell-word.ts";
 const longestLine = 128 * 1024;
 const maxNested = 300;
 const deepestNesting = 150;
-/** Beyond these limits the rest is not visited; what was found until then still counts for deny rules. */
+/** Limits for visiting a line. What was found before one was reached still counts for deny rules. */
 const maxNodes = 12_000;
 const longestPipeline = 50;
 const longestArithmetic = 4000;
@@ -34,18 +34,18 @@ export type ShellRedirect = {
   body?: string;
 };
 
-/** A command of a shell line. */
+/** A command in a shell line. */
 export type ShellCommand = {
-  /** Missing if there are only assignments or redirects. */
+  /** The program's name; undefined if there are only assignments or redirects. */
   name?: ShellWord;
   args: ShellWord[];
   assignments: { name: string; value: ShellWord | undefined; text: string }[];
   redirects: ShellRedirect[];
-  /** Set if it reads the output of another command of the line. */
+  /** Whether the command reads the output of another command in the line. */
   piped: boolean;
   /** Returns the commands before it in its pipeline, or undefined if not all of them are simple commands. */
   upstream?(): readonly CommandWords[] | undefined;
-  /** Set inside `$( )`, backticks or a process substitution. */
+  /** Whether the command is inside `$( )`, backticks or a process substitution. */
   substituted: boolean;
   /** Its place among commands that run one after another: the index of its statement, and its index in that. */
   chain?: { statement: number; position: number };
@@ -53,15 +53,15 @@ export type ShellCommand = {
   text: string;
 };
 
-/** A shell line, taken apart. */
+/** A parsed shell line. */
 export type ShellLine = {
   commands: ShellCommand[];
-  /** All redirects, including those of groups and loops. */
+  /** All redirects of the line, including those of groups and loops. */
   redirects: ShellRedirect[];
   functions: string[];
   /** The possible values of variables that the line sets. `unknown` means that they cannot be determined. */
   variables: Map<string, readonly ShellWord[] | "unknown">;
-  /** Assignments inside expansions: `${x:=y}`. */
+  /** Assignments that are part of expansions: `${x:=y}`. */
   assigns: string[];
   /** Constructs that evaluate data again: `(( ))`, `[[ -v … ]]`, `${x@P}`, `${!x}`. */
   evaluates: string[];
@@ -69,7 +69,7 @@ export type ShellLine = {
   computed: ShellWord[];
   /** The spans of the command's text that are in quotes or a here-document. */
   quoted: (readonly [from: number, to: number])[];
-  /** Contains a command or process substitution. */
+  /** Whether the line contains a command or process substitution. */
   substitutes: boolean;
   /** Why the line could not be parsed; such a line is not allowed. */
   errors: string[];
@@ -89,7 +89,7 @@ type NodeVisit = {
   isLine?: true;
 };
 
-/** Takes a shell line apart. */
+/** Parses a shell line. */
 export function parseShell(command: string): ShellLine {
   const line: ShellLine = {
     commands: [],
@@ -113,7 +113,7 @@ export function parseShell(command: string): ShellLine {
   try {
     visitAll(parse(command), command, line);
   } catch (error) {
-    // The parser should never throw; if it does, the line counts as unreadable.
+    // If the parser throws, which it should never do, the line counts as unreadable.
     giveUp(line, `it could not be parsed (${String(error)})`);
   }
   return line;
@@ -323,7 +323,7 @@ function expandedBody({ text, parts }: { text: string; parts?: readonly WordPart
   return parts ? {} : { body: text.replace(/\\([$`\\\n])/g, (_, mark) => (mark === "\n" ? "" : mark)) };
 }
 
-/** The parsed command, in the fields of the stream. */
+/** A parsed command, with the fields that the stream has for it. */
 export type CommandDescription = {
   simpleCommands: string[];
   hasInputRedirect: boolean;
@@ -338,7 +338,7 @@ export type CommandDescription = {
   };
 };
 
-/** Describes a shell line for `shellToolCall`. */
+/** Describes a shell line for the stream (`shellToolCall`). */
 export function describeCommand(command: string): CommandDescription {
   const line = parseShell(command);
   const failed = line.errors.length > 0;

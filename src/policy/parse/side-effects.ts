@@ -39,7 +39,7 @@ function setVariable(line: ShellLine, name: string, words: readonly ShellWord[] 
   line.variables.set(name, words === "unknown" || before === "unknown" ? "unknown" : [...before, ...words]);
 }
 
-/** Records constructs that evaluate data as code. */
+/** Records constructs of the shell that run data as code. */
 export function noteEvaluation(node: SyntaxNode, line: ShellLine): void {
   switch (node.type) {
     case "ArithmeticCommand":

@@ -2,14 +2,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** Calls that start a program; their arguments are inspected. */
+/** Matches function calls that start a program, whose arguments are then inspected. */
 const startCall =
   /(?:\b(?:os\.(?:system|popen|exec[lv]\w*|spawn\w+|posix_spawn\w*|execute)|subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|Popen|check_output|check_call|create_subprocess_\w+|pty\.spawn|execSync|spawnSync|spawn|execFile(?:Sync)?|execa(?:Sync|Command)?|shell_exec|passthru|proc_open|popen|system|Process\.(?:spawn|start)|Open3\.\w+|exec\.Command|Command::new|ProcessBuilder|Deno\.Command|Bun\.spawn(?:Sync)?)|(?<![.\w])exec)(?:[ \t]*\(\s*|[ \t]+(?=["'`[]))/g;
 /** Names decoded at run time, which matter if the code can start programs. */
 const madeName =
   /\b(b64decode|unhexlify|fromhex|atob|rot13|decodeURIComponent)\b|['"](base64|hex)['"]|getattr\s*\(\s*(os|subprocess)\b/;
 const starterModule = /\b(os|subprocess|pty|child_process|Process|Kernel)\b/;
-/** Code that is generated or loaded at run time. */
+/** Matches code that is created or loaded while the program runs. */
 const evaluator =
   /(?<![.\w])eval\s*\(|new Function\(|__import__\s*\(|importlib\.|\bctypes\b|\bvm\.(run|Script)|_eval\b|from(Base64|CharCode)|\bexec\s*\(\s*(?:compile|base64|codecs|zlib)/;
 /** Bounded, since each quote of a text in which none is closed would be looked for to the end. */
@@ -87,7 +87,7 @@ const endings = ["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", ".ts", ".rb",
 export function importedFiles(text: string, folder: string): string[] {
   const names = quotedTexts(text).filter((each) => codeFile.test(each));
   names.push(...Array.from(text.matchAll(importing), (found) => found[1]!));
-  // Matches `from package import module`.
+  // Find modules in `from package import module`.
   for (const [, from, list] of text.matchAll(/(?:^|[;"'])[ \t]*from\s+([\w.]+)\s+import\s+([\w, ]+)/gm))
     for (const name of list!.split(/[\s,]+/)) names.push(`${from}.${name}`);
   return [...new Set(names)].slice(0, 100).flatMap((name) => moduleFiles(name, folder));

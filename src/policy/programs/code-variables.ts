@@ -4,11 +4,11 @@ import { programSetting } from "./executing-options.ts";
 
 /** What a variable contributes. `isOpaque` means that its effect on a program cannot be determined. */
 export type VariableCode = {
-  /** Texts that may be commands; each is only a guess. */
+  /** Texts that may be commands. */
   commands: string[];
-  /** A program, and the options added to it. */
+  /** A program and the options that the variable adds. */
   options?: { program: string; words: string[] };
-  /** Code in another language. */
+  /** Code in a language other than shell. */
   code?: string;
   /** Files, module folders, or folders used as the home, that programs load from. */
   loads: { path: string; kind: LoadKind }[];
@@ -17,15 +17,15 @@ export type VariableCode = {
 
 export type LoadKind = "file" | "modules" | "home";
 
-/** Variables whose value programs run. */
+/** Matches variables whose value is run by programs. */
 const programVariable =
   /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROG(RAM)?|RSH|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|RUSTC|RUSTDOC|_WRAPPER|_LAUNCHER|_RUNNER|_LINKER|^GIT_CONFIG_VALUE_\d+)$/;
 /** Variables that the shell expands again when it displays them. */
 const promptVariable = /^(PS[0-4]|PROMPT|RPROMPT|BASH_ENV|ENV)$/;
-/** Arrays that redefine what command names mean. */
+/** Matches arrays that change the meaning of command names. */
 export const renamingLists = /^BASH_(ALIASES|CMDS)$/;
 
-/** Variables that hold options, with the program that reads them. */
+/** Variables that contain options, each with the program that reads them. */
 const optionVariables: readonly [RegExp, string][] = [
   [/^NODE_OPTIONS$/, "node"],
   [/^RUBYOPT$/, "ruby"],
@@ -42,11 +42,11 @@ const otherOptions = /(_|^)(OPTIONS|OPTS|ADDOPTS|[A-Z]?FLAGS|ARGS)$/;
 const loadingOption =
   /(^|[\s=:-])(javaagent|agentlib|agentpath|XX:On\w+|require|import|loader|plugin|preload|exec\w*|become|toolexec|linker|eval|load|rcfile|command|filter|wrapper|s|run)([\s=:(]|$)|(^|\s)-p\s*(?!no:)\S/i;
 
-/** Folders that modules are loaded from. */
+/** Matches variables with folders that modules are loaded from. */
 const moduleVariable = /^(PYTHONPATH|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|CLASSPATH|PYTHONUSERBASE)$/;
-/** A file that is loaded first. */
+/** Matches variables with a file that is loaded first. */
 const fileVariable = /^(PYTHONSTARTUP|MAKEFILES|R_PROFILE(_USER)?|BUNDLE_GEMFILE)$/;
-/** Folders where programs look for their settings. */
+/** Matches variables with folders in which programs look for settings. */
 const homeVariable = /^(HOME|ZDOTDIR|XDG_CONFIG_HOME|USERPROFILE)$/;
 /** Library folders, which are harmless where the system has its own. */
 const libraryVariable = /^(LD_LIBRARY_PATH|DYLD_\w+PATH|GCONV_PATH)$/;
@@ -61,7 +61,7 @@ const opaqueVariable = new RegExp(
     npm_config_(script_shell|userconfig|globalconfig|node_options|git|shell|init_module|prefix)`).join("|")})$`,
   "i",
 );
-/** Values with which these variables have no effect. */
+/** Matches values with which these variables have no effect. */
 const harmlessValue = /^(|0|1|\/dev\/null|\.git|\.\/\.git|(error|ignore|default|always|once|module|all)(::\w+)?)$/;
 
 const endOfPrompt = "END_OF_PROMPT";

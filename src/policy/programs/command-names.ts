@@ -1,5 +1,5 @@
 // Identifies programs by name: base names, shells and interpreters. Shared by all parts of the shell analysis.
-import { each, words } from "../../text/words.ts";
+import { list, words } from "../../text/words.ts";
 import type { ShellWord } from "../parse/shell-word.ts";
 
 export { each, list, words } from "../../text/words.ts";
@@ -39,27 +39,14 @@ export function moduleOf(base: string, args: readonly ShellWord[]) {
   return module && { before: args.slice(0, at), module, rest };
 }
 
-/** Other names of programs that take the same options. */
-const otherNames: Record<string, string> = {
-  ...each("pypy ipython", "python"),
-  ...each("vi nvim ex view vimdiff rview", "vim"),
-  ...each("nodejs", "node"),
-  ...each("gmake", "make"),
-  ...each("cc g++ c++ clang clang++", "gcc"),
-  ...each("gfind", "find"),
-  ...each("gsort", "sort"),
-  ...each("gtar bsdtar", "tar"),
-  ...each("luajit", "lua"),
-  ...each("zipcloak", "zip"),
-  ...each("[", "test"),
-  ...each("podman", "docker"),
-  ...each("powershell", "pwsh"),
-  ...each("ncat netcat", "nc"),
-  ...each("gradlew", "gradle"),
-  ...each("irb pry", "ruby"),
-  ...each("rpmquery rpmverify rpmdb", "rpm"),
-  ...each("py.test", "pytest"),
-};
+/** Programs that take the same options, under the first of their names. */
+const sameOptions = `
+  python pypy ipython, vim vi nvim ex view vimdiff rview, node nodejs, make gmake, gcc cc g++ c++ clang clang++, find gfind,
+  sort gsort, tar gtar bsdtar, lua luajit, zip zipcloak, test [, docker podman, pwsh powershell, nc ncat netcat,
+  gradle gradlew, ruby irb pry, rpm rpmquery rpmverify rpmdb, pytest py.test`;
+const otherNames = Object.fromEntries(
+  sameOptions.split(",").flatMap((group) => list(group).map((name, _, [first]) => [name, first!])),
+);
 
 /** Returns the name under which tables list a program's options: `python3.12` is python. */
 export function programOf(base: string): string {

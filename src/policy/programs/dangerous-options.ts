@@ -8,13 +8,13 @@ import { dangerousAwk, dangerousSed } from "./sed-awk-code.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 type DangerousOptions = OptionNames & {
-  /** Matches the first operands, joined with a space. */
+  /** A pattern for the first operands, joined with blanks. */
   operands?: RegExp;
   /** Options without a value that may precede an interpreter's script. Words after the script are then its own. */
   leads?: RegExp;
-  /** The words after its own options are another command. */
+  /** Whether the words after the program's own options are another command. */
   wraps?: true;
-  /** Options that are dangerous only with such a value. */
+  /** Options that are dangerous only with a value that matches. */
   valued?: readonly (OptionNames & { value: RegExp })[];
 };
 
@@ -29,7 +29,7 @@ const stream = /^-$|^\/(dev|proc)\//;
 
 const dangerous: Record<string, DangerousOptions> = {
   find: { exact: /^-(exec|execdir|ok|okdir|delete)$/ },
-  fd: { short: "xX", long: ["exec", "exec-batch"] },
+  ...each("fd nodemon", { short: "xX", long: ["exec", "exec-batch"] }),
   sort: { long: ["compress-program", "files0-from"] },
   rg: { exact: /^--(pre|hostname-bin)(=|$)/s },
   ack: { long: ["pager", "ackrc"] },
@@ -51,7 +51,8 @@ const dangerous: Record<string, DangerousOptions> = {
   ruby: { exact: /^(-[a-zA-Z]*[eirIxC]|-$)/, leads: /^-[wnplaSsvcW0-9]+$/ },
   python: {
     leads: /^-[BEIOPqsSuvbdtR]+$/,
-    exact: /^(-[a-zA-Z]*[cx]$|-[a-zA-Z]*i[a-zA-Z]*$|-c|-$)/,
+    // The letters X and W take the rest of their word.
+    exact: /^(-[a-zA-VYZ]*[cx]$|-[a-zA-VYZ]*i[a-zA-Z]*$|-c|-$)/,
     valued: [{ short: "m", values: "XWc", value: /^(timeit|code|pdb|idlelib|runpy|webbrowser)(\.|$)/ }],
   },
   node: {
@@ -76,7 +77,6 @@ const dangerous: Record<string, DangerousOptions> = {
   lldb: { exact: /^(-[oOsSk]|--(one-line|source))/ },
   gdb: { exact: /^-?-(ex|eval-command|iex|ix|init-command|x|command)/ },
   expect: { exact: /^(-[cf]|-$)/ },
-  dc: { short: "ef", long: ["expression", "file"] },
   pwsh: { exact: /^[-/][ce]/i },
   sshfs: { valued: [{ short: "oF", value: /command=|^[^=]*[./]/i }] },
   ...each("ssh autossh ssh-copy-id mosh", {
@@ -85,8 +85,7 @@ const dangerous: Record<string, DangerousOptions> = {
     values: "bcDEeiJLlmOopQRSWw",
     valued: [{ short: "o", values: "bcDEeiJLlmOpQRSWw", value: sshSetting }],
   }),
-  scp: { short: "SFD", valued: [{ short: "o", value: sshSetting }] },
-  sftp: { short: "SFDb", valued: [{ short: "o", value: sshSetting }] },
+  ...each("scp sftp", { short: "SFDb", valued: [{ short: "o", value: sshSetting }] }),
   rsync: {
     short: "M",
     values: "eTfB",
@@ -139,7 +138,7 @@ const dangerous: Record<string, DangerousOptions> = {
     valued: [{ long: ["network"], value: /^host$/ }],
   },
   bash: { exact: /^--(rcfile|init-file)(=|$)/s },
-  kubectl: { exact: /^--kubeconfig(=|$)/s },
+  ...each("hg kubectl", { exact: /^--(kube)?config/ }),
   go: {
     exact: /^--?(exec|toolexec|modfile|overlay|vettool|gccgoflags|compiler)(=|$)|-extld|^-w$/s,
   },
@@ -156,7 +155,6 @@ const dangerous: Record<string, DangerousOptions> = {
   tcpdump: { short: "z" },
   strace: { valued: [{ short: "o", values: "abeEIOpPsSuUX", long: ["output"], value: /^[|!]/ }] },
   hyperfine: { short: "pcS", long: ["prepare", "cleanup", "setup", "shell"] },
-  nodemon: { short: "x", long: ["exec"] },
   ...each("apt apt-get apt-cache aptitude", { short: "oc", long: ["option", "config-file"] }),
   ...each("yum dnf", { short: "c", long: ["config", "setopt", "installroot"] }),
   rpm: { exact: /^(-E|-D|--(eval|define|pipe|macros|rcfile|load|root|dbpath))(=|$)/s },
@@ -165,7 +163,6 @@ const dangerous: Record<string, DangerousOptions> = {
   nc: { short: "ec", values: "wpsqIOPTVXxim", long: ["exec", "sh-exec", "lua-exec"] },
   socat: { exact: /(^|!!|[,:])(exec|system|shell|open|gopen|creat|create|file)[:,]/i },
   ip: { short: "b", long: ["batch"], operands: /^(netns|vrf) exec\b/ },
-  hg: { exact: /^--config/ },
   svn: { long: ["config-option", "config-dir", "editor-cmd", "diff-cmd", "diff3-cmd"] },
   ...each("pdflatex latex xelatex lualatex pdftex tex", { exact: /^--?(shell-escape|enable-write18)$/ }),
   latexmk: { exact: /^--?(e|r|(pdf|xe|lua)?latex=.*|(use)?pretex.*|shell-escape)$/s },
@@ -193,9 +190,8 @@ const dangerous: Record<string, DangerousOptions> = {
   openvpn: { exact: /^--?((route-)?(pre-)?(up|down)|ipchange|config|plugin|client-connect|[\w-]*-verify)$/ },
   ...each("restic rclone borg", { long: ["password-command", "sftp-ssh", "rsh"], exact: /^-o$/ }),
   certbot: { exact: /^--(pre|post|deploy|renew|manual-auth|manual-cleanup)-hook/ },
-  ...each("pidstat jrunscript", { short: "ef" }),
+  ...each("dc pidstat jrunscript", { short: "ef", long: ["expression", "file"] }),
   ...each("kotlin bb swift ocaml nim jshell puppet mix", { exact: /^(-?e|--e(xecute|val))$/ }),
-  crystal: { operands: /^eval\b/ },
   rails: { operands: /^(runner|console|dbconsole|[rc])\b/ },
   just: { short: "c", long: ["command", "shell", "shell-arg", "chooser"] },
   gpg: { long: ["photo-viewer", "exec-path", "options"] },
@@ -207,13 +203,13 @@ const dangerous: Record<string, DangerousOptions> = {
   ...each("lftp smbclient bpftrace", { short: "ce" }),
   emacsclient: { short: "e", long: ["eval"] },
   duckdb: { exact: /(^|[\n;])\s*\.(shell|system|output|once|read)|\bcopy\b.*\bto\b|^-init$/is },
-  gem: { operands: /^open\b/ },
+  ...each("crystal gem", { operands: /^(eval|open)\b/ }),
   service: { exact: /\// },
   npx: { short: "p", long: ["package"], wraps: true },
   xargs: { short: "a", values: "dEILnPs", long: ["arg-file"], wraps: true },
 };
 
-/** For interpreters without a row: options that take code. */
+/** Options of interpreters without their own row that take code. */
 const otherInterpreter: DangerousOptions = { exact: /^(-[ceg]|--eval)/, leads: /^-q$/ };
 
 /** Returns every argument that makes a command do more than it is known for. */
@@ -253,11 +249,6 @@ function scriptAt(args: readonly ShellWord[], { leads }: DangerousOptions): numb
   return args.length;
 }
 
-/** Returns the first dangerous argument as given, or undefined. */
-export function dangerousArgument(command: CommandWords): string | undefined {
-  return dangerousArguments(command)[0]?.text;
-}
-
 /** Returns whether any option makes this program do more; words that may become options then matter. */
 export function hasDangerousOptions(name: string): boolean {
   const base = baseName(name);
@@ -283,7 +274,6 @@ function valuedIn(value: string, next: ShellWord | undefined, table: DangerousOp
   return undefined;
 }
 
-/** Returns whether a rule's text names this option as a separate word. */
 export function namesOption(pattern: string, { name, text }: DangerousArgument): boolean {
   return hasWord(pattern, name) || hasWord(pattern, text);
 }

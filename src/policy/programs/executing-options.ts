@@ -4,15 +4,15 @@ import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, words } from "./command-names.ts";
 import { type DangerousArgument, dangerousArguments } from "./dangerous-options.ts";
 
-/** Programs whose options hold shell commands or program names. */
+/** Programs with options that contain shell commands or names of programs. */
 const hosts = words(`
   git tar gtar bsdtar cpio split ssh scp sftp rsync man zip sort gsort rg ag ack gcc cc g++ c++ clang clang++ ld go wget
   nano npm pnpm strace`);
 
-/** Limits how many options are inspected. */
+/** The maximum number of options that are inspected. */
 const maxOptions = 40;
 
-/** Git settings whose value is run. */
+/** Matches git settings whose value is run as a program. */
 export const programSetting =
   /^(alias|pager|filter|credential|browser|man|include|includeif|sendemail|difftool|mergetool|guitool|trailer|interactive)\.|(pager|editor|fsmonitor|askpass|gitproxy|external|command|cmd|textconv|driver|process|program|helper|pack|hook|hookspath|vcs|tunnel|httpd|\.update)$/i;
 
@@ -88,7 +88,6 @@ const codeOption: Record<string, RegExp> = {
   other: /^(?:-e|-c|--eval=?)(.*)$/s,
 };
 
-/** Returns the code in an interpreter's arguments. */
 export function inlineCode({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   if (!isInterpreter(base)) return [];

@@ -5,7 +5,7 @@ import { list, own, words } from "./command-names.ts";
 import type { DangerousArgument } from "./dangerous-options.ts";
 import { longIn, shortIn } from "./read-options.ts";
 
-/** Options before the subcommand. */
+/** Matches git options that precede the subcommand. */
 const globalOption =
   /^(-c|--config-env|--exec-path=.*|--git-dir|--work-tree|--namespace|--super-prefix|--attr-source)(=|$)/s;
 const globalValues = words("-C -c --config-env --git-dir --work-tree --namespace --super-prefix --attr-source");
@@ -17,11 +17,10 @@ const programs = words(`
   difftool mergetool filter-branch daemon hook instaweb send-email credential credential-store credential-cache
   remote-ext remote-fd fast-import fast-export update-git-for-windows web--browse sh-i18n upload-pack receive-pack
   shell maintenance cvsimport cvsserver svn p4 gui citool http-backend imap-send merge-index`);
-/** The word after which the rest is a command. */
+/** For each subcommand, the word after which the rest is a command. */
 const commandAfter: Record<string, string> = { bisect: "run", submodule: "foreach", "submodule--helper": "foreach" };
 const shortOptions: Record<string, string> = { clone: "uc", "ls-remote": "u", grep: "O", rebase: "x" };
 
-/** Returns the index of the subcommand, or -1. */
 export function subcommandAt(args: readonly ShellWord[]): number {
   return args.findIndex((arg, index) => !arg.value.startsWith("-") && !globalValues.has(args[index - 1]?.value ?? ""));
 }
@@ -50,13 +49,13 @@ export function dangerousGit(args: readonly ShellWord[]): DangerousArgument[] {
 
 function dangerousWord(value: string, sub: string): string | undefined {
   if (value === own(commandAfter, sub)) return value;
-  // In `commit`, this is the template of the message.
+  // For `commit`, this is the template of the message.
   if (sub === "commit" && value.startsWith("--template")) return undefined;
   const short = own(shortOptions, sub);
   return longIn(value, longOptions) ?? (short && shortIn(value, { short }));
 }
 
-/** Options with which `git config` does not change a setting. */
+/** Matches options with which `git config` changes no setting. */
 const configReaders = /^(--get|--get-all|--get-regexp|--get-urlmatch|--get-color|--get-colorbool|--list|-l)$/;
 /** Options for where to look and what to show; they decide neither reading nor writing. */
 const configPlaces =

@@ -30,7 +30,7 @@ const tables: Record<string, OptionNames> = {
   ...each("ghc as go rustc", { short: "o", alone: true, long: ["out-dir"] }),
   cargo: { long: ["target-dir", "out-dir", "root"] },
   docker: { long: ["iidfile", "cidfile", "metadata-file"] },
-  ...each("time strace ltrace iconv gpg shuf bison", { short: "o", long: ["output"] }),
+  ...each("time strace ltrace iconv gpg shuf bison flex", { short: "o", long: ["output", "outfile"] }),
   openssl: { exact: /^-(out|keyout)$/ },
   find: { exact: /^-f(print0?|printf|ls)$/ },
   "ssh-keygen": { short: "f" },
@@ -38,7 +38,9 @@ const tables: Record<string, OptionNames> = {
   rsync: { long: ["log-file", "write-batch", "only-write-batch", "temp-dir", "backup-dir", "partial-dir"] },
   less: { short: "oO", long: ["log-file"] },
   pandoc: { short: "o", long: ["output", "extract-media"] },
-  flex: { short: "o", long: ["outfile"] },
+  ...each("ansible-galaxy conda zig", { short: "p", long: ["prefix"] }),
+  bundle: { long: ["path"] },
+  rollup: { short: "do", long: ["file", "dir"] },
   pip: { short: "tdw", long: ["dest", "wheel-dir", "target", "prefix", "root", "src", "cache-dir", "log"] },
   node: {
     long: list(`
@@ -56,8 +58,11 @@ const tables: Record<string, OptionNames> = {
   mysqldump: { short: "r", long: ["result-file", "tab"] },
   tsc: { exact: /^--?(outFile|outDir|declarationDir|tsBuildInfoFile|b|build)$/i },
 };
-/** Programs whose purpose is to write that file or folder. */
+/** Programs that are meant to write the file or folder in that option. */
 const purposeful = words("csplit cp mv ln install tar unzip gcc ld javac ghc as go rustc cargo tsc patch");
+
+/** Returns whether a table says which short options of the program write. */
+export const hasOutputOptions = (base: string) => Object.hasOwn(tables, programOf(base));
 
 /** Returns the files that a program's options name for writing. `isPurpose` means that writing them is the program's purpose. */
 export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellWord & { isPurpose: boolean })[] {
@@ -66,14 +71,14 @@ export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellW
   const listed = options ? valuesOf(args, options) : [];
   const usual = options || !writesAsKnown(base) ? args.flatMap(usualOutput(options !== undefined)) : [];
   const isPurpose = purposeful.has(program);
-  // A lone dash means standard output.
+  // A single dash means standard output.
   return [
     ...listed.map((word) => ({ ...word, isPurpose })),
     ...usual.filter((word) => !listed.includes(word)).map((word) => ({ ...word, isPurpose: true })),
   ].filter((word) => word.value !== "-");
 }
 
-/** The names that programs give to such options. */
+/** Matches the names that programs usually give to options for output files. */
 const usualName =
   /^-(?:o|-?(?:[\w.-]*[-_.])?(?:out(?:put)?|dest(?:ination)?|logs?|reports?|target|cache|coverage|dump|save|trace|record|\w{0,6}prof(?:ile)?|junit-?xml|basetemp|workdir|metafile|install)(?:[-_]?(?:file|dir(?:ectory)?|path|folder|base|location|html|xml|json))*)(?:=(.*))?$/is;
 

@@ -34,7 +34,7 @@ const neverRun = words(`
 export const otherLanguages = words(`
   make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
   nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish pwsh powershell`);
-/** Programs whose input tells them which files to write. */
+/** Programs whose input decides which files they write. */
 export const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
 /** Database shells: they read statements, and their operands are not scripts. */
 export const databaseShells = words("sqlite3 psql mysql mariadb");
@@ -73,19 +73,16 @@ export const changingOptions: Record<string, RegExp> = {
   ...each("vitest jest mocha ava tap c8 nyc", /^(-u|--update|--outputFile|--coverageDirectory|--report)/i),
   ruff: /^(--fix|--unsafe-fixes|-o|--output-file|format$)/,
   go: /^(fmt|generate|mod|get|install|fix)$|^--?(w|o|trace|outputdir|\w*profile|test\..*)(=|$)/s,
-  prettier: /^(-w|--write)/,
-  ...each("eslint stylelint", /^(--fix|-o|--output-file)/),
+  ...each("gofmt prettier shfmt", /^(-[a-z]*w|--write)/),
+  ...each("eslint standard stylelint", /^(--fix|-o|--output-file)/),
   biome: /^--(write|fix|apply)/,
-  gofmt: /^-w/,
-  shfmt: /^(-[a-z]*w|--write)/,
   "clang-format": /^(-i|--inplace)/,
   yq: /^(-[a-zA-Z]*i|--in-?place)/,
   ...each("venv virtualenv", /^/),
-  standard: /^--fix/,
   markdownlint: /^(-f|--fix|-o|--output)/,
 };
 
-/** Subcommands that do not change the files they are given. */
+/** For each program, the subcommands that do not change the files they are given. */
 const askingCommands: Record<string, RegExp> = {
   ...each("npm pnpm yarn bun", /^(t|tst|test|view|info|ls|list|why|explain|audit|outdated|search)$/),
   cargo: /^(test|check|clippy|tree|bench|doc)$/,
@@ -116,16 +113,15 @@ export function isOnlyChecking(name: string, args: readonly { value: string; dyn
 /** Programs that reach other machines or this machine's services, with the first words for which they do. */
 const reaching: Record<string, RegExp> = {
   ...each(
-    "curl wget ssh scp sftp ftp rsync nc telnet ping docker podman docker-compose kubectl helm gh glab aws gcloud az",
+    `curl wget ssh scp sftp ftp rsync nc telnet ping docker podman docker-compose kubectl helm gh glab aws gcloud az brew apt
+    apt-get dnf yum pacman systemctl service crontab ansible-playbook terraform twine pnpx uvx pipx`,
     /^/,
   ),
-  ...each("brew apt apt-get dnf yum pacman systemctl service crontab ansible-playbook terraform twine", /^/),
   git: /^(push|pull|fetch|clone|ls-remote|submodule)$/,
   ...each(
     "npm pnpm yarn bun",
     /^(i|install|ci|add|update|upgrade|publish|login|dlx|create|init|audit|outdated|view|info|search)$/,
   ),
-  ...each("pnpx uvx pipx", /^/),
   ...each("pip pip3 gem", /^(install|download|uninstall|push|update)$/),
   ...each("uv poetry composer bundle", /^(sync|add|install|update|lock|pip|publish|require)$/),
   cargo: /^(install|publish|add|update|fetch|search|login)$/,

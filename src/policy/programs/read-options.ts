@@ -9,9 +9,9 @@ export function isOption(word: ShellWord): boolean {
 export type ParsedOptions = {
   operands: ShellWord[];
   values: Map<string, ShellWord>;
-  /** Values of options that were given again later. */
+  /** The values of options that were given again later. */
   replaced: ShellWord[];
-  /** Set if an option may or may not take a value. */
+  /** Whether it is unclear if one of the options takes a value. */
   isUnsure: boolean;
 };
 
@@ -25,7 +25,7 @@ export function parseOptions(args: readonly ShellWord[], table: WrapperSyntax): 
       break;
     }
     if (!isOption(word)) {
-      // Some programs treat a lone dash as an option.
+      // Some programs treat a single dash as an option.
       if (word.value === "-" && read.operands.length === 0) continue;
       if (table.permutes) {
         read.operands.push(word);
@@ -72,7 +72,7 @@ function hasLetter(letter: string, options = ""): boolean {
 
 function readCluster(word: ShellWord, table: WrapperSyntax, read: ParsedOptions): string | undefined {
   const letters = [...word.value.slice(1)];
-  // `nice -5` is a number, not a cluster.
+  // `nice -5` is a number and not a cluster of options.
   if (letters.every((letter) => /\d/.test(letter))) return undefined;
   for (const [index, letter] of letters.entries()) {
     if (hasLetter(letter, table.values)) {
@@ -135,7 +135,6 @@ function attachedWord(text: string): ShellWord {
   return { text, value: text, dynamic: /[$`]/.test(text), glob: /[*?[]/.test(text), tilde: text.startsWith("~") };
 }
 
-/** Returns the values of the listed options. */
 export function valuesOf(args: readonly ShellWord[], options: OptionNames): ShellWord[] {
   const found: ShellWord[] = [];
   for (const [index, arg] of args.entries()) {

@@ -15,7 +15,7 @@ const sedCommand = new RegExp(
 const sedFlags =
   /^-[nErsuz]*$|^--(quiet|silent|regexp-extended|posix|null-data|unbuffered|separate|debug|line-length=\d+)$/;
 
-/** Editing in place is judged as a write: see `writesOf`. */
+/** Matches sed's option to edit in place, which is judged as a write: see `writesOf`. */
 export const sedInPlace = /^(-[nErsuz]*i|--in-place)/;
 
 export function dangerousSed(args: readonly ShellWord[]): DangerousArgument[] {
@@ -64,7 +64,7 @@ export function awkLiterals({ value }: ShellWord): ShellWord[] {
   return [...value.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map((match) => named(match[1]!));
 }
 
-/** These programs do not expand a tilde. */
+/** The name of a file in a script, where a tilde is not expanded. */
 const named = (value: string): ShellWord => ({ ...literalWord(value), tilde: false });
 
 /** Splits a script. A semicolon inside a substitution yields pieces that match nothing: asked about, never allowed. */
@@ -112,7 +112,7 @@ export function isHarmlessAwk(program: string): boolean {
   return true;
 }
 
-/** Keywords whose parentheses are followed by a statement. */
+/** Matches awk keywords whose parentheses are followed by a statement. */
 const awkHead = /^(if|while|for|switch)$/;
 /** A slash after a value is a division; elsewhere it starts a regular expression. */
 const awkValue = /^(\w+\.?|""|\/\/|\)|\])$/;
@@ -160,7 +160,7 @@ function patternEnd(program: string, from: number): number | undefined {
       at = end + 1;
     } else if (character === "[" && !inBrackets) {
       inBrackets = true;
-      // A closing bracket in first place is a member.
+      // A closing bracket at the first place belongs to the set.
       if (program[at + 1] === "^") at++;
       if (program[at + 1] === "]") at++;
     } else if (character === "]") inBrackets = false;

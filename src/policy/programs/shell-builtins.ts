@@ -14,10 +14,10 @@ export const stateChangers = words(`
 /** Built-ins that redefine a name, so that later words of the line do not mean what they say. */
 export const renamers = words("alias hash enable");
 
-/** Built-ins that only control where the line continues. */
+/** Built-ins that only control which command of the line is next. */
 export const controlFlow = words("break continue exit return");
 
-/** Variables that only change how output looks. */
+/** Matches variables that only change the look of output. */
 export const harmlessVariables = /^(LANG|LC_[A-Z]+|TZ|NO_COLOR|CI|TERM|COLUMNS)$/;
 
 export const directoryChangers = words("cd pushd chdir");
@@ -44,7 +44,6 @@ const folderOptions: Record<string, OptionNames> = {
   unzip: { short: "d" },
 };
 
-/** Returns the folders that options tell a command to work in. */
 export function foldersOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   // -execdir and -okdir run the command in the folder of each match, below the starting points.

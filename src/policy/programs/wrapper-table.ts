@@ -8,30 +8,30 @@ export type WrapperSyntax = {
   values?: string;
   /** Letters with an optional value that is never the next word: `xargs -i{}`. */
   attached?: string;
-  /** The number of operands before the command. */
+  /** The number of operands that precede the command. */
   operands?: number;
-  /** Set if that operand is optional. */
+  /** Whether the last of these operands is optional. */
   mayHaveOperand?: true;
-  /** Matches the first operand, where it is optional. */
+  /** A pattern for the first operand, if that is optional. */
   operand?: RegExp;
-  /** Options that replace these operands. */
+  /** Options that make these operands unnecessary. */
   insteadOfOperands?: readonly string[];
-  /** `NAME=value` may precede the command. */
+  /** Whether `NAME=value` may precede the command. */
   assignments?: true;
   /** Runs only its operands and changes nothing else, so it needs no rule of its own. */
   transparent?: true;
   privileged?: true;
-  /** Options whose value is a script. */
+  /** Options with a script as their value. */
   scripts?: readonly string[];
-  /** Options whose value is the program that gets the operands. */
+  /** Options with a program as their value, to which the operands are passed. */
   programs?: readonly string[];
-  /** Options may follow operands. */
+  /** Whether options may follow operands. */
   permutes?: true;
   /** The operands are joined and passed to a shell; with `each`, every one is a line of its own. */
   joins?: "all" | "each";
   /** The operands are joined only with this option; without it they are a command. */
   joinedBy?: RegExp;
-  /** Options whose value is the folder to start in. */
+  /** Options with the folder to start in as their value. */
   directory?: readonly string[];
 };
 
@@ -191,7 +191,7 @@ export const runners: Record<string, readonly string[]> = {
 /** Runners with operands of their own, followed by `--` and the program. */
 export const dashed = words("mise aws-vault chamber op doppler infisical lerna nx zellij guix nix fnm");
 
-/** Options between the subcommand and the program. */
+/** The options between a runner's subcommand and the program. */
 export const runnerOptions: WrapperSyntax = {
   flags: "yq --yes --no --no-install --silent --quiet --no-capture-output --live-stream --frozen --no-sync",
   values: "cpn --call --package --name --prefix --with --extra --group --python --workspace",

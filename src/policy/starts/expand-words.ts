@@ -16,7 +16,7 @@ export type VariableScope = {
   isOpen: boolean;
   /** Limits lookups, because variables that contain each other multiply. */
   budget: { left: number };
-  /** The variables currently being looked up. */
+  /** The variables that are being looked up, to detect loops. */
   open: Set<string>;
 };
 
@@ -26,12 +26,12 @@ const strictness: Record<WordOrigin, number> = { names: 0, environment: 1, deriv
 /** Variables that are numeric or empty, unless the line sets them. */
 const numbers =
   /^([?$!#]|RANDOM|SECONDS|EPOCHSECONDS|LINENO|UID|EUID|PPID|BASHPID|SHLVL|COLUMNS|LINES|OPTIND|HISTCMD|PIPESTATUS|COPROC(_PID)?)$/;
-/** Variables that are never empty. */
+/** Variables that are always set and not empty. */
 const alwaysSet = new Map([
   ["PWD", ["."]],
   ["HOME", []],
 ]);
-/** Variables that hold parts of the line itself. */
+/** Matches variables that contain parts of the line itself. */
 const ownWords = /^(_|BASH_.*|REPLY|MAPFILE|OPTARG|DIRSTACK|OLDPWD|FUNCNAME|IFS)$/;
 
 /** The known texts that a piece may be, and an origin if there are unknown ones. */
@@ -148,7 +148,7 @@ function resolveOutput(commands: Extract<WordPiece, { kind: "output" }>["command
 
 function variableValue({ name, quoted }: { name: string; quoted: boolean }, scope: VariableScope): ExpandedText {
   const words = scope.variables.get(name);
-  // IFS, a variable itself, decides where words are split.
+  // The value of IFS decides where words are split.
   if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return computed;
   if (words) return variableTexts(name, words, quoted, scope);
   if (numbers.test(name)) return digitsIfAny;
@@ -159,7 +159,7 @@ function variableValue({ name, quoted }: { name: string; quoted: boolean }, scop
 
 function variableTexts(name: string, words: readonly ShellWord[], quoted: boolean, scope: VariableScope): ExpandedText {
   scope.budget.left -= words.length;
-  // `x=$x.y` has a different value in each iteration.
+  // For `x=$x.y` the value differs in each iteration.
   if (scope.budget.left < 0 || scope.open.has(name)) return computed;
   scope.open.add(name);
   const values = words.map((word) => {
@@ -191,7 +191,7 @@ function uniteValues(values: readonly ExpandedText[]): ExpandedText {
   return { texts, glob: values.some((value) => value.glob), ...(origin && { origin }) };
 }
 
-/** An unquoted variable or command output is split at spaces. */
+/** Splits the value of an unquoted variable or substitution at blanks. */
 function splitWords(text: string, word: ShellWord, glob: boolean): ShellWord[] {
   const isSplit = (word.pieces ?? []).some((piece) => "quoted" in piece && !piece.quoted);
   const parts = isSplit ? text.split(/\s+/).filter(Boolean) : [text];
@@ -231,9 +231,32 @@ export function unsetReading(args: readonly ShellWord[]): ShellWord[] | undefine
   return args.map((arg) => (arg.dynamic && arg.others?.find(isOption)) || arg);
 }
 
+/** Returns the arguments with each of the values that the line gives them, and with all of them; undefined if there are too many. */
+export function readingsOf(words: readonly ShellWord[], args: readonly ShellWord[]): ShellWord[][] | undefined {
+  const values = args.map(({ others = [], ...word }) =>
+    word.dynamic ? [word] : [word, ...others].map((each) => ({ ...each, text: each.value })),
+  );
+  const most = Math.max(1, ...values.map(({ length }) => length));
+  const sources = new Set(
+    words.flatMap(({ text, pieces = [] }) =>
+      pieces.flatMap((piece) => (piece.kind === "text" ? [] : "name" in piece ? piece.name : text)),
+    ),
+  );
+  let readings: ShellWord[][] = [[]];
+  // Words that take their values from one variable have them at the same time.
+  if (sources.size === 1)
+    readings = Array.from({ length: most }, (_, at) => values.map((each) => each[at] ?? each[0]!));
+  else
+    for (const each of values) {
+      readings = readings.flatMap((start) => each.map((word) => [...start, word]));
+      if (readings.length > maxTexts) return undefined;
+    }
+  return most === 1 ? [] : [...readings.slice(1), values.flat()];
+}
+
 /** Built-ins that store what they read or compute in the variables they are given. */
 const setters = words("read mapfile readarray getopts printf unset declare typeset local readonly export");
-/** Built-ins that keep the value of a variable that they only name. */
+/** Built-ins that keep the value of a variable when they only name it. */
 const keepers = words("declare typeset local readonly export");
 /** After these, any variable that the line does not set may hold anything. */
 const openers = words("eval source . trap enable");

@@ -9,7 +9,7 @@ import { databaseShells, instructed, otherLanguages } from "../programs/program-
 import { isOption } from "../programs/read-options.ts";
 import type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
-/** Where the program is in the line. */
+/** The command in which the code was found, and where. */
 type CodeTrail = { found: StartedPrograms; command: ShellCommand; source: string };
 
 /** Records texts in another language that may name files: code that a program runs, and its instructions. */
@@ -55,7 +55,7 @@ export function followInput(base: string, { found, command, source }: CodeTrail,
 export function followFile(file: ShellWord | undefined, base: string, { found }: CodeTrail): void {
   if (!file) return;
   found.files.push({ word: file, by: base });
-  // A glob stands for existing files, unless it may become an option.
+  // A glob stands for existing files, unless it may expand to an option.
   const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
   if (isOpen || /^\/(dev|proc)\//.test(file.value))
     found.opaque.push(`${base} runs something that is not known in advance`);

@@ -42,7 +42,7 @@ export function withInput(
   return { words: operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word)), opaque };
 }
 
-/** The words that replace a mark. */
+/** The words that replace the mark of `-I`. */
 type MarkReplacement = { origin: WordOrigin; others: readonly ShellWord[] };
 
 const nothingYet: ShellWord = { text: "(input)", value: "", dynamic: true, glob: false, tilde: false };
@@ -62,7 +62,7 @@ function undecidedProgram([name, ...args]: readonly ShellWord[]): string | undef
   return isUnsure || rest.length === 0 ? inner : undecidedProgram(rest);
 }
 
-/** Returns the mark of `-I`, which stands for the input. */
+/** Returns the mark of the `-I` option, which is replaced by the input. */
 function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
   const placeholder = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
   return values.get("I")?.value ?? (placeholder === "" ? "{}" : placeholder);
@@ -74,7 +74,7 @@ export function withFound(words: readonly ShellWord[], findArgs: readonly ShellW
   return words.map((word) => (word.value.includes("{}") ? filledIn(word, "{}", { origin: "names", others }) : word));
 }
 
-/** `dir/{}`: the part before the mark is known. */
+/** Replaces the mark in a word: in `dir/{}`, the part before it is known. */
 function filledIn(word: ShellWord, mark: string, { origin, others }: MarkReplacement): ShellWord {
   const lead = word.value.slice(0, word.value.indexOf(mark));
   return {

@@ -12,9 +12,9 @@ type OutputRule = {
   first?: string;
   flags?: RegExp;
   operands?: RegExp;
-  /** A flag without which the program prints something else. */
+  /** A flag that the program needs to print this. */
   needs?: RegExp;
-  /** Its output is never empty. */
+  /** Whether the output is never empty. */
   isAlways?: true;
 };
 
@@ -127,7 +127,7 @@ const filters: Record<string, { flags: RegExp; operands: number }> = {
   grep: { flags: /^-[viEFwx]+$/, operands: 1 },
 };
 
-/** Matches scripts that print one field of a line and nothing else. */
+/** Matches awk scripts that only print one field of each line. */
 const fieldPrinter = /^[^"'`|>@]*\{\s*print \$(\d+|NF)\s*;?\s*\}\s*$/;
 
 const computed: PredictedOutput = { gives: "made", mentions: [] };
@@ -189,7 +189,6 @@ function outputThrough({ gives, mentions }: PredictedOutput, { name, args }: Com
   return isField ? { gives: "derived", mentions } : computed;
 }
 
-/** Returns the words of a text that a command prints. */
 export function spokenWords({ value, dynamic }: Pick<ShellWord, "value" | "dynamic">): ShellWord[] {
   if (dynamic) return [];
   const texts = value.split(/(?:\s|\\[nt0])+/).filter((text) => text !== "" && !text.startsWith("-"));

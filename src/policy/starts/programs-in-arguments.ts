@@ -60,7 +60,7 @@ export function programsInArguments(run: ProgramStart, denying: readonly Rule[])
   // Wrappers are followed elsewhere; a shell or interpreter runs its script, which gets the other arguments.
   if (!isStarter && own(wrappers, by) !== undefined) return [];
   const isScripted = !isStarter && (isShell(by) || isInterpreter(by));
-  // Code in another language is judged where it is read.
+  // Code in other languages is judged where it is read.
   const code = isScripted
     ? new Set([...inlineCode(run), ...shellScript(by, run)].map((word) => word.value))
     : undefined;

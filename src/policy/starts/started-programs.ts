@@ -5,7 +5,7 @@ import type { LoadKind } from "../programs/code-variables.ts";
 import { showText } from "../show.ts";
 import type { VariableScope } from "./expand-words.ts";
 
-/** One program start, however deeply wrapped. */
+/** One start of a program, which may be wrapped in others. */
 export type ProgramStart = {
   name: ShellWord;
   args: ShellWord[];
@@ -17,7 +17,7 @@ export type ProgramStart = {
   inOption?: true;
   /** Another reading of the same command with unset variables: only its effects count. */
   ifUnset?: true;
-  /** The simple command that it belongs to. */
+  /** The simple command that contains this start. */
   command: ShellCommand;
   /** How deeply it is wrapped: the last start before it with a lower depth starts it. */
   depth: number;
@@ -30,19 +30,19 @@ export function nothingStarted() {
     runs: [] as ProgramStart[],
     /** The parsed lines: the command itself, and every literal script inside it. */
     lines: [] as ShellLine[],
-    /** The text of each command line. */
+    /** The texts of all command lines. */
     sources: [] as string[],
-    /** The variable scope of each line. */
+    /** The scope of variables for each line. */
     scopes: [] as VariableScope[],
-    /** Why part of what would run is unknown. */
+    /** Reasons why a part of what would run is unknown. */
     opaque: [] as string[],
-    /** Code in other languages than shell, which no rule for a program covers. */
+    /** Code in languages other than shell, to which no rule for a program applies. */
     inline: [] as string[],
-    /** Names of programs that change the user the rest runs as. */
+    /** Names of programs that run the rest as another user. */
     privileged: [] as string[],
     /** Files run by a shell, an interpreter or by name. `isUsual`: found by convention, not named. `loads`: named by a variable. */
     files: [] as { word: ShellWord; by: string; isUsual?: true; loads?: LoadKind }[],
-    /** Files that may list what a program changes. */
+    /** Files that may list the changes a program makes. */
     patches: [] as ShellWord[],
     /** Variables set for a program other than by a shell assignment. */
     assigned: [] as { text: string; name: string; isKnown: boolean; by: string }[],
@@ -52,11 +52,11 @@ export function nothingStarted() {
     isMisread: false,
     /** Texts that programs run as their own code; files they name may be read or written. `isWritten` marks a file of this run. */
     code: [] as { text: string; by: string; isWritten?: true }[],
-    /** Files that commands in option values would write. */
+    /** Files that would be written by commands in option values. */
     guessedTargets: [] as ShellWord[],
-    /** Folders that programs are started in. */
+    /** The folders in which programs are started. */
     folders: [] as ShellWord[],
-    /** The number of starts that are only guesses. */
+    /** How many of the starts are only guesses. */
     guesses: 0,
   };
 }

@@ -2,7 +2,7 @@
 import { showText } from "../show.ts";
 import type { StartedPrograms } from "./wrappers.ts";
 
-/** Joiners, direction marks, and spaces other than U+0020. */
+/** Matches joiners, direction marks, and all spaces but U+0020. */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800]/gu;
 
 export function suspiciousText(command: string, { lines, sources }: StartedPrograms): string[] {

@@ -1,5 +1,4 @@
 // Follows commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
-
 import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "../parse/shell.ts";
 import { literalWord } from "../parse/shell-word.ts";
@@ -24,7 +23,7 @@ import {
   wrappers,
 } from "../programs/wrapper-table.ts";
 import { showText } from "../show.ts";
-import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
+import { expandWord, isNumeric, readingsOf, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
 import { followDatabase, followFile, followInput, noteCode, noteLoads } from "./inline-code.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
 import { noteMisread, nothingStarted, type ProgramStart, type StartedPrograms, tooMuch } from "./started-programs.ts";
@@ -34,7 +33,7 @@ export type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
 const exporters = words("export declare typeset readonly");
 const deepest = 12;
-/** Beyond these limits nothing more is followed, and the line counts as not fully analysed. */
+/** Limits for following programs. When one is reached, the line counts as not fully analysed. */
 const maxRuns = 2000;
 const maxGuesses = 60;
 
@@ -71,6 +70,9 @@ function descend(
         if (name) followVariable(name, text!, trail);
       }
     follow(command.name, args, trail);
+    const readings = readingsOf(command.args, args);
+    if (!readings) found.opaque.push("its words may have too many values");
+    for (const reading of readings ?? []) follow(command.name, reading, trail);
     const unset = unsetReading(args);
     if (unset) follow(command.name, unset, { ...trail, depth: depth + 1, certain: false, ifUnset: true });
   }
@@ -132,7 +134,7 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   followOptions(run, trail);
 }
 
-/** Follows `trap -- 'commands' SIGNAL`. */
+/** Follows the commands in `trap -- 'commands' SIGNAL`. */
 function followTrap(args: readonly ShellWord[], trail: Trail): void {
   const commands = args.find((arg, at) => !isOption(arg) && (at === 0 || args[at - 1]!.value === "--"));
   if (commands) script([commands], trail, "trap");
@@ -187,7 +189,7 @@ function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], tr
     table.insteadOfOperands?.some((name) => values.has(name)) ||
     table.operand?.test(operands[0]?.value ?? "") === false;
   operands = operands.slice(isMissing ? 0 : table.operands);
-  // Some programs accept options after their operands too.
+  // Some programs also accept options after their operands.
   const late = operands[0] && isOption(operands[0]) ? parseOptions(operands, table) : undefined;
   for (const [name, value] of late?.values ?? []) values.set(name, value);
   operands = late?.operands ?? operands;
@@ -243,7 +245,7 @@ function withoutAssignments(operands: readonly ShellWord[], by: string, trail: T
   return operands.slice(count);
 }
 
-/** After an unknown option, any of the words may be the command. */
+/** Follows every word as a possible command, because of an unknown option. */
 function guessCommands(operands: readonly ShellWord[], trail: Trail): void {
   for (let at = 0; at < operands.length; at++) {
     if (trail.found.guesses++ > maxGuesses) {
@@ -299,7 +301,7 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
 
 function followInterpreter(base: string, args: ShellWord[], trail: Trail): void {
   const { found, command } = trail;
-  // `python3 -m pytest`: a module is a program of its own.
+  // In `python3 -m pytest`, the module is like a program of its own.
   const run = moduleOf(base, args);
   if (run) {
     follow(run.module, run.rest, { ...trail, depth: trail.depth + 1, inOption: true });
@@ -371,23 +373,18 @@ function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): 
   }
 }
 
-/** Follows what a file run by the line would start. */
+/** Follows what a script file would start. */
 export function followScript(text: string, found: StartedPrograms): void {
   const line = parseShell(text);
   const { errors, evaluates } = line;
   if (errors.length > 0) found.unreadable.push(text);
   for (const why of [...errors, ...evaluates])
     found.opaque.push(`a script that it runs cannot be seen through: ${showText(why)}`);
-  followCommands(line, scopeOf(line, found.scopes[0]), {
-    depth: 1,
-    certain: false,
-    inOption: true,
-    found,
-    source: text,
-  });
+  const inside = { depth: 1, certain: false, inOption: true, found, source: text } as const;
+  followCommands(line, scopeOf(line, found.scopes[0]), inside);
 }
 
-/** Follows the same command under another name of its program. */
+/** Follows a command under another name of the program. */
 export function followProgram(
   { name, args, command, depth }: ProgramStart,
   path: string,

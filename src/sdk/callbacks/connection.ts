@@ -58,7 +58,7 @@ export class OpenConnection {
     return this.#desk.warnings;
   }
 
-  /** True while the CLI waits for a callback of this process, so its silence does not count. */
+  /** Whether the CLI waits for a callback of this process, so that its silence does not count as being idle. */
   get isBusy(): boolean {
     return this.#waiting > 0 || [...this.#sessions].some((session) => session.isBusy);
   }
@@ -122,7 +122,7 @@ export class OpenConnection {
     const payload = tryParse(text);
     this.#waiting++;
     try {
-      // Without an answer the relay refuses the call.
+      // Send no answer: the relay then refuses the call.
       if (!isObject(payload)) return;
       const answer = kind === "hook" ? await this.#desk.answer(payload) : await this.#ask(payload);
       if (socket.writable) socket.write(`${JSON.stringify(answer)}\n`);
@@ -164,11 +164,11 @@ function privateFolder(): string {
     try {
       if (base === cache) mkdirSync(cache, { recursive: true, mode: 0o700 });
       const folder = mkdtempSync(join(base, "courser-sdk-"));
-      // A socket address holds only about a hundred bytes.
+      // The path of a Unix socket can have only about a hundred bytes.
       if (Buffer.byteLength(folder) < 90 || base === tmpdir()) return folder;
       rmSync(folder, { recursive: true });
     } catch {
-      // Try the next folder.
+      // No socket could be created in this folder; try the next one.
     }
   }
   throw new UserError("FILE_UNREADABLE", `No directory could be created in ${tmpdir()}.`);

@@ -19,28 +19,28 @@ export function denying({ deny, tool, workspace }: DenyRules, otherwise: CanUseT
     return parsed.rule;
   });
   return async (call, context) => {
-    const refused = await refusal(call);
+    const refused = await denyReason(call);
     if (refused !== undefined) return { allow: false, reason: refused };
     const answer = await otherwise(call, context);
     const changed = typeof answer === "object" && answer !== null && "input" in answer ? answer.input : undefined;
-    const reason = changed && (await refusal({ ...call, input: changed }));
+    const reason = changed && (await denyReason({ ...call, input: changed }));
     return reason === undefined ? answer : { allow: false, reason };
   };
 
-  async function refusal(call: CallRequest): Promise<string | undefined> {
+  async function denyReason(call: CallRequest): Promise<string | undefined> {
     const needs = needsOf(call, tool);
     const home = homedir();
     const place = { workspace, roots: [], home, configDir: join(home, ".cursor") };
     const situation: Situation = { ...place, mode: "force", interactive: false, sandbox: "off", rules };
     const { verdict, rule, reasons } = await decide(needs, situation);
     if (verdict !== "deny") return undefined;
-    // The rest of the policy is not that of this CLI.
+    // Only apply the deny rules: the rest of our policy does not apply to another CLI.
     const isByRule = rule || (await decide(needs, { ...situation, rules: [] })).verdict !== "deny";
     return isByRule ? reasons.join(" ") : undefined;
   }
 }
 
-/** What a call does, as far as its arguments say. */
+/** Returns what a call needs permission for, as far as its arguments show. */
 function needsOf({ id, name, cliName, input, ...call }: CallRequest, tool: UnifiedTool): Need[] {
   const [, server, mcpTool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   if (server !== undefined) return [{ kind: "Mcp", target: `${server}:${mcpTool}` }];

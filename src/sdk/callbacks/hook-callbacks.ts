@@ -58,7 +58,7 @@ export type RefusedCall = { id: string; name: string; input: unknown; reason: st
 
 export type Callbacks = { canUseTool?: CanUseTool; hooks?: HookCallbacks };
 
-/** The events that the CLI must report. */
+/** Returns the hook events that the CLI must report for these callbacks. */
 export function eventsOf({ canUseTool, hooks = {} }: Callbacks): HookEventName[] {
   const names = Object.keys(hooks) as HookEventName[];
   return [...new Set(canUseTool ? (["preToolUse", ...names] as const) : names)];
@@ -71,7 +71,7 @@ export class HookDispatcher {
   /** Decisions by call id, so that the callback is not asked twice about a call. */
   readonly #permitted = new Map<string, boolean>();
   readonly changedInputs = new Map<string, unknown>();
-  /** Calls that were denied, in order. */
+  /** The calls that were denied, in the order they were made. */
   readonly refusedCalls: RefusedCall[] = [];
   readonly warnings: string[] = [];
 
@@ -88,15 +88,15 @@ export class HookDispatcher {
     const hookAnswer = await this.#handleEvent(event, payload);
     const isGate = event === "preToolUse" && this.#callbacks.canUseTool && hookAnswer.permission !== "deny";
     const answer: CallbackAnswer = isGate
-      ? { ...hookAnswer, ...(await this.#permit(callOf(payload, this.#tool))) }
+      ? { ...hookAnswer, ...(await this.#permit(callRequest(payload, this.#tool))) }
       : hookAnswer;
     const { updatedInput } = answer;
-    if (updatedInput && answer.permission !== "deny") this.changedInputs.set(keyOf(payload), updatedInput);
+    if (updatedInput && answer.permission !== "deny") this.changedInputs.set(hookCallKey(payload), updatedInput);
     if (event === "preToolUse" && answer.permission === "deny") {
-      const { id, cliName: name, input } = callOf(payload, this.#tool);
+      const { id, cliName: name, input } = callRequest(payload, this.#tool);
       this.refusedCalls.push({ id, name, input, reason: answer.reason ?? "" });
     }
-    // Codex treats a hook that allows a call unchanged as failed.
+    // Send no decision to Codex when a call is allowed unchanged: it treats such an answer as a failed hook.
     if (this.#tool === "codex" && answer.permission === "allow" && !updatedInput) delete answer.permission;
     return (answersOf[this.#tool] ?? claudeAnswer)(answer, event);
   }
@@ -106,7 +106,7 @@ export class HookDispatcher {
     const existing = this.#permitted.get(String(id));
     if (existing !== undefined) return { allow: existing };
     if (!this.#callbacks.canUseTool) return { allow: false, reason: reasonsIn(rest.reasons) };
-    const asked = callOf({ ...rest, tool_name: name, tool_input: input, tool_use_id: id }, this.#tool);
+    const asked = callRequest({ ...rest, tool_name: name, tool_input: input, tool_use_id: id }, this.#tool);
     const { permission, reason } = await this.#permit(asked);
     return { allow: permission === "allow", ...(reason !== undefined && { reason }) };
   }
@@ -115,7 +115,7 @@ export class HookDispatcher {
     try {
       return (await this.#callbacks.hooks?.[event]?.(payload)) ?? {};
     } catch (error) {
-      const message = `The callback for ${event} failed: ${messageOf(error)}`;
+      const message = `The callback for ${event} failed: ${errorMessage(error)}`;
       this.warnings.push(message);
       const { effect } = hookEvents[event];
       if (effect === "permit") return { permission: "deny", reason: message };
@@ -128,7 +128,7 @@ export class HookDispatcher {
     try {
       answer = toCallbackAnswer(await this.#callbacks.canUseTool!(call, { signal: this.#signal }));
     } catch (error) {
-      const reason = `The permission callback failed: ${messageOf(error)}`;
+      const reason = `The permission callback failed: ${errorMessage(error)}`;
       this.warnings.push(reason);
       answer = { permission: "deny", reason };
     }
@@ -146,7 +146,7 @@ function toCallbackAnswer(answer: PermissionAnswer): CallbackAnswer {
   return { permission: "deny", reason };
 }
 
-function callOf(payload: JsonObject, tool: UnifiedTool): CallRequest {
+function callRequest(payload: JsonObject, tool: UnifiedTool): CallRequest {
   const cliName = String(payload.tool_name ?? "");
   return {
     id: String(payload.tool_use_id ?? ""),
@@ -158,7 +158,7 @@ function callOf(payload: JsonObject, tool: UnifiedTool): CallRequest {
   };
 }
 
-function keyOf({ tool_use_id: id, tool_name: name, tool_input: input }: JsonObject): string {
+function hookCallKey({ tool_use_id: id, tool_name: name, tool_input: input }: JsonObject): string {
   return typeof id === "string" ? id : callKey(String(name), input);
 }
 
@@ -209,7 +209,7 @@ function claudeAnswer(answer: CallbackAnswer, event: HookEventName): object {
   }
 }
 
-/** Gemini takes every decision in one place, and calls changed arguments `tool_input`. */
+/** Formats an answer for Gemini, which uses one field for all decisions and names changed arguments `tool_input`. */
 function geminiAnswer(answer: CallbackAnswer, event: HookEventName): object {
   if (hookEvents[event].effect !== "permit") return claudeAnswer(answer, event);
   const { permission, reason, updatedInput } = answer;
@@ -230,6 +230,6 @@ function reasonsIn(reasons: unknown): string {
   return Array.isArray(reasons) ? reasons.join(" ") : "Nobody can be asked.";
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

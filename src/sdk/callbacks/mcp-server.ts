@@ -19,13 +19,14 @@ export class McpSession {
     this.#send = send;
   }
 
-  /** True while a call is being answered. */
+  /** Whether a tool call is being answered. */
   get isBusy(): boolean {
     return this.#calls.size > 0;
   }
 
   take(message: unknown): void {
-    if (!isObject(message) || typeof message.method !== "string") return; // a response: this server sends no requests
+    // ignore responses, since this server sends no requests
+    if (!isObject(message) || typeof message.method !== "string") return;
     const { id, method } = message;
     const params = fieldsOf(message.params);
     if (typeof id !== "string" && typeof id !== "number") {
@@ -63,7 +64,7 @@ export class McpSession {
     try {
       const checked = await checkValue(input, tool.schema);
       if (checked.fault !== undefined) return failedReply(`The input does not fit: ${checked.fault}.`);
-      return { result: resultOf(await tool.run(checked.data, { signal: abort.signal })) };
+      return { result: toolResult(await tool.run(checked.data, { signal: abort.signal })) };
     } catch (error) {
       return failedReply(error instanceof Error ? error.message : String(error));
     } finally {
@@ -88,7 +89,7 @@ function failedReply(text: string): McpReply {
   return { result: { content: [{ type: "text", text }], isError: true } };
 }
 
-function resultOf(value: unknown): { content: ToolContent[]; structuredContent?: object } {
+function toolResult(value: unknown): { content: ToolContent[]; structuredContent?: object } {
   if (Array.isArray(value) && value.length > 0 && value.every(isContent)) return { content: value };
   if (value === undefined || value === null) return { content: [{ type: "text", text: "Done." }] };
   if (typeof value === "string") return { content: [{ type: "text", text: value }] };

@@ -16,11 +16,11 @@ socket.on("data", (chunk: Buffer) => {
 socket.on("error", (error) => fail(`The program that runs this agent cannot be reached: ${error.message}`));
 socket.on("close", () => {
   if (kind === "hook" && !isAnswered) fail("The program that runs this agent gave no answer.");
-  // Stdin may stay open forever, and nothing reads it any more.
+  // Close stdin: it may stay open forever, and nothing reads it any more.
   process.stdin.destroy();
 });
 
-/** Exit code 2 refuses the call in every CLI that has hooks. */
+/** Refuses the call: every CLI that has hooks treats exit code 2 as a refusal. */
 function fail(message: string): void {
   process.stderr.write(`${message}\n`);
   process.exitCode = 2;

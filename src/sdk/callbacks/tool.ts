@@ -7,7 +7,7 @@ export type ToolContext = {
   signal: AbortSignal;
 };
 
-/** Text or an image that a tool returns; any other value is sent to the model as JSON. */
+/** Text or an image that a tool returns. Any other value is sent to the model as JSON. */
 export type ToolContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
 
 /** A function of this process that an agent may call. */

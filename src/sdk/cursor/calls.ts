@@ -38,7 +38,7 @@ export function hasError(toolCall: unknown): boolean {
   return isErrorOutcome(outcomeIn(toolCall));
 }
 
-/** `name` is the tool's name as a model knows it. */
+/** Returns the unified name of a call; `name` is the tool's name in the CLI's stream. */
 export function nameOfCall(name: string, args: unknown, outcome: Outcome | undefined): string {
   return name === "Edit" && createsFile(args, outcome) ? "Write" : unifiedToolName("cursor", name);
 }

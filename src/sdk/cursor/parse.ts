@@ -13,7 +13,7 @@ import { extractToolArgs, extractToolResult, hasError, normalizeToolName } from 
  * Throws a FrameError if it is not a JSON object or does not have the shape of its type.
  */
 export function parseCursorEvent(line: string): UnifiedMessage | null {
-  const text = line.trim(); // also removes a byte order mark
+  const text = line.trim(); // trim() also removes a byte order mark
   if (text === "") return null;
   const event = tryParse(text);
   if (!isObject(event)) {
@@ -40,12 +40,12 @@ const unifiers: ReadonlyMap<unknown, Unify> = new Map<unknown, Unify>([
 function unifyInit(event: JsonObject): UnifiedMessage | null {
   if (event.subtype !== "init") return null;
   const text = `Session: ${event.session_id}, Model: ${event.model ?? "unknown"}`;
-  return messageOf(event, { role: "system", content: [{ type: "text", text }] });
+  return unifiedMessage(event, { role: "system", content: [{ type: "text", text }] });
 }
 
-/** An assistant line is a delta, a segment before a call, or the last segment: `_original` tells which. */
+/** Converts an assistant line: a streamed piece, a text before a call, or the final text (see `_original`). */
 function unifySaid(event: CursorUserEvent | CursorAssistantEvent): UnifiedMessage {
-  return messageOf(event, { role: event.type, content: event.message.content });
+  return unifiedMessage(event, { role: event.type, content: event.message.content });
 }
 
 function unifyCall(event: CursorToolCallEvent): UnifiedMessage {
@@ -53,13 +53,13 @@ function unifyCall(event: CursorToolCallEvent): UnifiedMessage {
   if (event.subtype !== undefined && event.subtype !== "started") {
     const content = extractToolResult(call);
     const result = { type: "tool_result", tool_use_id: id, content, is_error: hasError(call) } as const;
-    return messageOf(event, { role: "system", content: [result] });
+    return unifiedMessage(event, { role: "system", content: [result] });
   }
   const use = { type: "tool_use", id, name: normalizeToolName(call), input: extractToolArgs(call) } as const;
-  return { ...messageOf(event, { role: "assistant", content: [use] }), id };
+  return { ...unifiedMessage(event, { role: "assistant", content: [use] }), id };
 }
 
-function messageOf(
+function unifiedMessage(
   event: object & { timestamp_ms?: unknown },
   message: { role: UnifiedMessage["role"]; content: UnifiedContent[] },
 ): UnifiedMessage {

@@ -10,9 +10,9 @@ type Init = Extract<AgentEvent, { type: "init" }>;
 
 /** The state of one stream, given to the readers of its lines. */
 export class AgentStream {
-  /** Turns calls and their results into events. */
+  /** Converts tool calls and their results to events. */
   readonly calls: ForeignCalls;
-  /** Turns pieces of text and whole texts into events. */
+  /** Converts streamed pieces and complete texts to events. */
   readonly text = new ForeignText();
   readonly #request: DriverRequest;
   readonly #startedAt = Date.now();
@@ -40,7 +40,7 @@ export class AgentStream {
     return [{ type: "notice", kind: "usage", message: "", fields: usage }];
   }
 
-  /** The events that end a turn that succeeded. */
+  /** Returns the events that end a successful turn. */
   done(details: Partial<Ending> = {}): AgentEvent[] {
     return [...this.text.flush(), { type: "done", text: this.text.whole, ...this.#endingWithUsage(), ...details }];
   }
@@ -63,7 +63,7 @@ export class AgentStream {
     );
   }
 
-  /** A later answer of the same stream is counted from here. */
+  /** Returns the ending with the usage of this turn. The next turn in the same stream counts from here. */
   #endingWithUsage(): Ending {
     const durationMs = Date.now() - this.#startedAt;
     const [usage, costUsd] = [this.#usage, this.#costUsd];

@@ -7,21 +7,21 @@ import type { AgentEvent } from "../../protocol/event.ts";
 /** Data attached to an event. Only the last event of a line has `line`. */
 export type ForeignCarried = {
   codec: string;
-  /** Earlier lines that gave no events. */
+  /** Preceding lines of the stream that were not converted to any event. */
   silent?: unknown[];
   line?: unknown;
-  /** The number of events that the line became. */
+  /** How many events the line was converted to. */
   events?: number;
-  /** For a call: the CLI's own tool name, and its input below. */
+  /** For a tool call, the name that the CLI uses for the tool. */
   name?: string;
   /** The unified tool name, if it cannot be derived from the CLI's own name. */
   as?: string;
   input?: unknown;
-  /** For a result: the text for the model. */
+  /** For a tool result, the text that the model received. */
   output?: string;
 };
 
-/** Shorter strings are cheaper to repeat than to reference. */
+/** The length from which a repeated string is stored as a reference; shorter ones are simply repeated. */
 const shortestShared = 24;
 const mark = "@";
 
@@ -73,7 +73,7 @@ function shorten(value: unknown, places: ReadonlyMap<string, (string | number)[]
   return isObject(value) ? mapValues(value, (item) => shorten(item, places)) : value;
 }
 
-/** Rebuilds the lines of another CLI's stream from its events. Events without a line add nothing. */
+/** Rebuilds the original lines of another CLI's stream from its events. Events that had no line are skipped. */
 export function foreignLines(events: Iterable<AgentEvent>): unknown[] {
   const lines: unknown[] = [];
   const recent: AgentEvent[] = [];
@@ -101,6 +101,6 @@ function restore(value: unknown, events: readonly AgentEvent[]): unknown {
 }
 
 function mapValues(object: Record<string, unknown>, change: (value: unknown) => unknown): Record<string, unknown> {
-  // fromEntries creates own properties for every key, including "__proto__".
+  // Use fromEntries, which creates own properties even for a key such as "__proto__".
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

@@ -8,10 +8,10 @@ import type { AgentStream } from "./agent-stream.ts";
 import { claudeOutcome } from "./claude-outcomes.ts";
 import type { LineReader } from "./define-agent.ts";
 import { codeOfStatus } from "./failures.ts";
-import { countOf, noticeEvents, stringOrEmpty, timeOf, wordsIn } from "./foreign-calls.ts";
+import { countOf, noticeEvents, parseTime, stringOrEmpty, wordsIn } from "./foreign-calls.ts";
 
 export function claudeReaders({ calls, text }: AgentStream): Record<string, LineReader> {
-  /** Why a call was not permitted, by call id. */
+  /** The reasons why calls were not permitted, by call id. */
   const refusals = new Map<string, string>();
   /** Replies whose usage was reported: every block of a reply repeats it. */
   const counted = new Set<string>();
@@ -19,7 +19,7 @@ export function claudeReaders({ calls, text }: AgentStream): Record<string, Line
   let hasThoughtDeltas = false;
 
   return {
-    system: (line) => (line.subtype === "init" ? initOf(line) : systemNotice(line)),
+    system: (line) => (line.subtype === "init" ? initEvents(line) : systemNotice(line)),
     stream_event(line) {
       const { event, parent_tool_use_id: parent } = line;
       if (!isObject(event)) return undefined;
@@ -29,26 +29,26 @@ export function claudeReaders({ calls, text }: AgentStream): Record<string, Line
     assistant(line) {
       const { message, parent_tool_use_id: parent } = line;
       if (!isObject(message) || !Array.isArray(message.content)) return undefined;
-      const at = timeOf(line.timestamp);
+      const at = parseTime(line.timestamp);
       const events = message.content.flatMap((block) => blockEvents(block, { at, isNested: Boolean(parent) }));
       return [...events, ...usageNotice(message)];
     },
     user(line) {
       const { message, parent_tool_use_id: parent } = line;
       if (!isObject(message)) return undefined;
-      const at = timeOf(line.timestamp);
+      const at = parseTime(line.timestamp);
       const { content } = message;
       if (typeof content === "string") return parent ? noticeEvents("subagent", content, at) : userEvents(content, at);
       if (!Array.isArray(content)) return undefined;
       return content.flatMap((block) => resultEvents(block, line, at));
     },
-    result: (line) => [...text.flush(), endingOf(line)],
+    result: (line) => [...text.flush(), endingEvent(line)],
   };
 
   function deltaOf(event: JsonObject): AgentEvent[] {
     const { delta } = event;
     if (event.type === "message_delta") {
-      const usage = usageOf(event.usage);
+      const usage = parseUsage(event.usage);
       return usage ? [{ type: "notice", kind: "usage", message: "", fields: usage }] : [];
     }
     if (event.type !== "content_block_delta" || !isObject(delta)) return [];
@@ -97,9 +97,9 @@ export function claudeReaders({ calls, text }: AgentStream): Record<string, Line
     return [calls.end(id, { ...result, outcome: (call) => claudeOutcome(call, result, line.tool_use_result) }, at)];
   }
 
-  /** With deltas, the usage comes at the end of each reply, and only that count is correct. */
+  /** Reads the usage of a reply. In a stream with deltas it is at the end of the reply; the earlier count is wrong. */
   function usageNotice(message: JsonObject): AgentEvent[] {
-    const usage = usageOf(message.usage);
+    const usage = parseUsage(message.usage);
     const id = stringOrEmpty(message.id);
     if (hasDeltas || !usage || counted.has(id)) return [];
     counted.add(id);
@@ -127,8 +127,8 @@ export function claudeReaders({ calls, text }: AgentStream): Record<string, Line
     };
   }
 
-  function endingOf(line: JsonObject): AgentEvent {
-    const usage = usageOf(line.usage);
+  function endingEvent(line: JsonObject): AgentEvent {
+    const usage = parseUsage(line.usage);
     const denials = denialsOf(line, refusals);
     const costUsd = costOf(line);
     const ending: Ending = {
@@ -149,13 +149,13 @@ export function claudeReaders({ calls, text }: AgentStream): Record<string, Line
   }
 }
 
-/** What the CLI adds to the conversation when a turn is interrupted is not a prompt. */
+/** Converts a message of the user. Text that the CLI itself adds after an interruption is not a prompt. */
 function userEvents(text: string, at: number | undefined): AgentEvent[] {
   if (/^\[Request interrupted by user/.test(text)) return noticeEvents("interrupted", text, at);
   return [{ type: "user", text, ...(at !== undefined && { at }) }];
 }
 
-function initOf(line: JsonObject): AgentEvent[] | undefined {
+function initEvents(line: JsonObject): AgentEvent[] | undefined {
   if (typeof line.session_id !== "string") return undefined;
   const init: AgentEvent = {
     type: "init",
@@ -175,7 +175,7 @@ function initOf(line: JsonObject): AgentEvent[] | undefined {
   return [init];
 }
 
-function usageOf(value: unknown): Usage | undefined {
+function parseUsage(value: unknown): Usage | undefined {
   if (!isObject(value) || typeof value.input_tokens !== "number") return undefined;
   return {
     inputTokens: value.input_tokens,
@@ -185,7 +185,7 @@ function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** Newer versions report this next to the result. */
+/** Returns whether a call was refused, which newer versions of the CLI report next to the result. */
 function isRefused({ tool_result_meta: meta }: JsonObject, id: string): boolean {
   if (!Array.isArray(meta)) return false;
   const found = meta.filter(isObject).find((each) => each.id === id);
@@ -207,7 +207,7 @@ const failures: Readonly<Record<string, ErrorCode>> = {
   error_max_structured_output_retries: "OUTPUT_SCHEMA",
 };
 
-/** Returns undefined if only the message says what failed. */
+/** Returns the error code of a failure; undefined if only the message says what failed. */
 function failureCode(line: JsonObject): ErrorCode | undefined {
   const status = countOf(line.api_error_status);
   if (status >= 400) return codeOfStatus(status);

@@ -6,7 +6,7 @@ import { changeOf, shellRun } from "../wire-calls.ts";
 
 type OutcomeReader = (reported: JsonObject, args: JsonObject) => JsonObject | undefined;
 
-/** Keyed by Courser's own tool names. */
+/** Functions that read a tool's result, by our own tool name. */
 const readers: Readonly<Record<string, OutcomeReader>> = {
   Read({ file }) {
     if (!isObject(file) || typeof file.content !== "string") return undefined;

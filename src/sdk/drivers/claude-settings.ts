@@ -5,7 +5,7 @@ import type { DriverCommand, DriverRequest } from "./driver.ts";
 
 type Spelling = (pattern: string) => string[];
 
-/** In Claude Code, a pattern that begins at the filesystem root has two slashes. */
+/** Claude Code writes absolute patterns with two leading slashes. */
 const path = (pattern: string) => (pattern.startsWith("/") ? `/${pattern}` : pattern);
 
 /** Converts a permission rule to rules of Claude Code. */

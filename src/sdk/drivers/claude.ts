@@ -81,7 +81,7 @@ function command(request: DriverRequest): DriverCommand {
   return built;
 }
 
-/** Images are only accepted in messages on stdin. */
+/** Sends images in a message on stdin, the only way that the CLI accepts them. */
 function sendImages({ prompt, images = [] }: DriverRequest, driverCommand: DriverCommand): void {
   if (images.length === 0) return;
   driverCommand.args.push("--input-format", "stream-json");
@@ -116,7 +116,7 @@ function addSettings(request: DriverRequest, driverCommand: DriverCommand): void
   const settings = {
     ...(connection?.hook && { hooks: claudeHooks(connection.hook) }),
     ...(permissions && { permissions }),
-    // Without this, a missing sandbox would only cause a warning, and commands would run unconfined.
+    // Fail if there is no sandbox: by default the CLI only warns and runs commands unconfined.
     ...(sandbox !== undefined && { sandbox: { enabled: sandbox, ...(sandbox && { failIfUnavailable: true }) } }),
   };
   if (Object.keys(settings).length > 0) driverCommand.args.push("--settings", JSON.stringify(settings));
@@ -139,6 +139,6 @@ function addServers(request: DriverRequest, args: string[]): void {
     servers.map(([name, server]) => [name, { type: "url" in server ? "http" : "stdio", ...server }]),
   );
   args.push(`--mcp-config=${JSON.stringify({ mcpServers })}`);
-  // Tools that the caller passed in need no permission.
+  // Allow the tools that the caller itself has passed in.
   args.push(`--allowedTools=${servers.map(([name]) => `mcp__${name}`).join(",")}`);
 }

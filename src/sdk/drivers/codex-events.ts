@@ -16,13 +16,13 @@ import {
   wordsIn,
 } from "./foreign-calls.ts";
 
-/** How to read an item that is a tool call, and its result once it has ended. */
+/** How to read one kind of item as a tool call, and how to read its result. */
 type CallItem = {
   call(item: JsonObject): Omit<ForeignCall, "id">;
   end(item: JsonObject): ForeignResult;
 };
 
-/** Unified tool names by what a patch does to a file. */
+/** Unified tool names by the kind of change in a patch. */
 const changeNames: Readonly<Record<string, string>> = { add: "Write", delete: "Delete" };
 
 const callItems: Readonly<Record<string, CallItem>> = {
@@ -38,7 +38,7 @@ const callItems: Readonly<Record<string, CallItem>> = {
       return { text, isError, outcome: { kind: isError ? "failure" : "success", value } };
     },
   },
-  /** A call is one file of a patch. */
+  /** Each file of a patch is converted to one call. */
   file_change: {
     call({ kind, path }) {
       const as = changeNames[stringOrEmpty(kind)];
@@ -109,7 +109,7 @@ export function codexReaders(stream: AgentStream, { connection }: DriverRequest)
       case "reasoning":
         return isOver ? [{ type: "thinking", text: stringOrEmpty(item.text) }, { type: "thinking_end" }] : [];
       case "error":
-        // This warning is about a flag that this program passed itself.
+        // Drop the warning about a flag that we passed ourselves.
         if (connection?.hook && /--dangerously-bypass-hook-trust/.test(stringOrEmpty(item.message))) return [];
         return noticeEvents("error", stringOrEmpty(item.message));
     }
@@ -124,7 +124,7 @@ export function codexReaders(stream: AgentStream, { connection }: DriverRequest)
   }
 }
 
-/** A patch of several files becomes one call for each file. */
+/** Splits a patch of several files into one call per file. */
 function callsIn(item: JsonObject): (JsonObject & { id: string })[] {
   const { changes } = item;
   const whole = item as JsonObject & { id: string };
@@ -148,7 +148,7 @@ export function codexUsage(usage: JsonObject): Usage {
   };
 }
 
-/** Model errors arrive as the vendor's JSON. */
+/** Returns the reason in an error message. Errors of the model contain the vendor's JSON. */
 function reasonIn(message: string): string {
   const parsed = tryParse(message);
   const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : undefined;

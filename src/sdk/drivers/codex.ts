@@ -48,7 +48,7 @@ function command(request: DriverRequest): DriverCommand {
   if (resume !== undefined) args.push(fork ? "fork" : "resume");
   args.push("--json");
   if (isForced || request.trust) args.push("--skip-git-repo-check");
-  // Passed as settings, because the subcommands have fewer flags.
+  // Pass options as settings, since the subcommands accept fewer flags.
   const set = (key: string, value: unknown) => args.push("-c", `${key}=${tomlOf(value)}`);
   const sandbox = sandboxMode(request, isForced);
   if (sandbox === "none") args.push("--dangerously-bypass-approvals-and-sandbox");
@@ -60,14 +60,14 @@ function command(request: DriverRequest): DriverCommand {
   for (const path of request.images ?? []) args.push(`--image=${path}`);
   if (connection?.hook) {
     for (const [name, entries] of Object.entries(claudeHooks(connection.hook))) set(`hooks.${name}`, entries);
-    // These hooks belong to this run, so the user cannot have trusted them before.
+    // The user could not trust these hooks before, since they are created for this run.
     args.push("--dangerously-bypass-hook-trust");
   }
   for (const [name, server] of Object.entries(serversOf(request))) {
     const { headers, ...fields } = { headers: undefined, ...server };
     for (const [field, value] of Object.entries({ ...fields, http_headers: headers }))
       if (value !== undefined) set(`mcp_servers.${name}.${field}`, value);
-    // Tools that the caller passed in need no permission.
+    // Allow the tools that the caller itself has passed in.
     set(`mcp_servers.${name}.default_tools_approval_mode`, "approve");
   }
   for (const [name, agent] of Object.entries(request.agents ?? {})) {
@@ -98,7 +98,7 @@ function command(request: DriverRequest): DriverCommand {
     built.losses.push({ option: "partial", reason: "codex exec reports texts only when they are complete." });
   if (resume === true) args.push("--last");
   else if (resume !== undefined) args.push(resume);
-  // A fork reads its prompt from stdin only if told to.
+  // When forking a session, the CLI reads its prompt from stdin only with `-`.
   if (fork) {
     args.push("-");
     built.promptVia = "stdin";
@@ -125,7 +125,7 @@ function isStrict(schema: unknown): boolean {
   return Object.values(schema).every(isStrict);
 }
 
-/** Strings are written as in JSON, tables are not. */
+/** Formats a value as TOML. Strings are written as in JSON, tables are not. */
 function tomlOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(tomlOf).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value);

@@ -16,7 +16,7 @@ import {
   serversOf,
 } from "./driver.ts";
 
-/** For a process of many turns, where only its exit is the end. */
+/** The types of lines in a process with many turns, whose end is the end of the process, not a result line. */
 export const hostedFrames = new Map<string, FrameType>([
   ...[...cursorFrames].map(([type, { isTerminal: _end, ...frame }]) => [type, frame] as const),
   ...(["control", "tool_output"] as const).map((type) => [type, { check: () => undefined }] as const),
@@ -68,7 +68,7 @@ function command(request: DriverRequest, cli: CliInfo): DriverCommand {
 
 function permit(request: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
   const { permissionMode } = request;
-  const { force, mode } = modeOf(request);
+  const { force, mode } = requestMode(request);
   if (force) args.push("--force");
   else if (permissionMode === "acceptEdits" && !isOurs) {
     losses.push({
@@ -79,7 +79,7 @@ function permit(request: DriverRequest, { isOurs }: CliInfo, { args, losses }: D
   if (mode !== undefined) args.push("--mode", mode);
 }
 
-function modeOf({ permissionMode, mode }: DriverRequest): Pick<RunRequest, "force" | "mode"> {
+function requestMode({ permissionMode, mode }: DriverRequest): Pick<RunRequest, "force" | "mode"> {
   const workMode = permissionMode === "plan" ? (mode ?? "plan") : mode;
   return {
     ...((permissionMode === "force" || permissionMode === "bypassPermissions") && { force: true }),
@@ -104,7 +104,7 @@ export function ownRequest(request: DriverRequest): RunRequest {
   const { hooks, askCommand, servers, approved, plugin } = connectionSettings(request);
   return {
     workspace: cwd,
-    ...modeOf(request),
+    ...requestMode(request),
     ...(resume !== undefined && {
       chat: { type: "resume", id: resume === true ? "-1" : resume, ...(fork && { fork }) },
     }),
@@ -157,7 +157,7 @@ function pluginOf(folder: string, agents: Readonly<Record<string, Subagent>>): s
   return folder;
 }
 
-/** Adds flags that only Courser's CLI has. */
+/** Adds the flags that only our own CLI has. */
 function addOurs(request: DriverRequest, args: string[]): void {
   if (request.fork) args.push("--fork");
   if (request.effort !== undefined) args.push("--effort", request.effort);
@@ -208,7 +208,7 @@ function connect(request: DriverRequest, { isOurs }: CliInfo, driverCommand: Dri
   }
 }
 
-/** `failClosed` refuses what cannot be asked. */
+/** Writes the file that configures the hooks. `failClosed` refuses calls when the hook cannot be asked. */
 function hooksFile(command: readonly string[], events: readonly string[]): object {
   const entry = { command: shellLine(command), failClosed: true, timeout: 3600 };
   return { version: 1, hooks: Object.fromEntries(events.map((event) => [event, [entry]])) };

@@ -89,7 +89,7 @@ export function defineAgent(definition: AgentDefinition): AgentDriver {
     },
     endsByExit: ![...frames.values()].some(({ isTerminal }) => isTerminal),
     capabilities: (cli) => capabilitiesOf(typeof supports === "function" ? supports(cli) : supports),
-    command: (request, cli) => commandOf(definition, request, cli),
+    command: (request, cli) => buildCommand(definition, request, cli),
     decoder: (request) => (readers ? decoderOf(definition, request) : createDecoder()),
   };
   if (toolNames) nameTools(tool, toolNames);
@@ -155,8 +155,8 @@ const binding: Readonly<Partial<Record<keyof DriverRequest, (request: DriverRequ
 /** Options that a CLI may lack without a loss: the SDK does without them, or they grant nothing that was requested. */
 const unneeded = new Set<string>(["prompt", "cwd", "trust", "partial", "budget", "connection"]);
 
-/** Keeps every option that the definition does not look at from being dropped silently. */
-function commandOf(
+/** Builds the command line. Options that the definition never reads are refused or reported as losses. */
+function buildCommand(
   { programs, command, deniesByHook }: AgentDefinition,
   request: DriverRequest,
   cli: CliInfo,

@@ -66,7 +66,7 @@ export type DriverRequest = {
   mcpServers?: Readonly<Record<string, McpServer>>;
   /** The JSON Schema of the answer, for CLIs that accept one. */
   answerSchema?: object;
-  /** Resume a session: its id, or `true` for the latest. */
+  /** The session to resume: its id, or `true` for the latest one. */
   resume?: string | true;
   /** With `resume`: continue in a copy, so that the session stays unchanged. */
   fork?: boolean;
@@ -159,11 +159,11 @@ export interface AgentDriver {
   capabilities(cli?: CliInfo): Capabilities;
   /** Throws a UserError for options that must not be dropped silently. */
   command(request: DriverRequest, cli: CliInfo): DriverCommand;
-  /** The types of lines in its stream. */
+  /** The type of each kind of line in the CLI's stream. */
   readonly frames: ReadonlyMap<string, FrameType>;
   /** True if its stream has no final line and is over when the process exits. */
   readonly endsByExit: boolean;
-  /** Creates a decoder; one for each turn. */
+  /** Creates a decoder for the stream of one turn. */
   decoder(request: DriverRequest): (line: unknown) => AgentEvent[];
   /** The CLI's own error messages, in its stream or on stderr. Messages of model vendors are known in addition. */
   readonly failures: readonly FailureRow[];
@@ -173,7 +173,7 @@ export interface AgentDriver {
   readonly limitsTurns?: true | undefined;
   /** True if `permissions.deny` is enforced by a hook before each call, because the CLI has no flag for it. */
   readonly deniesByHook?: true | undefined;
-  /** Options that are passed to this CLI in files. */
+  /** The options that are passed to this CLI in files. */
   readonly fileOptions?: readonly FileOption[] | undefined;
   /** Whether the CLI's native structured output accepts this schema. Default: every schema. */
   readonly takesSchema?: ((schema: object) => boolean) | undefined;
@@ -187,17 +187,17 @@ export type FileOption = "mcpServers" | "schema" | "budget" | "agents";
 
 /** How a CLI lists its models. */
 export type ModelLister = {
-  /** The arguments that make it print the list. */
+  /** The arguments with which the CLI prints its list of models. */
   args: readonly string[];
   read(stdout: string): ModelEntry[];
 };
 
-/** How one process of a CLI takes many turns: what is written to its stdin, as objects for lines of JSON. */
+/** How one process of a CLI takes many turns: the objects that are written to its stdin as lines of JSON. */
 export type LiveProtocol = {
-  /** The arguments that make it read prompts from its stdin. */
+  /** The arguments with which the CLI reads prompts from its stdin. */
   args: readonly string[];
   prompt(prompt: { text: string; images: readonly string[] }): object;
-  /** Ends the turn, not the process. */
+  /** Returns the message that ends the turn but not the process. */
   interrupt(): object;
 };
 

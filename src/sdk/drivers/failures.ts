@@ -5,7 +5,7 @@ import { causeIn } from "../../text/cause.ts";
 
 export type FailureRow = { pattern: RegExp; code: ErrorCode };
 
-/** Error codes by HTTP status of a model vendor. */
+/** Error codes for the HTTP statuses of model vendors. */
 const statuses: Readonly<Record<number, ErrorCode>> = {
   401: "MODEL_AUTH_ERROR",
   402: "MODEL_AUTH_ERROR",
@@ -21,7 +21,7 @@ export function codeOfStatus(status: number): ErrorCode {
   return statuses[status] ?? (status >= 500 ? "MODEL_SERVER_ERROR" : "MODEL_BAD_REQUEST");
 }
 
-/** Messages of model vendors, which every CLI repeats. */
+/** Error messages of model vendors, which every CLI passes on. */
 const vendorRows: readonly FailureRow[] = [
   {
     pattern: /model_not_found|model\b.{0,80}\b(?:does not exist|not found|may not exist)|^models\/\S+ is not found/i,

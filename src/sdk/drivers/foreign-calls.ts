@@ -22,7 +22,7 @@ type ForeignCallStart = Extract<AgentEvent, { type: "tool_start" }>;
 type OpenCall = { call: ForeignCall; start: ForeignCallStart; part: ToolCallPart; carried: ForeignCarried };
 type ForeignCallEnd = Extract<AgentEvent, { type: "tool_end" }>;
 
-/** Identifies a call for CLIs whose hooks are not told its id. */
+/** Returns a key that identifies a call, for CLIs whose hooks do not receive the call's id. */
 export function callKey(name: string, input: unknown): string {
   return `${name} ${JSON.stringify(input)}`;
 }
@@ -66,7 +66,7 @@ export class ForeignCalls {
     return start;
   }
 
-  /** A result without a call gets a call of an unknown tool. */
+  /** Ends a call. If its start was never reported, a call of an unknown tool is added first. */
   end(id: string, foreignResult: ForeignResult, at?: number): ForeignCallEnd {
     const open = this.#open.get(id);
     if (open && this.#changed.has(this.#changeKey(open.call))) this.start(open.call);
@@ -97,7 +97,7 @@ export class ForeignCalls {
 /** Converts pieces of text and whole texts to `text` and `text_end`, without repeating any text. */
 export class ForeignText {
   #open = "";
-  /** All segments of the run. */
+  /** The text of all segments of the run. */
   whole = "";
 
   delta(text: string, at?: number): AgentEvent[] {
@@ -106,7 +106,7 @@ export class ForeignText {
     return [{ type: "text", text, ...(at !== undefined && { at }) }];
   }
 
-  /** Ends a segment, first adding what its pieces left out. */
+  /** Ends a segment of text. If its pieces were incomplete, adds the missing rest first. */
   segment(text: string, at?: number): AgentEvent[] {
     const missing = text.startsWith(this.#open) ? text.slice(this.#open.length) : "";
     const before = this.delta(missing, at);
@@ -122,7 +122,7 @@ export class ForeignText {
     return isCut;
   }
 
-  /** Ends a text that the CLI has not ended. */
+  /** Ends the current text if the CLI has not done so. */
   flush(at?: number): AgentEvent[] {
     return this.#open === "" ? [] : this.segment(this.#open, at);
   }
@@ -134,7 +134,7 @@ export function wordsIn(content: unknown): string {
   return content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
 }
 
-export function timeOf(value: unknown): number | undefined {
+export function parseTime(value: unknown): number | undefined {
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }

@@ -6,7 +6,7 @@ import type { ToolCallPart } from "../../protocol/message.ts";
 import { outcomeOfResult, shellRun } from "../wire-calls.ts";
 import type { AgentStream } from "./agent-stream.ts";
 import type { LineReader } from "./define-agent.ts";
-import { countOf, noticeEvents, stringOrEmpty, timeOf } from "./foreign-calls.ts";
+import { countOf, noticeEvents, parseTime, stringOrEmpty } from "./foreign-calls.ts";
 
 export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
   const { calls, text } = stream;
@@ -26,7 +26,7 @@ export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
       const errorMessage = isObject(error) ? stringOrEmpty(error.message) : "";
       const reason = errorMessage.replace(/^Tool execution blocked: /, "");
       const isError = status !== "success";
-      // Without a user to ask, tools that need permission are not even offered to the model.
+      // When no user can be asked, the CLI does not offer tools that need permission; a call of one counts as refused.
       const refused = isObject(error) && /^(policy_violation|tool_not_registered)$/.test(stringOrEmpty(error.type));
       const outcome = (call: ToolCallPart) => (isError ? undefined : geminiOutcome(call, stringOrEmpty(output)));
       return [
@@ -35,18 +35,18 @@ export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
     },
     error: ({ message }, at) => noticeEvents("error", stringOrEmpty(message), at),
     result(line, at) {
-      const ending = { ...endingOf(line), ...(at !== undefined && { at }) };
+      const ending = { ...parseStats(line), ...(at !== undefined && { at }) };
       if (line.status === "success") return stream.done(ending);
       const reason = isObject(line.error) ? stringOrEmpty(line.error.message) : "";
       return stream.fail(reason || `Gemini CLI ended with ${stringOrEmpty(line.status) || "no status"}.`, ending);
     },
   };
   return Object.fromEntries(
-    Object.entries(readers).map(([type, read]) => [type, (line) => read(line, timeOf(line.timestamp))]),
+    Object.entries(readers).map(([type, read]) => [type, (line) => read(line, parseTime(line.timestamp))]),
   );
 }
 
-/** Gemini's stream contains only the displayed form of a result, which for most tools says no more than that there is one. */
+/** Reads a result. Gemini's stream contains only its displayed form, which for most tools says very little. */
 function geminiOutcome(call: ToolCallPart, resultDisplay: string): Outcome {
   const args = fieldsOf(call.args);
   switch (call.name) {
@@ -65,7 +65,7 @@ function geminiOutcome(call: ToolCallPart, resultDisplay: string): Outcome {
   }
 }
 
-function endingOf({ stats }: JsonObject): Ending {
+function parseStats({ stats }: JsonObject): Ending {
   const { duration_ms: time, input_tokens: input, output_tokens: output, cached } = fieldsOf(stats);
   const durationMs = countOf(time);
   if (!isObject(stats)) return { durationMs, apiDurationMs: durationMs };

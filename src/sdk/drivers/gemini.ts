@@ -38,13 +38,13 @@ export const geminiDriver = defineAgent({
   ],
 });
 
-/** Unlike in Claude Code, the timeout is in milliseconds. */
+/** Hook settings for Gemini, whose timeout is in milliseconds, unlike that of Claude Code. */
 const ofGemini = { names: "gemini", timeout: 3_600_000 } as const;
 
 function command(request: DriverRequest): DriverCommand {
   const mode = isReadOnly(request) ? "plan" : modes[request.permissionMode];
   const args = ["--output-format", "stream-json", "--approval-mode", mode];
-  // Without a prompt on its command line it reads one from stdin, of any length.
+  // Pass the prompt on stdin, where it can have any length.
   const built: DriverCommand = { args, promptVia: "stdin", losses: [] };
   loseAskMode(request, built, "gemini");
   if (request.trust || mode === "yolo") args.push("--skip-trust");
@@ -57,7 +57,7 @@ function command(request: DriverRequest): DriverCommand {
   if (request.sandbox) args.push("--sandbox");
   else if (request.sandbox === false) env.GEMINI_SANDBOX = "false";
   const { connection, budget } = request;
-  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverOf(each)]);
+  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverSettings(each)]);
   const settings = {
     ...(servers.length > 0 && { mcpServers: Object.fromEntries(servers) }),
     ...(budget?.turns !== undefined && { model: { maxSessionTurns: budget.turns } }),
@@ -77,7 +77,10 @@ const machineSettings: Partial<Record<NodeJS.Platform, string>> = {
   win32: "C:\\ProgramData\\gemini-cli\\settings.json",
 };
 
-/** Settings of this run take the machine's place, above those of user and project, which could switch a hook off. The machine's own are kept. */
+/**
+ * Writes settings for this run in place of the machine's, which take precedence over those of user and project that
+ * could disable a hook. The machine's settings are included.
+ */
 function writeSettings(folder: string, settings: JsonObject): Record<string, string> {
   const { GEMINI_CLI_SYSTEM_SETTINGS_PATH: path, GEMINI_CLI_SYSTEM_DEFAULTS_PATH: defaults } = process.env;
   const machine = path || (machineSettings[process.platform] ?? "/etc/gemini-cli/settings.json");
@@ -96,7 +99,7 @@ function writeSettings(folder: string, settings: JsonObject): Record<string, str
 }
 
 /** `trust`: tools that the caller passed in need no permission. */
-function serverOf(server: McpServer): object {
+function serverSettings(server: McpServer): object {
   if (!("url" in server)) return { ...server, trust: true };
   const { url, ...rest } = server;
   return { httpUrl: url, ...rest, trust: true };

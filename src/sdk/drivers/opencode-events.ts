@@ -28,12 +28,12 @@ export function opencodeReaders(stream: AgentStream, request: DriverRequest): Re
         calls.end(id, {
           ...result,
           refused,
-          outcome: (call) => (isError ? undefined : outcomeOf(call, result.text, state)),
+          outcome: (call) => (isError ? undefined : callOutcome(call, result.text, state)),
         }),
       ];
     },
     step_finish(part) {
-      const spent = stream.used(usageOf(part.tokens), typeof part.cost === "number" ? part.cost : undefined);
+      const spent = stream.used(parseTokens(part.tokens), typeof part.cost === "number" ? part.cost : undefined);
       return part.reason === "tool-calls" ? spent : stream.done();
     },
     error(_part, { error }) {
@@ -44,7 +44,7 @@ export function opencodeReaders(stream: AgentStream, request: DriverRequest): Re
     },
   };
 
-  /** opencode names the tools of MCP servers `<server>_<tool>`. */
+  /** Returns the server and the tool of an MCP call, which opencode names `<server>_<tool>`. */
   function serverTool(name: string): { as?: string } {
     const server = servers.find((each) => name.startsWith(`${each}_`));
     return server === undefined ? {} : { as: `mcp__${server}__${name.slice(server.length + 1)}` };
@@ -55,7 +55,7 @@ export function opencodeReaders(stream: AgentStream, request: DriverRequest): Re
   );
 }
 
-function usageOf(tokens: unknown): Usage | undefined {
+function parseTokens(tokens: unknown): Usage | undefined {
   if (!isObject(tokens)) return undefined;
   const cache = fieldsOf(tokens.cache);
   return {
@@ -67,7 +67,7 @@ function usageOf(tokens: unknown): Usage | undefined {
 }
 
 /** Returns undefined if there is nothing beyond the text for the model. */
-function outcomeOf({ name, args }: ToolCallPart, text: string, { metadata }: JsonObject): Outcome | undefined {
+function callOutcome({ name, args }: ToolCallPart, text: string, { metadata }: JsonObject): Outcome | undefined {
   const argsObject = fieldsOf(args);
   const spending = fieldsOf(metadata);
   const success = (value: JsonObject): Outcome => ({ kind: "success", value });

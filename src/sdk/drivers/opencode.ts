@@ -33,7 +33,7 @@ export const opencodeDriver = defineAgent({
 function command(request: DriverRequest): DriverCommand {
   const { permissionMode, resume, fork, connection } = request;
   const args = ["run", "--format", "json", "--thinking"];
-  // It would put an argument with a blank into quotes.
+  // Pass the prompt on stdin: the CLI would put an argument with a blank into quotes.
   const built: DriverCommand = { args, promptVia: "stdin", losses: [] };
   loseAskMode(request, built, "opencode");
   losePrompts(request, built, "opencode has no flag for it: write it into AGENTS.md.");
@@ -47,7 +47,7 @@ function command(request: DriverRequest): DriverCommand {
   else if (resume !== undefined) args.push("--session", resume);
   if (fork) args.push("--fork");
   for (const path of request.images ?? []) args.push(`--file=${path}`);
-  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverOf(each)]);
+  const servers = Object.entries(serversOf(request)).map(([name, each]) => [name, serverConfig(each)]);
   const config = {
     ...(servers.length > 0 && { mcp: Object.fromEntries(servers) }),
     ...(request.agents && { agent: agentsOf(request.agents) }),
@@ -58,7 +58,7 @@ function command(request: DriverRequest): DriverCommand {
   return { ...built, env: { OPENCODE_CONFIG: file } };
 }
 
-/** If tools are listed, all others are disabled. */
+/** Converts subagents to the CLI's configuration. If tools are listed, all others are disabled. */
 function agentsOf(agents: Readonly<Record<string, Subagent>>): object {
   const agentConfigs = Object.entries(agents).map(([name, { tools, ...agent }]) => {
     const chosen = tools && { tools: { "*": false, ...Object.fromEntries(tools.map((tool) => [tool, true])) } };
@@ -67,7 +67,7 @@ function agentsOf(agents: Readonly<Record<string, Subagent>>): object {
   return Object.fromEntries(agentConfigs);
 }
 
-function serverOf(server: McpServer): object {
+function serverConfig(server: McpServer): object {
   if ("url" in server) return { type: "remote", ...server, enabled: true };
   const { command: program, args = [], env } = server;
   return { type: "local", command: [program, ...args], ...(env && { environment: env }), enabled: true };

@@ -6,16 +6,16 @@ import { changeOf, printed, shellRun } from "../wire-calls.ts";
 import type { AgentStream } from "./agent-stream.ts";
 import type { LineReader } from "./define-agent.ts";
 import type { DriverRequest } from "./driver.ts";
-import { countOf, noticeEvents, stringOrEmpty, timeOf, wordsIn } from "./foreign-calls.ts";
+import { countOf, noticeEvents, parseTime, stringOrEmpty, wordsIn } from "./foreign-calls.ts";
 
 export function piReaders(stream: AgentStream, { cwd }: DriverRequest): Record<string, LineReader> {
   const { calls, text } = stream;
-  /** Why the last reply failed. */
+  /** Why the last reply failed, if it did. */
   let failure: string | undefined;
 
   return {
     session: ({ id, cwd: folder, timestamp }) => [
-      stream.begin(stringOrEmpty(id), { cwd: stringOrEmpty(folder) || cwd, at: timeOf(timestamp) ?? Date.now() }),
+      stream.begin(stringOrEmpty(id), { cwd: stringOrEmpty(folder) || cwd, at: parseTime(timestamp) ?? Date.now() }),
     ],
     message_update: ({ assistantMessageEvent: part }) => (isObject(part) ? partEvents(part) : undefined),
     message_end({ message }) {
@@ -31,7 +31,7 @@ export function piReaders(stream: AgentStream, { cwd }: DriverRequest): Record<s
       if (typeof id !== "string" || !isObject(result)) return undefined;
       const ended = { text: wordsIn(result.content), isError: isError === true };
       const details = fieldsOf(result.details);
-      return [calls.end(id, { ...ended, outcome: (call) => outcomeOf(call, ended, details) })];
+      return [calls.end(id, { ...ended, outcome: (call) => callOutcome(call, ended, details) })];
     },
     auto_retry_start: ({ attempt, delayMs, errorMessage }) => [
       {
@@ -78,7 +78,7 @@ export function piReaders(stream: AgentStream, { cwd }: DriverRequest): Record<s
 }
 
 /** Returns undefined if there is nothing beyond the text for the model. */
-function outcomeOf(
+function callOutcome(
   { name, args }: ToolCallPart,
   { text, isError }: { text: string; isError: boolean },
   { patch, truncation }: JsonObject,

@@ -5,7 +5,7 @@ import type { DriverCommand, DriverRequest } from "./driver.ts";
 import { isReadOnly, loseAskMode } from "./driver.ts";
 import { piReaders } from "./pi-events.ts";
 
-/** pi's tools that change nothing. */
+/** The tools of pi that change nothing. */
 const readingTools = ["read", "grep", "find", "ls"];
 
 const steps = [
@@ -51,7 +51,7 @@ function toolsOf(request: DriverRequest): readonly string[] | undefined {
 function command(request: DriverRequest): DriverCommand {
   const { resume, fork } = request;
   const args = ["-p", "--mode", "json"];
-  // An argument that begins with an at sign is a file to read.
+  // Pass a prompt that begins with `@` on stdin: as an argument, it would name a file to read.
   const built: DriverCommand = { args, losses: [], ...(request.prompt.startsWith("@") && { promptVia: "stdin" }) };
   loseAskMode(request, built, "pi");
   const tools = toolsOf(request);

@@ -35,23 +35,23 @@ export class HostedSession extends OpenSession implements LiveSession {
   readonly ended: Promise<LiveEnd>;
   /** Resolved once `init` and the answer to `hello` have arrived; never, if the process ends before. */
   readonly greeted = deferred();
-  /** Resolved at the first output of the process. */
+  /** Resolved when the process has printed its first line. */
   readonly helloReceived = deferred();
-  /** Resolved when `init` arrives. */
+  /** Resolved when the `init` event has arrived. */
   readonly begun = deferred();
   readonly #parts: HostedParts;
   readonly #named = createNamer({ tool: "cursor", isOurs: true });
   readonly #decode = createDecoder();
   readonly #decoders = new Map<string, ReturnType<typeof createDecoder>>();
-  /** Ends the wait for the first reader. */
+  /** Lets the session read on when its first reader has arrived. */
   #resumeReading: () => void = () => {};
   #chatId = "";
   #isGreeted = false;
-  /** Events that arrived before the event numbers were known. */
+  /** Events that arrived before the numbers of stored events were known. */
   #early: AgentEvent[] = [];
   #lastNumber = 0;
   #isInTurn = false;
-  /** A result that answers no prompt: why the process gives up. */
+  /** A result that belongs to no prompt, which contains the reason why the process gives up. */
   #fault: TurnEnding | undefined;
 
   constructor(parts: HostedParts) {
@@ -65,12 +65,12 @@ export class HostedSession extends OpenSession implements LiveSession {
     return this.#chatId;
   }
 
-  /** Why the session was closed from here, if it was. */
+  /** Why the caller closed the session, if it did. */
   get endReason(): UserError | undefined {
     return this.closing && this.stopped;
   }
 
-  /** True when the session has nothing to do. */
+  /** Whether no turn is running and no prompt is waiting. */
   get isIdle(): boolean {
     return this.prompts.isEmpty && !this.isAwaited;
   }
@@ -111,7 +111,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#resumeReading();
   }
 
-  /** True when the process is stopped from here, but not by `close`: its output is then not an answer. */
+  /** Whether we are stopping the process, other than by `close`: its further output is not an answer. */
   get #isBeingEnded(): boolean {
     return !this.stopped && this.#parts.child.stopReason() !== undefined;
   }
@@ -127,7 +127,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     return this.#conclude(await child.ended);
   }
 
-  /** True when the first reader has fallen behind. A caller that waits for a reply goes first, as it may be that same reader. */
+  /** Whether the first reader has fallen behind. Not while a caller waits for a reply, since it may be that reader. */
   #isHeldUp(): boolean {
     return !this.stopped && !this.isAwaited && this.log.ready() !== undefined;
   }
@@ -184,7 +184,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#lastNumber = number ?? this.#lastNumber;
   }
 
-  /** The number of a text that was recorded before this event and has no line of its own. */
+  /** Returns the number of a text that was stored before this event without a line in the stream. */
   #numberBefore(number: number | undefined): number | undefined {
     return number !== undefined && number - 1 > this.#lastNumber ? number - 1 : undefined;
   }
@@ -234,7 +234,8 @@ export class HostedSession extends OpenSession implements LiveSession {
   }
 
   async #answer(question: Question): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // let readers see first what the question is about
+    // let readers first receive the events that the question is about
+    await new Promise((resolve) => setImmediate(resolve));
     const answer = await this.#parts.questions.ask(question);
     if (!answer) return;
     const line = { type: "answer", question: question.id, hash: question.hash, answer } as const;

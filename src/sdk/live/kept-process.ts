@@ -11,18 +11,18 @@ import { explainedFailure } from "../drivers/failures.ts";
 import type { FoundCli } from "../find-cli.ts";
 import { judge } from "../outcome.ts";
 import { createNamer } from "../run-event.ts";
-import { connectionOf, defaultGraceMs, defaultIdleMs, requestOf, type StartOptions } from "../start-options.ts";
+import { connectionOf, defaultGraceMs, defaultIdleMs, driverRequest, type StartOptions } from "../start-options.ts";
 import type { LiveEnd } from "./session.ts";
 
 export type KeptParts = {
   driver: AgentDriver;
   live: LiveProtocol;
   cli: FoundCli;
-  /** The options of the turn that it is started for. */
+  /** The options of the turn for which the process is started. */
   options: StartOptions;
   /** Shows an event, also one of a turn that the agent began by itself. */
   show(event: AgentEvent): void;
-  /** Resolves when the readers have taken what was shown. */
+  /** Resolves when the readers have read everything that was published. */
   ready(): Promise<void> | undefined;
 };
 
@@ -43,7 +43,7 @@ export class KeptProcess {
   private constructor(parts: KeptParts, opened: OpenConnection | undefined) {
     const { driver, live, cli, options } = parts;
     const { idleMs = defaultIdleMs, graceMs = defaultGraceMs, extraArgs = [], onNoise = "fail" } = options;
-    const request = requestOf({ ...options, images: [] }, undefined, false);
+    const request = driverRequest({ ...options, images: [] }, undefined, false);
     if (opened) request.connection = opened.connection;
     const launch = driver.command(request, cli);
     const [command, ...first] = cli.words;
@@ -84,7 +84,7 @@ export class KeptProcess {
     return ending.finally(onAbort(signal, interrupt));
   }
 
-  /** Lets the process exit by itself, and stops it if it does not. */
+  /** Waits for the process to exit by itself, and stops it if it does not. */
   async close(): Promise<void> {
     this.#child.endInput();
     if (!(await settlesWithin(this.#child.ended, this.#graceMs))) this.#child.stop();
@@ -98,7 +98,7 @@ export class KeptProcess {
     let retried: string | undefined;
     for await (const batch of this.#child.batches) {
       for (const { kind, value } of batch) {
-        // Answers to control lines are not of the conversation.
+        // Replies to control lines are not part of the conversation.
         if (kind === "other") continue;
         decode ??= driver.decoder({ ...request, prompt: this.#turn?.prompt ?? "" });
         for (const event of decode(value)) {

@@ -18,18 +18,18 @@ import {
   connectionOf,
   defaultGraceMs,
   defaultIdleMs,
+  driverRequest,
   guardCallback,
-  requestOf,
 } from "../start-options.ts";
 import { HostedSession } from "./hosted-session.ts";
 import { abilitiesOf, Questions } from "./questions.ts";
 import type { LiveOptions, LiveSession } from "./session.ts";
 import { TurnwiseSession } from "./turnwise-session.ts";
 
-/** How long a started CLI may take to answer `hello` before it is taken for one that does not support it. */
+/** How many milliseconds a CLI may take to answer `hello`; after that, it is assumed not to support it. */
 const helloMs = 5000;
 
-/** How long a CLI may print nothing at all: a CLI that waits for the end of its input would wait forever. */
+/** How many milliseconds a CLI may print nothing: one that waits for the end of its input would wait forever. */
 const silenceMs = 60_000;
 
 /** Opens a live session with an agent CLI. Throws a UserError if the session cannot start. */
@@ -61,7 +61,10 @@ export async function openOwn(request: RunRequest, ownOptions: OwnOptions): Prom
   throw new UserError("NOT_SUPPORTED", `${ownOptions.executable.join(" ")} is too old to be handed a run: update it.`);
 }
 
-/** `handed` is the run request to use instead of one from the options. Returns undefined if the CLI does not support hosts. */
+/**
+ * Opens a session in one process. `handed` is a run request that replaces the one from the options. Returns undefined
+ * if the CLI does not support this.
+ */
 async function openHosted(
   options: LiveOptions,
   driver: AgentDriver,
@@ -70,11 +73,11 @@ async function openHosted(
 ): Promise<LiveSession | undefined> {
   const { signal, human, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
   const questions = new Questions(human);
-  const request = requestOf({ ...options, prompt: "" }, undefined, false);
+  const request = driverRequest({ ...options, prompt: "" }, undefined, false);
   const connection = await connectionOf(options, driver, signal ?? new AbortController().signal);
   if (connection) {
     const { ask, ...rest } = connection.connection;
-    // If a human can be asked, no program answers in their place.
+    // Do not use a program for questions if a user can be asked.
     request.connection = ask && !human ? { ...rest, ask } : rest;
   }
   const [command, ...first] = cli.words;

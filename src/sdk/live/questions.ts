@@ -14,7 +14,7 @@ export class Questions {
     this.#isLeft = isLeft;
   }
 
-  /** True while an answer is pending. */
+  /** Whether a question waits for its answer. */
   get isAsking(): boolean {
     return this.#open.size > 0;
   }
@@ -51,7 +51,7 @@ export class Questions {
   }
 }
 
-/** The abilities that a host with this human announces. */
+/** Returns the abilities that a host announces when this human can be asked. */
 export function abilitiesOf(
   human: Human | undefined,
   {

@@ -79,7 +79,7 @@ export abstract class OpenSession extends RunElsewhere {
     return this.end(new UserError("INTERRUPTED", "The run was closed."));
   }
 
-  /** Ends everything that is open with this reason. */
+  /** Ends all open prompts, requests and questions with this reason. */
   end(why: UserError): Promise<void> {
     this.closing ??= this.endAll(why);
     return this.closing;
@@ -89,7 +89,7 @@ export abstract class OpenSession extends RunElsewhere {
     void ended.then(onAbort(signal, () => void this.end(cancelled(signal))));
   }
 
-  protected override faultOf(prompt: Prompt): UserError | undefined {
+  protected override promptFault(prompt: Prompt): UserError | undefined {
     return promptFault(prompt);
   }
 }

@@ -19,7 +19,7 @@ import type { ForeignCarried } from "../drivers/carry.ts";
 import type { AgentDriver, DriverCommand, LiveProtocol, PermissionMode, RunLoss } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
 import { start } from "../run.ts";
-import { checkWords, requestOf, type StartOptions } from "../start-options.ts";
+import { checkWords, driverRequest, type StartOptions } from "../start-options.ts";
 import { KeptProcess } from "./kept-process.ts";
 import { type LiveEnd, type LiveOptions, type LiveSession, OpenSession } from "./session.ts";
 
@@ -72,11 +72,11 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   /** Throws a UserError for options that must not be ignored and that this CLI does not support. */
   constructor(parts: TurnwiseParts) {
     const { driver, cli, options, losses } = parts;
-    const commandOf = (given: LiveOptions) =>
-      driver.command(requestOf({ ...given, prompt: "" }, undefined, false), cli);
-    super(driver, [...losses, ...turnwiseLosses(options), ...commandOf(options).losses]);
+    const buildTurnCommand = (given: LiveOptions) =>
+      driver.command(driverRequest({ ...given, prompt: "" }, undefined, false), cli);
+    super(driver, [...losses, ...turnwiseLosses(options), ...buildTurnCommand(options).losses]);
     this.#parts = parts;
-    this.#command = commandOf;
+    this.#command = buildTurnCommand;
     this.#program = driver.programs[0]!;
     if (typeof options.resume === "string" && !options.fork) this.#sessionId = options.resume;
     this.endOnAbort(options.signal, this.ended);
@@ -86,7 +86,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     return this.#ended.promise;
   }
 
-  /** Empty until the CLI has reported the id, in its first turn. */
+  /** The session's id; empty until the CLI has reported it in the first turn. */
   get chatId(): string {
     return this.#sessionId ?? "";
   }
@@ -103,10 +103,10 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
-  /** Does nothing: CLIs that run one process for each turn cannot ask a person. */
+  /** Has no effect: a CLI with one process per turn cannot ask the user. */
   attend(): void {}
 
-  /** Does nothing: calls of other CLIs cannot be held. */
+  /** Has no effect: calls of other CLIs cannot be held. */
   runCall(): void {}
 
   override setMode(mode: LiveMode): void {
@@ -150,7 +150,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   protected pass(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
-      if (this.prompts.nextWaiting() && !this.stopped) this.pass(); // it arrived after the last check
+      if (this.prompts.nextWaiting() && !this.stopped) this.pass(); // this prompt arrived after the last check
     });
   }
 
@@ -221,7 +221,10 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     await this.#kept?.process.close();
   }
 
-  /** Records one `init` and one `user` for each prompt, whatever the CLI reports. Called without an event at the end of the turn. */
+  /**
+   * Publishes an event, adding one `init` and one `user` event per prompt if the CLI reports none. At the end of the
+   * turn it is called without an event.
+   */
   #show(event: AgentEvent | undefined): void {
     const turn = this.#shown;
     if (event?.type === "init") {
@@ -289,7 +292,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   }
 }
 
-/** Recorded events do not keep the CLI's original line, except for the names of calls. */
+/** Removes the CLI's original line from an event before it is stored, except the names of calls. */
 function withoutLine(event: AgentEvent): AgentEvent {
   if (!isObject(event.carried) || !("codec" in event.carried)) return event;
   const { carried, ...rest } = event;

@@ -11,7 +11,7 @@ import {
 } from "../unified.ts";
 import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
 
-/** The user's text, and the results of tools. */
+/** Converts the blocks of a user message: text and tool results. */
 export function userBlocks(content: unknown, losses: Losses): UnifiedContent[] {
   if (typeof content === "string") return content.trim() === "" ? [] : [{ type: "text", text: content }];
   return objectsIn(content).flatMap((block): UnifiedContent[] => {
@@ -27,7 +27,7 @@ export function userBlocks(content: unknown, losses: Losses): UnifiedContent[] {
   });
 }
 
-/** The model's text, thinking and tool calls. */
+/** Converts the blocks of a model message: text, thinking and tool calls. */
 export function answerBlocks(content: unknown, losses: Losses): UnifiedContent[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return objectsIn(content).flatMap((block): UnifiedContent[] => {
@@ -72,7 +72,7 @@ function plainBlocks(block: JsonObject, losses: Losses): (UnifiedTextBlock | Uni
   return [];
 }
 
-/** Some thinking blocks have only a signature. */
+/** Converts a thinking block, which may contain only a signature. */
 function thinkingContent(block: JsonObject, losses: Losses): UnifiedContent[] {
   const thinking = textAt(block, "thinking") ?? "";
   if (thinking === "") {
@@ -97,7 +97,7 @@ export function withoutTag(text: string): string {
   return /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/.exec(text)?.[1] ?? text;
 }
 
-export function usageOf(usage: unknown): UnifiedUsage | undefined {
+export function parseUsage(usage: unknown): UnifiedUsage | undefined {
   if (!isObject(usage)) return undefined;
   return {
     ...usage,

@@ -5,11 +5,11 @@ import { textAt } from "./session.ts";
 export type TreeEntry = JsonObject & { uuid: string; type: string };
 
 export type Branch = {
-  /** The entries in the order in which they were written. */
+  /** The entries of the conversation in the order they were written. */
   entries: TreeEntry[];
-  /** The last place where the conversation was compacted. */
+  /** The entry at which the conversation was last compacted. */
   boundary?: TreeEntry;
-  /** The number of messages on abandoned branches. */
+  /** The number of messages on abandoned branches of the conversation. */
   givenUp: number;
 };
 
@@ -37,7 +37,7 @@ export function activeBranch(written: readonly TreeEntry[]): Branch {
   function parentOf(entry: TreeEntry): TreeEntry | undefined {
     const named = entry.parentUuid ?? entry.logicalParentUuid;
     if (typeof named !== "string" && entry.subtype !== "compact_boundary") return undefined;
-    // If the parent is not in the file, the entry written just before stands in for it.
+    // If the file does not contain the parent, use the entry that was written just before.
     return byUuid.get(String(named)) ?? all[order.get(entry.uuid)! - 1];
   }
 }

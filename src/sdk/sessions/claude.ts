@@ -4,11 +4,19 @@ import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import type { UnifiedMessage } from "../unified.ts";
-import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
+import { answerBlocks, parseUsage, userBlocks } from "./claude-blocks.ts";
 import { activeBranch, isSaid, type TreeEntry } from "./claude-tree.ts";
 import { appendLine, copyLines } from "./edit-lines.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
-import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
+import {
+  finishSession,
+  homeOf,
+  Losses,
+  parseTimestamp,
+  type ReadSession,
+  type SessionReader,
+  textAt,
+} from "./session.ts";
 
 export const claudeReader: SessionReader = {
   tool: "claude",
@@ -21,7 +29,7 @@ export const claudeReader: SessionReader = {
     rename: ({ path, id }, title) => appendLine(path, { type: "custom-title", customTitle: title, sessionId: id }),
     delete({ path }) {
       rmSync(path);
-      // The folder beside it holds its sub-agents and their long outputs.
+      // Remove the folder next to the file, which contains the session's subagents and long outputs.
       rmSync(path.replace(/\.jsonl$/, ""), { recursive: true, force: true });
     },
     fork({ path }) {
@@ -65,7 +73,7 @@ function read(path: string): ReadSession {
       else if (!bookkeeping.test(String(value.type))) losses.add("unknown");
     }),
   );
-  // The file of a sub-agent contains only a side chain.
+  // The file of a subagent contains only a side chain.
   const { entries, boundary, givenUp } = activeBranch(main.length > 0 ? main : side);
   losses.add("branch", givenUp);
   if (main.length > 0) losses.add("subagent", side.filter(isSaid).length + subagentMessages(path));
@@ -111,7 +119,7 @@ function idOf(path: string, entries: readonly TreeEntry[]): string {
   return /^[0-9a-f-]{36}$/i.test(name) ? name : (textAt(entries.at(-1), "sessionId") ?? name);
 }
 
-/** Newer versions keep the work of sub-agents in files next to the session. */
+/** Counts the messages of subagents, which newer versions store in files next to the session. */
 function subagentMessages(path: string): number {
   const folder = join(dirname(path), basename(path, ".jsonl"), "subagents");
   let count = 0;
@@ -135,19 +143,19 @@ function conversation(
 ): UnifiedMessage[] {
   const messages: UnifiedMessage[] = [];
   const answers = new Map<string, UnifiedMessage>();
-  /** A slash command was just typed and is kept as its line. For a user-defined command, the note that follows is its prompt. */
+  /** Whether the last entry was a slash command. If the user defined it, the next entry is its prompt. */
   let command = false;
   for (const [index, entry] of entries.entries()) {
-    const timestamp = timeOf(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
+    const timestamp = parseTimestamp(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
     const common = { id: entry.uuid, timestamp, tool: "claude" as const, _original: entry };
     if (entry.type === "assistant") {
       command = false;
       addAnswer(entry, common);
     } else if (entry.type === "user") {
       if (isSummary(entry) && !options.summaries) continue;
-      const kind: UserKind = isSummary(entry) ? "prompt" : kindOf(entry, command);
+      const kind: UserKind = isSummary(entry) ? "prompt" : userEntryKind(entry, command);
       command = kind === "command" && !isLocal(entries, index);
-      // The model never saw what the CLI did by itself.
+      // Skip what the CLI did without the model, since the model never saw it.
       if (kind === "command" && !command && options.isContext) continue;
       if (kind !== "prompt" && kind !== "command") {
         losses.add(lossOfKind[kind]);
@@ -156,7 +164,7 @@ function conversation(
       const content =
         kind === "command"
           ? [{ type: "text" as const, text: commandLine(entry) }]
-          : userBlocks(contentOf(entry), losses);
+          : userBlocks(entryContent(entry), losses);
       if (content.length > 0) messages.push({ ...common, role: "user", content });
     } else if (entry.type === "attachment") {
       const text = queuedPrompt(entry);
@@ -183,11 +191,11 @@ function conversation(
         block.type !== "tool_use" ||
         !existing?.content.some((each) => each.type === "tool_use" && each.id === block.id),
     );
-    const usage = usageOf(message.usage);
+    const usage = parseUsage(message.usage);
     if (existing) {
       existing.content.push(...content);
       existing._original = [...(Array.isArray(existing._original) ? existing._original : [existing._original]), entry];
-      // Each line repeats the usage of the whole message; the last one is final.
+      // Each line repeats the usage of the whole message; the last line has the final numbers.
       if (usage) existing.usage = usage;
       return;
     }
@@ -204,22 +212,22 @@ function conversation(
   }
 }
 
-function contentOf(entry: TreeEntry): unknown {
+function entryContent(entry: TreeEntry): unknown {
   return isObject(entry.message) ? entry.message.content : undefined;
 }
 
 function plainText(entry: TreeEntry | undefined): string {
-  const content = entry && contentOf(entry);
+  const content = entry && entryContent(entry);
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map((block) => textAt(block, "text") ?? "").join("\n") : "";
 }
 
-/** `local` is what the user ran without the model. */
+/** The kinds of user entries. `local` is a command that the user ran without the model. */
 type UserKind = "prompt" | "command" | "local" | "note" | "interrupted";
 
 const lossOfKind = { local: "command", note: "context", interrupted: "notice" } as const;
 
-function kindOf(entry: TreeEntry, afterCommand: boolean): UserKind {
+function userEntryKind(entry: TreeEntry, afterCommand: boolean): UserKind {
   const text = plainText(entry).trimStart();
   if (/^<(command-name|command-message)>/.test(text)) return "command";
   if (/^<bash-(input|stdout|stderr)>/.test(text)) return "local";
@@ -242,7 +250,7 @@ function commandLine(entry: TreeEntry): string {
   return `${name} ${commandArgs}`.trim();
 }
 
-/** What the user typed while the agent was working. */
+/** Returns a prompt that the user typed while the agent was working. */
 function queuedPrompt(entry: TreeEntry): unknown {
   const { attachment } = entry;
   if (!isObject(attachment) || attachment.type !== "queued_command" || attachment.isMeta === true) return undefined;

@@ -18,7 +18,7 @@ export class CodexConversation {
   readonly messages: UnifiedMessage[] = [];
   hasEncryptedSummary = false;
   readonly #losses: Losses;
-  /** The tool names of calls, by call id. */
+  /** The names of the called tools, by call id. */
   readonly #calls = new Map<string, string>();
   readonly #files = new Map<string, readonly string[]>();
   #count = 0;
@@ -44,7 +44,7 @@ export class CodexConversation {
   ): void {
     if (content.length === 0) return;
     const last = this.messages.at(-1);
-    // Items of one answer, and results of one round, are merged.
+    // Merge items of the same answer, and results of the same round of calls.
     const isSame = last?.role === role && (role === "assistant" || (areResults(last.content) && areResults(content)));
     if (isSame) {
       last.content.push(...content);
@@ -79,19 +79,19 @@ export class CodexConversation {
     this.#files.set(callId, ids);
   }
 
-  /** The ids of the calls that a call became. */
+  /** Returns the ids of the calls that one call of Codex was converted to. */
   idsOf(callId: string): readonly string[] {
     return this.#files.get(callId) ?? [callId];
   }
 
-  nameOf(callId: string): string | undefined {
+  calledTool(callId: string): string | undefined {
     return this.#calls.get(callId);
   }
 
-  /** Codex reports usage after each answer, sometimes twice. */
+  /** Adds the usage of an answer. Codex sometimes reports it twice. */
   addUsage(counts: unknown): void {
     const answer = this.messages.findLast((message) => message.role === "assistant");
-    if (answer && !answer.usage && isObject(counts)) answer.usage = usageOf(counts);
+    if (answer && !answer.usage && isObject(counts)) answer.usage = parseUsage(counts);
   }
 
   /** Removes the last turns and returns the number of messages removed. */
@@ -110,7 +110,7 @@ function areResults(content: readonly UnifiedContent[]): boolean {
 }
 
 /** Codex includes cached tokens in its input tokens; here they are counted separately. */
-function usageOf(counts: JsonObject): UnifiedUsage {
+function parseUsage(counts: JsonObject): UnifiedUsage {
   const cacheReadTokens = countAt(counts, "cached_input_tokens");
   const cacheWriteTokens = countAt(counts, "cache_write_input_tokens");
   return {
@@ -124,7 +124,7 @@ function usageOf(counts: JsonObject): UnifiedUsage {
 
 type ItemTaker = (to: CodexConversation, item: JsonObject, info: ItemInfo) => void;
 
-/** Items that are not part of the conversation. */
+/** Types of items that are not part of the conversation. */
 const silent = /^(ghost_snapshot|tool_search_output|other)$/;
 
 const takers = new Map<string, ItemTaker>(
@@ -149,7 +149,7 @@ const takers = new Map<string, ItemTaker>(
   } satisfies Record<string, ItemTaker>),
 );
 
-/** The same change as a call of a tool that most agents have. */
+/** Converts a file change to a call of an edit tool that most agents have. */
 function editOf(path: string, { type, content, unified_diff: diff }: JsonObject): { name: string; input: JsonObject } {
   if (type === "add") return { name: "Write", input: { path, content } };
   if (type === "delete") return { name: "Delete", input: { path } };
@@ -202,11 +202,11 @@ function takeMessage(to: CodexConversation, item: JsonObject, info: ItemInfo): v
   }
 }
 
-/** A message that begins like this is not a prompt. */
+/** Matches messages that are not prompts, by their beginning. */
 const notes =
   /^\s*(<(environment_context|user_instructions|permissions instructions|skills_instructions|collaboration_mode|turn_aborted|subagent_notification|user_shell_command|user_action|model_switch|skill|plugins_instructions)>|# AGENTS\.md instructions)/i;
 
-/** Newer versions state where a message comes from; in older ones its beginning has to tell. */
+/** Returns whether a message is not a prompt. Newer versions say so; in older ones its beginning shows it. */
 function isNote(item: JsonObject): boolean {
   const metadata = item.internal_chat_message_metadata_passthrough;
   const kinds = isObject(metadata) ? metadata.content_item_kinds : undefined;
@@ -250,7 +250,7 @@ function takeReasoning(to: CodexConversation, item: JsonObject, info: ItemInfo):
 
 function takeOutput(to: CodexConversation, item: JsonObject, info: ItemInfo): void {
   const id = callIdOf(item);
-  const result = resultOf(item.output, to.nameOf(id) ?? "", to);
+  const result = convertResult(item.output, to.calledTool(id) ?? "", to);
   const results = to.idsOf(id).map((each): UnifiedContent => ({ type: "tool_result", tool_use_id: each, ...result }));
   to.say("user", results, { item, info: info });
 }
@@ -258,15 +258,15 @@ function takeOutput(to: CodexConversation, item: JsonObject, info: ItemInfo): vo
 type CallResult = { content: string | (UnifiedTextBlock | UnifiedImageBlock)[]; is_error: boolean };
 
 /** Accepts text, blocks, or an object around them; for commands, the exit status precedes the output. */
-function resultOf(output: unknown, name: string, to: CodexConversation): CallResult {
+function convertResult(output: unknown, name: string, to: CodexConversation): CallResult {
   if (isObject(output)) {
-    const inner = resultOf(output.content ?? output.content_items ?? "", name, to);
+    const inner = convertResult(output.content ?? output.content_items ?? "", name, to);
     return { ...inner, is_error: inner.is_error || output.success === false };
   }
   if (Array.isArray(output)) {
     const blocks = contentBlocks(output, to);
     if (blocks.some((block) => block.type === "image")) return { content: blocks, is_error: false };
-    return resultOf(blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n"), name, to);
+    return convertResult(blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n"), name, to);
   }
   const text = typeof output === "string" ? output : "";
   const wrapped = text.startsWith("{") ? tryParse(text) : undefined;

@@ -13,14 +13,14 @@ const stepMs = 10;
 export class CodexRollout {
   readonly #folder: string;
   readonly #since: number;
-  /** File changes that have not been asked for yet, in order. */
+  /** File changes that were not claimed by a call yet, in order. */
   readonly #changes: { path: string; change: JsonObject }[] = [];
   #path: string | undefined;
   #offset = 0;
   #rest = "";
   #before: JsonObject | undefined;
 
-  /** `since` is when the turn began. */
+  /** `since` is when the turn began: earlier sessions are ignored. */
   constructor(env: NodeJS.ProcessEnv, since: number) {
     this.#folder = codexReader.folder(env);
     this.#since = since;

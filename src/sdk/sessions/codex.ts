@@ -3,7 +3,15 @@ import { basename, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { CodexConversation } from "./codex-items.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
-import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
+import {
+  finishSession,
+  homeOf,
+  Losses,
+  parseTimestamp,
+  type ReadSession,
+  type SessionReader,
+  textAt,
+} from "./session.ts";
 
 export const codexReader: SessionReader = {
   tool: "codex",
@@ -20,7 +28,7 @@ function isLine(value: JsonObject): boolean {
   return lineTypes.test(String(value.type)) && isObject(value.payload);
 }
 
-/** The first line of the older format. */
+/** Returns whether a line is the first line of a session in the older format. */
 function isOldHeader(value: JsonObject): boolean {
   return value.type === undefined && typeof value.id === "string" && "timestamp" in value && "instructions" in value;
 }
@@ -32,7 +40,7 @@ type ReadState = {
   model?: string;
   at: number;
   history: CodexConversation;
-  /** What the model has been given since the last compaction. */
+  /** The messages that the model received since the last compaction. */
   context?: CodexConversation;
   losses: Losses;
 };
@@ -42,7 +50,7 @@ function read(path: string): ReadSession {
   const state: ReadState = { at: 0, history: new CodexConversation(losses), losses };
   const bad = readJsonLines(path, (value) => {
     if (!isObject(value)) return losses.add("unknown");
-    state.at = timeOf(value.timestamp) ?? state.at;
+    state.at = parseTimestamp(value.timestamp) ?? state.at;
     if (isLine(value)) takers.get(value.type)?.(state, value.payload as JsonObject, value.metadata);
     else if (isOldHeader(value)) takeMeta(state, value);
     else if (value.record_type === undefined) takeItem(state, value);
@@ -86,7 +94,7 @@ const takers = new Map<unknown, LineTaker>(
 function takeMeta(state: ReadState, meta: JsonObject): void {
   if (state.id !== undefined) return;
   state.id = textAt(meta, "id") ?? textAt(meta, "session_id");
-  state.createdAt = timeOf(meta.timestamp);
+  state.createdAt = parseTimestamp(meta.timestamp);
   state.workspace = textAt(meta, "cwd");
 }
 
@@ -105,7 +113,7 @@ function takeCompacted(state: ReadState, payload: JsonObject): void {
     const text = textAt(payload, "message") ?? "";
     if (text !== "") context.add({ type: "message", role: "user", content: [{ type: "input_text", text }] }, info);
   }
-  // Only the vendor can read an encrypted summary, and without it the rest makes no sense.
+  // Only the vendor can read an encrypted summary, and without it the messages after it make no sense.
   if (context.hasEncryptedSummary) {
     state.losses.add("compaction");
     delete state.context;

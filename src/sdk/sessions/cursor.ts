@@ -10,15 +10,15 @@ export const cursorReader: SessionReader = {
   tool: "cursor",
   folder: (env) => join(configDir(env), "chats"),
   list: (folder) => filesBelow(folder, (path) => basename(path) === "store.db", 2),
-  // The file is a database, not JSON Lines.
+  // A chat is a database, so no JSON line can identify it.
   recognises: () => false,
-  workspaceOf: (path) => readMetadata(folderOf(path)).workspace,
+  workspaceOf: (path) => readMetadata(chatFolderOf(path)).workspace,
   read,
 };
 
-/** `path` is the database or its folder. */
+/** Reads a chat. `path` is the database or its folder. */
 function read(path: string): ReadSession {
-  const folder = folderOf(path);
+  const folder = chatFolderOf(path);
   const record = readWhatIsLeft(folder, { events: true });
   const { metadata } = record;
   const losses = record.problems.map(
@@ -38,6 +38,6 @@ function read(path: string): ReadSession {
   };
 }
 
-function folderOf(path: string): string {
+function chatFolderOf(path: string): string {
   return basename(path) === "store.db" ? dirname(resolve(path)) : resolve(path);
 }

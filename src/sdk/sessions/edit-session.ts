@@ -37,7 +37,7 @@ export async function forkSession(options: LoadSessionOptions): Promise<string> 
   return editor.fork(session);
 }
 
-/** What to do with sessions of CLIs that keep an index of them, which only they can change. */
+/** How to change sessions of CLIs that keep an index of them, which only the CLI itself can update. */
 const ownWays: Partial<Record<string, Partial<Record<keyof SessionEditor, string>>>> = {
   codex: { delete: "codex delete ID", fork: "start({ tool: 'codex', resume, fork: true })" },
   gemini: { delete: "gemini --delete-session INDEX" },

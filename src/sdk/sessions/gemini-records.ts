@@ -10,7 +10,7 @@ import {
   type UnifiedMessage,
   type UnifiedToolResultBlock,
 } from "../unified.ts";
-import { countAt, type Losses, pictureKinds, textAt, timeOf } from "./session.ts";
+import { countAt, type Losses, parseTimestamp, pictureKinds, textAt } from "./session.ts";
 
 export type MessageRecord = JsonObject & { id: string };
 
@@ -24,7 +24,7 @@ export function geminiMessages(records: readonly MessageRecord[], losses: Losses
   const answered = new Set<string>();
   let afterNote = false;
   for (const record of records) {
-    const timestamp = timeOf(record.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
+    const timestamp = parseTimestamp(record.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
     const common = { id: record.id, timestamp, tool: "gemini" as const, _original: record };
     const isNote: boolean =
       record.type === "user" ? noteIn(contentText(record.content)) : afterNote && isThanks(record);
@@ -36,9 +36,9 @@ export function geminiMessages(records: readonly MessageRecord[], losses: Losses
       else addText(common, "user", userBlocks(record, answered, losses));
     } else if (record.type === "gemini") {
       if (isNote) continue;
-      const { content, results } = answerOf(record, losses);
+      const { content, results } = parseAnswer(record, losses);
       for (const block of content) if (block.type === "tool_use") answered.delete(block.id);
-      const usage = usageOf(record.tokens);
+      const usage = parseTokens(record.tokens);
       const model = textAt(record, "model");
       addText({ ...common, ...(model && { model }), ...(usage && { usage }) }, "assistant", content);
       for (const result of results) answered.add(result.tool_use_id);
@@ -58,24 +58,24 @@ export function geminiMessages(records: readonly MessageRecord[], losses: Losses
   }
 }
 
-/** True for what the CLI tells its model before the first prompt. */
+/** Returns whether a text is what the CLI tells the model before the first prompt. */
 function noteIn(text: string): boolean {
   return /^\s*(<(session_context|hook_context)>|This is the Gemini CLI\b)/.test(text);
 }
 
-/** In older versions the model acknowledges that context. */
+/** Returns whether a record is the model's acknowledgement of the initial context, which older versions contain. */
 function isThanks(record: MessageRecord): boolean {
   return contentText(record.content).startsWith("Got it. Thanks for the context");
 }
 
-function partsOf(content: unknown): JsonObject[] {
+function contentParts(content: unknown): JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ text: content }];
   const list = Array.isArray(content) ? content : [content];
   return list.map((part) => (typeof part === "string" ? { text: part } : part)).filter(isObject);
 }
 
 function contentText(content: unknown): string {
-  return partsOf(content)
+  return contentParts(content)
     .map((part) => textAt(part, "text") ?? "")
     .join("");
 }
@@ -84,7 +84,7 @@ function userBlocks(record: MessageRecord, answered: Set<string>, losses: Losses
   const blocks: UnifiedContent[] = [];
   /** The result that images belong to; null if that result was already known. */
   let result: UnifiedToolResultBlock | null | undefined;
-  for (const part of partsOf(record.content)) {
+  for (const part of contentParts(record.content)) {
     if (isObject(part.functionResponse)) {
       const id = String(part.functionResponse.id);
       result = answered.has(id) ? null : resultBlock(id, part.functionResponse);
@@ -104,7 +104,7 @@ function userBlocks(record: MessageRecord, answered: Set<string>, losses: Losses
 
 type AnswerRecord = { content: UnifiedContent[]; results: UnifiedToolResultBlock[] };
 
-function answerOf(record: MessageRecord, losses: Losses): AnswerRecord {
+function parseAnswer(record: MessageRecord, losses: Losses): AnswerRecord {
   const content: UnifiedContent[] = [];
   const results: UnifiedToolResultBlock[] = [];
   const thoughts = objectsIn(record.thoughts);
@@ -114,7 +114,7 @@ function answerOf(record: MessageRecord, losses: Losses): AnswerRecord {
     if (thinking !== "") content.push({ type: "thinking", thinking });
   }
   const calls = objectsIn(record.toolCalls);
-  for (const part of partsOf(record.content)) {
+  for (const part of contentParts(record.content)) {
     if (typeof part.text === "string") {
       if (part.thought !== true) content.push({ type: "text", text: part.text });
       else if (thoughts.length === 0) content.push({ type: "thinking", thinking: part.text });
@@ -147,9 +147,9 @@ function resultOfCall(call: JsonObject, losses: Losses): UnifiedToolResultBlock 
   const id = String(call.id ?? call.name);
   const failed = call.status === "error" || call.status === "cancelled";
   let result: UnifiedToolResultBlock | undefined;
-  for (const part of partsOf(call.result)) {
+  for (const part of contentParts(call.result)) {
     if (isObject(part.functionResponse)) {
-      // The list may include results of neighbouring calls.
+      // The list may contain results of neighbouring calls; skip those.
       if (part.functionResponse.id !== undefined && String(part.functionResponse.id) !== id) continue;
       result = resultBlock(id, part.functionResponse);
     } else if (typeof part.text === "string") {
@@ -206,10 +206,10 @@ function addPicture(result: UnifiedToolResultBlock, picture: UnifiedImageBlock):
 
 function resultTime(record: MessageRecord): number | undefined {
   const calls = Array.isArray(record.toolCalls) ? record.toolCalls : [];
-  return timeOf(isObject(calls.at(-1)) ? calls.at(-1).timestamp : undefined);
+  return parseTimestamp(isObject(calls.at(-1)) ? calls.at(-1).timestamp : undefined);
 }
 
-function usageOf(tokens: unknown): Usage | undefined {
+function parseTokens(tokens: unknown): Usage | undefined {
   if (!isObject(tokens)) return undefined;
   const cacheReadTokens = countAt(tokens, "cached");
   return {

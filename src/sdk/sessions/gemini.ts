@@ -5,7 +5,15 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import { sha256 } from "../../store/chats/sha256.ts";
 import { geminiMessages, isSpoken, type MessageRecord } from "./gemini-records.ts";
 import { filesBelow, firstValues, readJson, readJsonLines } from "./lines.ts";
-import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
+import {
+  finishSession,
+  homeOf,
+  Losses,
+  parseTimestamp,
+  type ReadSession,
+  type SessionReader,
+  textAt,
+} from "./session.ts";
 
 export const geminiReader: SessionReader = {
   tool: "gemini",
@@ -21,7 +29,7 @@ function isHead(value: JsonObject): boolean {
   return typeof value.sessionId === "string" && typeof value.projectHash === "string";
 }
 
-/** What `/chat save` writes: the conversation in the format of the vendor's API. */
+/** Returns whether `/chat save` wrote a file: it contains the conversation in the format of the vendor's API. */
 function isContents(value: unknown): value is JsonObject[] {
   return (
     Array.isArray(value) &&
@@ -31,12 +39,12 @@ function isContents(value: unknown): value is JsonObject[] {
   );
 }
 
-/** logs.json, which contains only the prompts. */
+/** Returns whether a file is logs.json, which contains only the prompts. */
 function isPromptLog(value: unknown): value is JsonObject[] {
   return Array.isArray(value) && isObject(value[0]) && "sessionId" in value[0] && "messageId" in value[0];
 }
 
-/** `current` is the list as it is now; `all` is everything that was ever in it, except what was rewound. */
+/** A session's messages: `current` are the ids in the list now; `all` contains all but rewound messages. */
 type SessionLog = { metadata: JsonObject; current: string[]; all: Map<string, MessageRecord> };
 
 function read(path: string): ReadSession {
@@ -63,8 +71,8 @@ function read(path: string): ReadSession {
     path,
     title: textAt(log.metadata, "summary"),
     ...(workspace !== undefined && { workspace }),
-    createdAt: timeOf(log.metadata.startTime),
-    updatedAt: timeOf(log.metadata.lastUpdated),
+    createdAt: parseTimestamp(log.metadata.startTime),
+    updatedAt: parseTimestamp(log.metadata.lastUpdated),
     messages,
     ...(isShortened && { context: geminiMessages(current, new Losses()) }),
     losses,
@@ -97,7 +105,7 @@ function addRecord(log: SessionLog, record: MessageRecord): void {
   log.all.set(record.id, { ...log.all.get(record.id), ...record });
 }
 
-/** A rewritten list repeats messages in less detail, so the known versions are kept. */
+/** Replaces the list of messages. Rewritten messages have less detail, so known versions are kept. */
 function replaceAll(log: SessionLog, messages: readonly unknown[]): void {
   log.current = [];
   for (const message of messages) {
@@ -108,7 +116,7 @@ function replaceAll(log: SessionLog, messages: readonly unknown[]): void {
   }
 }
 
-/** An unknown message id rewinds everything. */
+/** Rewinds the session to a message. An unknown message id rewinds everything. */
 function rewind(log: SessionLog, id: string, losses: Losses): void {
   const place = Math.max(log.current.indexOf(id), 0);
   const gone = log.current.splice(place);
@@ -136,12 +144,12 @@ function takeWhole(log: SessionLog, value: unknown, losses: Losses): void {
   }
 }
 
-/** Older versions named the folder after the hash of the project's path, and stored nothing else about the project. */
+/** Returns whether an older version created this folder: it used a hash of the project's path as the name. */
 function isHashed(path: string, project: string): boolean {
   return basename(dirname(dirname(path))) === sha256(project);
 }
 
-/** A file next to the chats contains the project's path. */
+/** Returns the project's path, which is in a file next to the chats. */
 function projectRoot(path: string): string | undefined {
   try {
     return readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim() || undefined;

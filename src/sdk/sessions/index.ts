@@ -14,7 +14,7 @@ import type { SessionFile, SessionReader } from "./session.ts";
 
 export type { Loss, LossKind, ReadSession, SessionFile, SessionReader } from "./session.ts";
 
-/** Readers for other CLIs. The one for cursor is separate (cursor.ts) because it loads the database. */
+/** The readers of sessions of other CLIs. The one for cursor is in cursor.ts, since it loads the database. */
 export const foreignReaders = {
   claude: claudeReader,
   codex: codexReader,

@@ -72,7 +72,7 @@ export async function listSessions(options: ListSessionsOptions = {}): Promise<S
   }
   let count = 0;
   for await (const session of foreignSessions(tools, env, workspace)) {
-    found.push(infoOf(session));
+    found.push(sessionInfo(session));
     if (++count === limit) break;
   }
   return newestFirst(found).slice(0, limit);
@@ -139,7 +139,7 @@ export async function searchSessions(text: string, options: SearchSessionsOption
       import("../../store/chats/search.ts"),
       import("../../store/chats/list-chats.ts"),
     ]);
-    // Chats of other directories are filtered out afterwards.
+    // The search covers all directories, so filter out chats of other ones.
     for (const { metadata, snippet } of searchChats(configDir(env), text, { limit: workspace ? 1000 : limit }))
       if (isIn(metadata.workspace, workspace)) hits.push({ ...chatInfo(metadata, shownTitle(metadata)), snippet });
   }
@@ -148,7 +148,7 @@ export async function searchSessions(text: string, options: SearchSessionsOption
     const searchedText = `${session.title}\n${session.messages.map(textIn).join("\n")}`;
     const lower = searchedText.toLowerCase();
     if (wanted.every((word) => lower.includes(word.toLowerCase())))
-      hits.push({ ...infoOf(session), snippet: snippetOf(searchedText, wanted) });
+      hits.push({ ...sessionInfo(session), snippet: snippetOf(searchedText, wanted) });
   }
   return hits.slice(0, limit);
 }
@@ -214,7 +214,7 @@ function chatInfo({ id, folder, workspace, model, createdAt, updatedAt }: ChatLi
   return { tool: "cursor", id, title, path: folder, ...optional({ workspace, model }), createdAt, updatedAt };
 }
 
-function infoOf({ tool, id, title, path, workspace, model, createdAt, updatedAt }: ReadSession): SessionInfo {
+function sessionInfo({ tool, id, title, path, workspace, model, createdAt, updatedAt }: ReadSession): SessionInfo {
   return { tool, id, title, path, ...optional({ workspace, model }), createdAt, updatedAt };
 }
 

@@ -7,7 +7,7 @@ import { systemErrorText } from "../../text/system-error.ts";
 import type { SessionFile } from "./session.ts";
 
 const pieceBytes = 1 << 20;
-/** A longer line is treated as damaged. */
+/** The maximum size of a line; a longer one is treated as damaged. */
 const maxLineBytes = 256 << 20;
 
 /** Calls `take` with each value in order until it returns "enough"; returns the number of lines that were not JSON. */
@@ -64,10 +64,10 @@ export function firstValues(path: string, most = 20): unknown[] {
   return whole === undefined ? values : [whole];
 }
 
-/** How many lines are searched for what every session has near its beginning. */
+/** How many lines at the beginning of a session are searched for fields that every session has there. */
 const maxGlanced = 200;
 
-/** The first text that `textIn` finds in a value of the file. */
+/** Returns the first text that `textIn` finds in a line of the file. */
 export function firstText(path: string, textIn: (value: unknown) => string | undefined | false): string | undefined {
   let found: string | undefined;
   let count = 0;
@@ -78,7 +78,7 @@ export function firstText(path: string, textIn: (value: unknown) => string | und
   return found;
 }
 
-/** Returns undefined if the file is not JSON. */
+/** Reads a JSON file. Returns undefined if it cannot be parsed. */
 export function readJson(path: string): unknown {
   const file = open(path);
   try {

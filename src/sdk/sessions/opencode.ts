@@ -22,8 +22,8 @@ export const opencodeReader: SessionReader = {
   folder: (env) => join(env["XDG_DATA_HOME"] || join(homeOf(env), ".local/share"), "opencode"),
   list: (folder) =>
     filesBelow(folder, (path) => /^opencode(-[\w.-]+)?\.db$/.test(path), 0).flatMap(({ path }) =>
-      // Those with a parent are of subagents.
-      rowsOf(path, "SELECT id, time_updated FROM session WHERE parent_id IS NULL").map((row) => ({
+      // Skip sessions with a parent, since they belong to subagents.
+      queryRows(path, "SELECT id, time_updated FROM session WHERE parent_id IS NULL").map((row) => ({
         path: join(path, String(row.id)),
         updatedAt: Number(row.time_updated),
       })),
@@ -34,7 +34,7 @@ export const opencodeReader: SessionReader = {
 };
 
 /** Returns nothing for a database that another version made differently. */
-function rowsOf(database: string, sql: string, ...values: SqlValue[]): SqlRow[] {
+function queryRows(database: string, sql: string, ...values: SqlValue[]): SqlRow[] {
   const opened = openDatabase(database, { readOnly: true });
   try {
     return opened.prepare(sql).all(...values);
@@ -47,7 +47,7 @@ function rowsOf(database: string, sql: string, ...values: SqlValue[]): SqlRow[] 
 }
 
 function sessionRow(path: string): SqlRow | undefined {
-  return rowsOf(dirname(path), "SELECT * FROM session WHERE id = ?", basename(path))[0];
+  return queryRows(dirname(path), "SELECT * FROM session WHERE id = ?", basename(path))[0];
 }
 
 function read(path: string): ReadSession {
@@ -55,20 +55,20 @@ function read(path: string): ReadSession {
   const losses = new Losses();
   const row = sessionRow(path);
   const stored = (table: string) =>
-    rowsOf(database, `SELECT * FROM ${table} WHERE session_id = ? ORDER BY time_created, id`, id);
+    queryRows(database, `SELECT * FROM ${table} WHERE session_id = ? ORDER BY time_created, id`, id);
   const parts = new Map<string, SqlRow[]>();
   for (const part of stored("part")) {
     const message = String(part.message_id);
     parts.set(message, [...(parts.get(message) ?? []), part]);
   }
-  // What was reverted stays in the database until the next prompt.
+  // Reverted messages stay in the database until the next prompt.
   const revertedFrom = textAt(tryParse(String(row?.revert ?? "")), "messageID");
   const messages: UnifiedMessage[] = [];
   for (const message of stored("message")) {
     if (revertedFrom !== undefined && String(message.id) >= revertedFrom) losses.add("branch");
-    else messages.push(...messagesOf(message, parts.get(String(message.id)) ?? [], losses));
+    else messages.push(...convertMessage(message, parts.get(String(message.id)) ?? [], losses));
   }
-  const subagents = rowsOf(database, "SELECT id FROM session WHERE parent_id = ?", id).length;
+  const subagents = queryRows(database, "SELECT id FROM session WHERE parent_id = ?", id).length;
   losses.add("subagent", subagents);
   const workspace = textAt(row, "directory");
   return finishSession({
@@ -85,7 +85,7 @@ function read(path: string): ReadSession {
 }
 
 /** The results of the calls of an answer are a message of their own, as the model receives them. */
-function messagesOf(row: SqlRow, partRows: readonly SqlRow[], losses: Losses): UnifiedMessage[] {
+function convertMessage(row: SqlRow, partRows: readonly SqlRow[], losses: Losses): UnifiedMessage[] {
   const data = tryParse(String(row.data));
   const role = textAt(data, "role");
   if (!isObject(data) || (role !== "user" && role !== "assistant")) {
@@ -104,7 +104,7 @@ function messagesOf(row: SqlRow, partRows: readonly SqlRow[], losses: Losses): U
       role,
       content,
       ...(model !== undefined && { model: provider === undefined ? model : `${provider}/${model}` }),
-      ...(isObject(data.tokens) && { usage: usageOf(data.tokens) }),
+      ...(isObject(data.tokens) && { usage: parseTokens(data.tokens) }),
     },
     ...(results.length > 0 ? [{ ...base, id: `${row.id}-results`, role: "user" as const, content: results }] : []),
   ];
@@ -130,7 +130,7 @@ const blocks: Readonly<Record<string, (part: JsonObject, losses: Losses) => Unif
   },
 };
 
-/** Parts that tell how the work went, beside what was said. */
+/** Types of parts that describe progress and are not part of the conversation. */
 const silent = new Set(["step-start", "step-finish", "snapshot", "patch", "compaction", "retry", "agent", "subtask"]);
 
 function blocksOf(part: JsonObject, losses: Losses): UnifiedContent[] {
@@ -148,7 +148,7 @@ function toolResultBlocks({ type, callID: id, state }: JsonObject): UnifiedToolR
   return [{ type: "tool_result", tool_use_id: String(id), content, is_error: isError }];
 }
 
-function usageOf(tokens: JsonObject) {
+function parseTokens(tokens: JsonObject) {
   return {
     inputTokens: countAt(tokens, "input"),
     outputTokens: countAt(tokens, "output") + countAt(tokens, "reasoning"),

@@ -13,10 +13,10 @@ import {
   finishSession,
   homeOf,
   Losses,
+  parseTimestamp,
   type ReadSession,
   type SessionReader,
   textAt,
-  timeOf,
 } from "./session.ts";
 
 export const piReader: SessionReader = {
@@ -54,7 +54,7 @@ function read(path: string): ReadSession {
   losses.add("bad_line", bad);
   const [head] = lines;
   const branch = branchOf(lines);
-  const messages = branch.flatMap((line) => messageOf(line, losses));
+  const messages = branch.flatMap((line) => convertLine(line, losses));
   losses.add("branch", lines.filter(({ type }) => type === "message").length - branch.length);
   const workspace = textAt(head, "cwd");
   const title = textAt(
@@ -67,7 +67,7 @@ function read(path: string): ReadSession {
     id: textAt(head, "id") ?? basename(path, ".jsonl"),
     path,
     ...(workspace !== undefined && { workspace }),
-    createdAt: timeOf(head?.timestamp),
+    createdAt: parseTimestamp(head?.timestamp),
     messages,
     losses,
   });
@@ -85,11 +85,16 @@ function branchOf(lines: readonly JsonObject[]): JsonObject[] {
   return branch;
 }
 
-function messageOf(line: JsonObject, losses: Losses): UnifiedMessage[] {
+function convertLine(line: JsonObject, losses: Losses): UnifiedMessage[] {
   const { message } = line;
   if (!isObject(message)) return [];
   const { role } = message;
-  const base = { id: String(line.id), timestamp: timeOf(line.timestamp) ?? 0, tool: "pi" as const, _original: line };
+  const base = {
+    id: String(line.id),
+    timestamp: parseTimestamp(line.timestamp) ?? 0,
+    tool: "pi" as const,
+    _original: line,
+  };
   if (role === "toolResult") {
     const result = {
       type: "tool_result" as const,
@@ -111,12 +116,12 @@ function messageOf(line: JsonObject, losses: Losses): UnifiedMessage[] {
       role,
       content,
       ...(role === "assistant" && typeof message.model === "string" && { model: message.model }),
-      ...(role === "assistant" && isObject(usage) && { usage: usageOf(usage) }),
+      ...(role === "assistant" && isObject(usage) && { usage: parseUsage(usage) }),
     },
   ];
 }
 
-function usageOf(usage: JsonObject) {
+function parseUsage(usage: JsonObject) {
   return {
     inputTokens: countAt(usage, "input"),
     outputTokens: countAt(usage, "output"),

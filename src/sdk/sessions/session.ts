@@ -103,7 +103,7 @@ export class Losses {
   }
 }
 
-/** What a reader found, before `finishSession` completes it. */
+/** A session as its reader returns it, before `finishSession` completes it. */
 export type FoundSession = Omit<ReadSession, "losses" | "title" | "createdAt" | "updatedAt"> & {
   title?: string | undefined;
   createdAt?: number | undefined;
@@ -134,9 +134,9 @@ function lastModel(messages: readonly UnifiedMessage[]): string | undefined {
   return messages.findLast((message) => message.model !== undefined)?.model;
 }
 
-/** Some CLIs reuse call ids in every answer; some files end, or begin, in the middle of a call. */
+/** Gives each call a unique id: some CLIs reuse ids, and some files begin or end in the middle of a call. */
 function pairCalls(unpaired: readonly UnifiedMessage[], losses: Losses): UnifiedMessage[] {
-  /** How often an id was used, and the id that its current use has. */
+  /** How many times an id was used, and the id that replaces it in its current use. */
   const uses = new Map<string, number>();
   const open = new Map<string, string>();
   const messages: UnifiedMessage[] = [];
@@ -174,7 +174,7 @@ function titleFrom(messages: readonly UnifiedMessage[]): string {
   return "";
 }
 
-/** The first non-blank line, cut at a word. */
+/** Returns the first line that is not blank, cut at a word. */
 function shortTitle(text: string, most = 60): string {
   const line = collapsed(text.split("\n").find((each) => each.trim() !== "") ?? "");
   if (line.length <= most) return line;
@@ -184,7 +184,7 @@ function shortTitle(text: string, most = 60): string {
 }
 
 /** Converts ISO text, or a number of seconds or milliseconds, to milliseconds. */
-export function timeOf(value: unknown): number | undefined {
+export function parseTimestamp(value: unknown): number | undefined {
   if (typeof value === "number" && value > 0) return value < 1e11 ? value * 1000 : value;
   if (typeof value !== "string") return undefined;
   const time = Date.parse(value);
@@ -203,5 +203,5 @@ export function countAt(value: unknown, key: string): number {
   return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : 0;
 }
 
-/** Image types that every consumer can show. */
+/** The image types that every program can display. */
 export const pictureKinds: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

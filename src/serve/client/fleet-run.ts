@@ -14,12 +14,12 @@ import { unifiedToolName } from "../../sdk/tool-names.ts";
 import type { UnifiedTool } from "../../sdk/unified.ts";
 import { AttachedRun } from "../attached-run.ts";
 import type { CliName, Fleet, RunEnd, RunRecord } from "../fleet.ts";
-import { toolOf } from "../live-options.ts";
+import { toolForCli } from "../live-options.ts";
 import { patchOf } from "../patch.ts";
 
-/** How a run of a fleet is followed. */
+/** Options for following a run of a fleet. */
 export type FollowOptions = {
-  /** Cancels the run for every client when it is aborted. */
+  /** Cancels the run for every client when this signal is aborted. */
   signal?: AbortSignal | undefined;
   /** Answers questions that no rule decides. Without it the run waits until another client answers. */
   onQuestion?: ((question: Question, signal: AbortSignal) => Promise<Answer> | Answer) | undefined;
@@ -34,12 +34,12 @@ export interface FleetRun extends Omit<Run<unknown>, "session"> {
   /** The log position that was reached: pass it as `from` to resume after a restart. */
   readonly position: number;
   readonly session: {
-    /** Undefined until the CLI reports it. */
+    /** The session's id; undefined until the agent CLI reports it. */
     readonly id: string | undefined;
-    /** Queues the same agent's next run once this one is over. */
+    /** Queues another run of the same agent, which starts when this one has ended. */
     send(prompt: string | Prompt): FleetRun;
   };
-  /** The changes as `git diff --binary` prints them, once the run is over. Undefined if the run had no files of its own. */
+  /** The run's changes in the format of `git diff --binary`, after its end. Undefined without files of its own. */
   patch(): Promise<string | undefined>;
 }
 
@@ -49,7 +49,7 @@ export type RunHandle = {
   /** Queues the run, or looks up an existing one. */
   record(fleet: Fleet): Promise<RunRecord>;
   closed: AbortSignal;
-  /** `before` resolves with the preceding run once that is over. */
+  /** Creates the agent's next run; `before` resolves with the preceding run when it has ended. */
   next(before: () => Promise<RunRecord>, prompt: Prompt): FleetRun;
 };
 
@@ -75,10 +75,10 @@ export class FollowedRun implements FleetRun {
   constructor(handle: RunHandle, options: FollowOptions) {
     this.#handle = handle;
     this.#options = options;
-    this.tool = toolOf(handle.cli);
+    this.tool = toolForCli(handle.cli);
     this.#queued = this.#queue();
     this.id = this.#queued.then(({ record }) => record.id);
-    this.id.catch(() => {}); // the result reports it as well
+    this.id.catch(() => {}); // a rejection is also reported in the result
     this.result = this.#runToEnd().finally(() => this.events.end());
     this.text = answerText(this.events, this.result);
     const about = { tool: this.tool, startedAt: Date.now() };
@@ -102,13 +102,13 @@ export class FollowedRun implements FleetRun {
   }
 
   async #queue(): Promise<{ fleet: Fleet; record: RunRecord }> {
-    await Promise.resolve(); // lets the caller subscribe before the first event
+    await Promise.resolve(); // let the caller subscribe before the first event
     this.#options.signal?.throwIfAborted();
     const fleet = await this.#handle.open();
     return { fleet, record: await this.#handle.record(fleet) };
   }
 
-  /** Never rejects: a failure becomes the result. */
+  /** Follows the run to its end. Never rejects: a failure becomes a result. */
   async #runToEnd(): Promise<RunResult<unknown>> {
     const { signal, from } = this.#options;
     const { closed } = this.#handle;
@@ -143,7 +143,7 @@ export class FollowedRun implements FleetRun {
   }
 
   cancel(): Promise<RunResult<unknown>> {
-    // A run that could not be queued already has its result.
+    // If the run could not be queued, its result is already set.
     if (!this.#isCancelled)
       void this.#queued.then(({ fleet, record }) => fleet.cancel(record.id, "The run was cancelled.")).catch(() => {});
     this.#isCancelled = true;
@@ -155,7 +155,7 @@ export class FollowedRun implements FleetRun {
       const record = await this.#waitForRecord();
       return (await patchOf((await this.#queued).fleet, record))?.toString("utf8");
     } catch (error) {
-      if (error instanceof UserError) return undefined; // it was never queued, or its log was dropped
+      if (error instanceof UserError) return undefined; // the run was never queued, or its log was deleted
       throw error;
     }
   }
@@ -204,7 +204,7 @@ export class FollowedRun implements FleetRun {
   #result(end: RunEnd, { spec }: RunRecord): RunResult<unknown> {
     const details = this.#details(end);
     if (end.outcome !== "finished") {
-      const outcome = outcomeOf(end);
+      const outcome = failedOutcome(end);
       return { ...details, outcome, error: new RunError(outcome, end.code ?? "CLI_FAILED", end.text) };
     }
     const data = spec.request.answerSchema === undefined ? undefined : tryParse(end.text);
@@ -239,8 +239,8 @@ export class FollowedRun implements FleetRun {
 }
 
 /** Maps the end of a run to an outcome as `start` names it. */
-function outcomeOf({ outcome, code }: RunEnd): Exclude<RunOutcome, "success"> {
+function failedOutcome({ outcome, code }: RunEnd): Exclude<RunOutcome, "success"> {
   if (outcome === "cancelled") return "cancelled";
-  if (code === "TERMINATED") return "crashed"; // the worker was lost
+  if (code === "TERMINATED") return "crashed"; // the worker was lost during the run
   return code === "CLI_TIMEOUT" || code === "MAX_TIME" ? "timeout" : "error";
 }

@@ -41,11 +41,11 @@ export type { UnifiedMessage } from "../../sdk/unified.ts";
 export type { CliName, Placement, WorkspaceSource } from "../fleet.ts";
 export type { FleetRun, FollowOptions } from "./fleet-run.ts";
 
-/** The options of `fleet`. */
+/** Options of the `fleet` function. */
 export type FleetOptions = {
-  /** The variables that hold the fleet's credentials and this machine's settings. Default: process.env. */
+  /** Environment variables with the fleet's credentials and this machine's settings. Default: process.env. */
   env?: NodeJS.ProcessEnv | undefined;
-  /** Without an address: the command that starts this machine's runs. Default: this package's own CLI. */
+  /** Without an address: the command that runs start with on this machine. Default: this package's own CLI. */
   program?: readonly string[] | undefined;
   /** Without an address: the maximum number of runs at once on this machine. Default: 8. */
   concurrency?: number | undefined;
@@ -58,13 +58,13 @@ type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
 export type FleetRequest = Optional<Omit<RunRequest, "mode" | "worktree">> &
   Optional<Placement> &
   FollowOptions & {
-    /** The task for the agent. */
+    /** The task that the agent is given. */
     prompt: string | Prompt;
     /** What the agent may do without asking: `force` allows everything but deny rules and protected paths. */
     mode?: "default" | "force" | "plan" | "ask" | "agent" | undefined;
     /** The agent CLI to run. Default: courser. */
     cli?: CliName | undefined;
-    /** A name to show to people in lists. */
+    /** A name for the run that is shown in lists. */
     name?: string | undefined;
     /**
      * `upload` (default with an address), `git`, `git:URL#REF`, `folder:PATH`, `none`.
@@ -83,7 +83,7 @@ export type FleetRequest = Optional<Omit<RunRequest, "mode" | "worktree">> &
 
 /** A connection to a fleet. */
 export interface FleetClient {
-  /** Queues a run and follows it. Connects on first use. */
+  /** Queues a run and follows it. The first call connects to the fleet. */
   run(request: FleetRequest): FleetRun;
   /** Follows an existing run. After a restart, pass the position that was reached as `from`. */
   follow(id: string, options?: FollowOptions): FleetRun;
@@ -171,7 +171,7 @@ class Client implements FleetClient {
   #open(): Promise<Fleet> {
     if (this.#closed.signal.aborted) throw new UserError("USAGE", "The fleet was closed.");
     this.#opening ??= openFleet(this.#url, this.#launch);
-    this.#opening.catch(() => (this.#opening = undefined)); // the next run tries again
+    this.#opening.catch(() => (this.#opening = undefined)); // after a failure, the next run connects again
     return this.#opening;
   }
 

@@ -30,7 +30,7 @@ const tables = {
     ...request,
     ...runFields,
     ...follow,
-    workspace: text, // it may be a relative path
+    workspace: text, // the workspace may be a relative path
     source: either(source, fields({ type: oneOf("upload"), isWhole: flag }, ["type"])),
     onSent: callback,
   },

@@ -5,7 +5,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 export type GuardOptions = {
-  /** Host names and addresses of this service, without the port. */
+  /** The host names and addresses of this service, without the port. */
   hosts: readonly string[];
   port(): number;
   secrets: readonly string[];
@@ -31,14 +31,15 @@ const methods = [...reading, "POST", "PATCH", "DELETE"];
 export function createGuard({ hosts, port, secrets, isPublic }: GuardOptions): Guard {
   const digests = secrets.map(digestOf);
   return ({ method = "", url = "", headers, rawHeaders }) => {
-    // With two, this check would read the first, and a proxy in front perhaps the second.
+    // Refuse duplicate headers: this check would read the first, and a proxy in front of the service perhaps the
+    // second.
     if (rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1)
       return refuse(400, "two_hosts", "A request has one Host header.");
     const allowedHosts = hosts.map((host) => `${host}:${port()}`);
     const host = headers.host?.toLowerCase() ?? "";
     if (!allowedHosts.includes(host))
       return refuse(403, "forbidden_host", "This service does not have that host name.");
-    // Pages of other origins can send requests here; refuse them even with a token.
+    // Refuse requests from pages of other origins, even with a valid token.
     const { origin } = headers;
     if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
       return refuse(403, "forbidden_origin", "Requests from other origins are rejected.");
@@ -78,12 +79,12 @@ function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Compares in constant time. */
+/** Compares a secret with the accepted ones in constant time. */
 function isOneOf(secretDigest: Buffer, digests: readonly Buffer[]): boolean {
   return digests.map((digest) => timingSafeEqual(secretDigest, digest)).includes(true);
 }
 
-/** Sent with every response: nothing from here may be framed, sniffed or cached, or contact other origins. */
+/** Headers of every response: nothing from this service may be framed, sniffed or cached, or contact other origins. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   "Content-Security-Policy":
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

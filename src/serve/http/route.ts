@@ -24,7 +24,7 @@ export type Call<Query, Body> = {
   query: Query;
   body: Body;
   lastEventId: string | undefined;
-  /** Aborted when the client disconnects. */
+  /** Aborted when the client has disconnected. */
   signal: AbortSignal;
 };
 
@@ -36,7 +36,7 @@ export type HttpAnswer =
 
 export type Route = {
   method: Method;
-  /** Uses `:name` for variable parts. */
+  /** The path of the route, with `:name` for variable parts. */
   path: string;
   summary: string;
   // biome-ignore lint/suspicious/noExplicitAny: routes of different shapes stand in one table
@@ -68,7 +68,7 @@ export function route<
   return shaped as unknown as Route;
 }
 
-/** The connection of a request, and its body as text. */
+/** A request's connection, and its body as text. */
 export type Exchange = { outgoing: ServerResponse; body: string; signal: AbortSignal; isSent: boolean };
 
 export type App = Hono<{ Bindings: Exchange }>;
@@ -116,7 +116,7 @@ export function createApp(routes: readonly Route[], context: ServeContext): App 
     return c.json(errorBody("method_not_allowed", `This path takes ${others.join(", ")}.`), 405);
   });
   app.onError((error, c) => {
-    const { status, code, message } = failureOf(error);
+    const { status, code, message } = errorReply(error);
     return c.json(errorBody(code, message), status as 400);
   });
   return app;
@@ -137,7 +137,7 @@ export function errorBody(code: string, message: string): { error: { code: strin
   return { error: { code, message } };
 }
 
-/** The HTTP status and code for user errors; all others are 400. */
+/** The HTTP status and code for each kind of user error; all others are answered with 400. */
 const statuses: Readonly<Partial<Record<ErrorCode, [status: number, code: string]>>> = {
   RUN_NOT_FOUND: [404, "not_found"],
   SESSION_NOT_FOUND: [404, "not_found"],
@@ -151,7 +151,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, [status: number, code: string
   NOT_SUPPORTED: [501, "not_supported"],
 };
 
-export function failureOf(error: unknown): { status: number; code: string; message: string } {
+export function errorReply(error: unknown): { status: number; code: string; message: string } {
   if (error instanceof HttpError) return { status: error.status, code: error.problem, message: error.message };
   if (!(error instanceof UserError)) {
     const message = error instanceof Error ? error.message : String(error);

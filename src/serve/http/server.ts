@@ -9,19 +9,19 @@ import type { Page } from "./page.ts";
 import { proofPath, proveToken } from "./proof.ts";
 import { type App, type Exchange, errorBody } from "./route.ts";
 
-/** Large enough for images, which are sent as base64 text. */
+/** The maximum size of a request body, large enough for images in base64. */
 const maxBodyBytes = 24 * 1024 * 1024;
 const maxConnections = 256;
-/** Smaller replies are not worth compressing. */
+/** The size in bytes below which replies are not compressed. */
 const leastPressed = 1400;
 /** Level 1 compresses JSON to a tenth, nearly as well as the default, in a third of the time. */
 const gzipped = (bytes: Buffer) => promisify(gzip)(bytes, { level: 1 });
-/** How long a connection may be idle while no request is being answered. */
+/** How many milliseconds a connection may be idle while no request is being answered. */
 const idleMs = 10_000;
 
 export type HttpService = {
   port: number;
-  /** The number of requests being answered, including streams. */
+  /** The number of requests that are being answered, including open streams. */
   readonly open: number;
   close(): Promise<void>;
 };
@@ -29,11 +29,11 @@ export type HttpService = {
 export type HttpOptions = Pick<GuardOptions, "hosts"> & {
   host: string;
   token: string;
-  /** Accepted in place of the token. */
+  /** A password that is accepted instead of the token. */
   password?: string;
-  /** The page's files, which hold nothing secret. */
+  /** The files of the studio's page, which contain no secrets. */
   page: Page;
-  /** 0 selects any port that is free. */
+  /** The port to listen on; 0 selects any free port. */
   port: number;
   app: App;
   onAnswered?(): void;
@@ -54,7 +54,7 @@ export async function listen(options: HttpOptions): Promise<HttpService> {
     // The server's own timers are off: each connection has its own idle timeout.
     { connectionsCheckingInterval: 2 ** 31 - 1, requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: idleMs },
     (request, response) => {
-      // A request that is cut off loses its socket.
+      // Keep the socket: a request that is cut off no longer refers to it.
       const { socket } = request;
       open++;
       busy.set(socket, (busy.get(socket) ?? 0) + 1);
@@ -128,13 +128,13 @@ async function answer(
     if (stranger) return refuse(response, stranger);
     if (page.send(request, response) || proveToken(request, response, token)) return;
     const fault = bodyFault(request);
-    const body = await bodyOf(request, { isWanted: fault === undefined });
+    const body = await readBody(request, { isWanted: fault === undefined });
     if (body === undefined) return refuse(response, fault ?? tooLarge);
     const exchange: Exchange = { outgoing: response, body, signal: gone.signal, isSent: false };
     const lastEventId = request.headers["last-event-id"];
     const headers: Record<string, string> = typeof lastEventId === "string" ? { "last-event-id": lastEventId } : {};
     const answered = await app.fetch(
-      new Request(`http://service${pathOf(request)}`, { method: request.method ?? "GET", headers }),
+      new Request(`http://service${requestPath(request)}`, { method: request.method ?? "GET", headers }),
       exchange,
     );
     if (exchange.isSent) return;
@@ -149,7 +149,7 @@ async function answer(
     });
     response.end(sent);
   } catch {
-    // The path is invalid, or the client disconnected.
+    // The path of the request is invalid, or the client has disconnected.
     if (!response.headersSent)
       refuse(response, { status: 400, code: "invalid_request", message: "The request cannot be read." });
     else response.destroy();
@@ -179,7 +179,7 @@ function bodyFault({ method = "", headers }: IncomingMessage) {
  * Returns undefined if the body is too large or not wanted. The body is still read, within bounds, because a client that is still
  * writing would not read the reply; a client that sends more is cut off.
  */
-async function bodyOf(request: IncomingMessage, { isWanted }: { isWanted: boolean }): Promise<string | undefined> {
+async function readBody(request: IncomingMessage, { isWanted }: { isWanted: boolean }): Promise<string | undefined> {
   let chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -191,7 +191,7 @@ async function bodyOf(request: IncomingMessage, { isWanted }: { isWanted: boolea
   return isWanted && bytes <= maxBodyBytes ? Buffer.concat(chunks).toString("utf8") : undefined;
 }
 
-function pathOf({ url = "/" }: IncomingMessage): string {
+function requestPath({ url = "/" }: IncomingMessage): string {
   if (!url.startsWith("/")) throw new UserError("USAGE", "The path must start with a slash.");
   return url;
 }

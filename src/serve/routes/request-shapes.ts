@@ -57,7 +57,7 @@ export const placeShapes = {
   onWorkerLoss: v.optional(v.picklist(["continue", "interrupt"])),
   cli: v.optional(v.picklist(cliNames), "courser"),
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
-  /** Allows everything but deny rules and protected paths. */
+  /** Whether to allow everything except deny rules and protected paths. */
   force: v.optional(v.boolean()),
 };
 

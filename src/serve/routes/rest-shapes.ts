@@ -20,7 +20,7 @@ const statuses: Readonly<Record<RunState, (typeof runStatuses)[number]>> = {
   cancelled: "CANCELLED",
 };
 
-export function statusOf(state: RunState): (typeof runStatuses)[number] {
+export function restStatus(state: RunState): (typeof runStatuses)[number] {
   return statuses[state];
 }
 
@@ -42,8 +42,8 @@ export function agentBody(agent: AgentRecord): v.InferOutput<typeof agentShape> 
     id,
     name,
     status: isArchived ? "ARCHIVED" : isBusy ? "ACTIVE" : "IDLE",
-    createdAt: timeOf(createdAt),
-    updatedAt: timeOf(updatedAt),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
     ...(latestRun !== undefined && { latestRunId: latestRun }),
     workspace,
     cli,
@@ -65,10 +65,10 @@ export const runShape = v.object({
   createdAt: v.string(),
   updatedAt: v.string(),
   durationMs: v.optional(v.number()),
-  /** The answer, or why the run failed. */
+  /** The final answer, or why the run failed. */
   result: v.optional(v.string()),
   errorCode: v.optional(v.string()),
-  /** The number of open questions. */
+  /** The number of questions that are not answered yet. */
   questions: v.number(),
   git: v.object({ branches: v.array(v.unknown()) }),
   sessionId: v.optional(v.string()),
@@ -79,9 +79,9 @@ export function runView(run: RunRecord): v.InferOutput<typeof runShape> {
   return {
     id,
     agentId: agent,
-    status: statusOf(state),
-    createdAt: timeOf(createdAt),
-    updatedAt: timeOf(endedAt ?? startedAt ?? createdAt),
+    status: restStatus(state),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(endedAt ?? startedAt ?? createdAt),
     ...(end && { durationMs: end.durationMs, result: end.text }),
     ...(end?.code !== undefined && { errorCode: end.code }),
     questions: open,
@@ -135,6 +135,6 @@ export function itemsOf<Item extends Schema>(item: Item) {
 
 export const anything = v.record(v.string(), v.unknown());
 
-export function timeOf(ms: number): string {
+export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

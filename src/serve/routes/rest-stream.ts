@@ -2,7 +2,7 @@
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Entry, Fleet, RunRecord } from "../fleet.ts";
 import type { EventStream } from "../http/event-stream.ts";
-import { branchesOf, statusOf } from "./rest-shapes.ts";
+import { branchesOf, restStatus } from "./rest-shapes.ts";
 
 type StreamLine = readonly [event: string, data: unknown];
 
@@ -15,7 +15,7 @@ export async function streamRun(
   signal: AbortSignal,
 ): Promise<void> {
   const translate = createTranslator(run);
-  await events.send("status", { runId: run.id, status: statusOf(run.state) });
+  await events.send("status", { runId: run.id, status: restStatus(run.state) });
   for await (const { position, entry } of fleet.follow(run.id, 0, signal)) {
     const translated = translate(entry);
     if (position <= from) continue;
@@ -25,7 +25,7 @@ export async function streamRun(
 }
 
 function createTranslator({ id }: RunRecord): (entry: Entry) => readonly StreamLine[] {
-  /** Set while a text is sent in pieces, so that the whole is not sent again. */
+  /** Whether a text is being sent in pieces, so that it is not sent again as a whole. */
   const pieces = { text: false, thinking: false };
   const ofEvent = (event: AgentEvent): readonly StreamLine[] => {
     switch (event.type) {
@@ -73,7 +73,7 @@ function createTranslator({ id }: RunRecord): (entry: Entry) => readonly StreamL
         const { outcome, text, code, durationMs } = entry.end;
         const result: StreamLine = [
           "result",
-          { runId: id, status: statusOf(outcome), text, durationMs, git: branchesOf(entry.end) },
+          { runId: id, status: restStatus(outcome), text, durationMs, git: branchesOf(entry.end) },
         ];
         return outcome === "error" ? [["error", { code: code ?? "error", message: text }], result] : [result];
       }

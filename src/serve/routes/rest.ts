@@ -53,9 +53,9 @@ const newAgent = v.strictObject({
   ...restrictingShapes,
   ...placeShapes,
   prompt: promptShape,
-  /** As in the original, but one repository at most. */
+  /** The repository to work on. Like in the original API this is a list, but it may have only one item. */
   repos: v.optional(v.array(v.strictObject({ url: v.string(), startingRef: v.optional(v.string()) }))),
-  /** For fleets: the pool of workers. */
+  /** For fleets: the pool of workers that may take the run. */
   env: v.optional(v.strictObject({ type: v.string(), name: v.optional(v.string()) })),
   model: v.optional(modelShape),
   agentId: v.optional(v.pipe(v.string(), v.regex(/^bc-[0-9a-f-]{36}$/i, "must be bc-<uuid>."))),
@@ -82,13 +82,13 @@ export const restRoutes: readonly Route[] = [
       const { fleet } = context;
       if (body.agentId !== undefined && (await fleet.agent(body.agentId)))
         throw new HttpError(409, "agent_id_conflict", `An agent ${body.agentId} already exists.`);
-      const request: RunRequest = { workspace: "", ...requestOf(body), ...(body.force && { force: true }) };
+      const request: RunRequest = { workspace: "", ...followUpRequest(body), ...(body.force && { force: true }) };
       const names = {
         ...(body.agentId !== undefined && { agent: body.agentId }),
         ...(body.name !== undefined && { name: body.name }),
       };
-      const asked = newRun({ cli: body.cli, request, prompt: promptOf(body.prompt) }, names);
-      const run = await beginRun(context, await placeRun(context, asked, placeOf(body), signal));
+      const asked = newRun({ cli: body.cli, request, prompt: convertPrompt(body.prompt) }, names);
+      const run = await beginRun(context, await placeRun(context, asked, requestedPlace(body), signal));
       return { status: 201, body: { agent: agentBody((await fleet.agent(run.agent))!), run: runView(run) } };
     },
   }),
@@ -108,7 +108,7 @@ export const restRoutes: readonly Route[] = [
     path: "/v1/agents/:id",
     summary: "Get an agent",
     replies: successReplies("The agent", agentShape, 404),
-    handle: async (call) => ({ body: agentBody(await agentOf(call)) }),
+    handle: async (call) => ({ body: agentBody(await findAgent(call)) }),
   }),
   route({
     method: "delete",
@@ -116,7 +116,7 @@ export const restRoutes: readonly Route[] = [
     summary: "Delete an agent with its runs. The session of its CLI is kept",
     replies: successReplies("Deleted", deleted, 404, 409),
     async handle(call) {
-      const { id } = await agentOf(call);
+      const { id } = await findAgent(call);
       await call.context.fleet.deleteAgent(id);
       return { body: { id } };
     },
@@ -128,7 +128,7 @@ export const restRoutes: readonly Route[] = [
       summary: isArchived ? "Archive an agent: it takes no more runs" : "Unarchive an agent",
       replies: successReplies("Done", deleted, 404, 409),
       async handle(call) {
-        const { id, isBusy } = await agentOf(call);
+        const { id, isBusy } = await findAgent(call);
         if (isArchived && isBusy) throw new HttpError(409, "agent_busy", "The agent is busy. Cancel its run first.");
         await call.context.fleet.changeAgent(id, { isArchived });
         return { body: { id } };
@@ -141,7 +141,7 @@ export const restRoutes: readonly Route[] = [
     summary: "Tokens and cost of an agent, in total and by run",
     replies: successReplies("Usage", usageShape, 404),
     async handle(call) {
-      const { id } = await agentOf(call);
+      const { id } = await findAgent(call);
       const ends = (await call.context.fleet.runs({ agent: id, limit: 1000 })).flatMap(({ id: runId, end }) =>
         end?.usage ? [{ runId, usage: end.usage, costUsd: end.costUsd }] : [],
       );
@@ -159,7 +159,7 @@ export const restRoutes: readonly Route[] = [
     refuse: refuseUnsupported,
     replies: { 201: { description: "Created", schema: v.object({ run: runShape }) }, ...failures(400, 404, 409) },
     async handle(call) {
-      const run = await nextRun(call.context, await agentOf(call), call.body);
+      const run = await nextRun(call.context, await findAgent(call), call.body);
       return { status: 201, body: { run: runView(await beginRun(call.context, run)) } };
     },
   }),
@@ -170,7 +170,7 @@ export const restRoutes: readonly Route[] = [
     query: page,
     replies: successReplies("A page", pageShape(runShape), 400, 404),
     async handle(call) {
-      const { id } = await agentOf(call);
+      const { id } = await findAgent(call);
       return { body: await pageOf(call.query, (some) => call.context.fleet.runs({ ...some, agent: id }), runView) };
     },
   }),
@@ -229,7 +229,10 @@ export const restRoutes: readonly Route[] = [
   }),
 ];
 
-async function agentOf({ context, params }: Pick<Call<unknown, unknown>, "context" | "params">): Promise<AgentRecord> {
+async function findAgent({
+  context,
+  params,
+}: Pick<Call<unknown, unknown>, "context" | "params">): Promise<AgentRecord> {
   const agent = await context.fleet.agent(params["id"] ?? "");
   if (!agent) throw new HttpError(404, "not_found", "There is no such agent.");
   return agent;
@@ -249,8 +252,8 @@ async function nextRun(
   const [last] = await fleet.runs({ agent: id, limit: 1 });
   if (!last) throw new HttpError(404, "not_found", "The agent has no run to continue from.");
   if (!isOver(last.state)) throw new HttpError(409, "agent_busy", "The agent is busy. Wait for its run, or cancel it.");
-  const next = followUp(last, sessionId, promptOf(body.prompt));
-  return { ...next, spec: newSpec({ ...next.spec, request: nextRequest(next.spec.request, requestOf(body)) }) };
+  const next = followUp(last, sessionId, convertPrompt(body.prompt));
+  return { ...next, spec: newSpec({ ...next.spec, request: nextRequest(next.spec.request, followUpRequest(body)) }) };
 }
 
 /** The agent's first request still applies, with restrictions added. The client may switch between modes without force. */
@@ -259,11 +262,11 @@ function nextRequest({ mode: before, ...base }: RunRequest, more: Partial<RunReq
   return restrict({ ...base, ...(mode && { mode }) }, more);
 }
 
-function requestOf({ model, ...body }: v.InferOutput<typeof newFollowUp>): Partial<RunRequest> {
+function followUpRequest({ model, ...body }: v.InferOutput<typeof newFollowUp>): Partial<RunRequest> {
   return { ...(model && { model: model.id }), ...restrictionsIn(body) };
 }
 
-function promptOf({ text, images = [] }: v.InferOutput<typeof promptShape>): NewRun["spec"]["prompt"] {
+function convertPrompt({ text, images = [] }: v.InferOutput<typeof promptShape>): NewRun["spec"]["prompt"] {
   if (images.length > maxImages) throw new HttpError(400, "invalid_request", `At most ${maxImages} images.`);
   return {
     text,
@@ -271,7 +274,7 @@ function promptOf({ text, images = [] }: v.InferOutput<typeof promptShape>): New
   };
 }
 
-function placeOf(body: v.InferOutput<typeof newAgent>): GivenPlace {
+function requestedPlace(body: v.InferOutput<typeof newAgent>): GivenPlace {
   const { workspace, source, repos = [], env, labels, priority, onWorkerLoss } = body;
   if (repos.length > 1) throw new HttpError(400, "invalid_request", "One repository for a run.");
   if (repos[0] && source !== undefined) throw new HttpError(400, "invalid_request", '"repos" or "source", not both.');

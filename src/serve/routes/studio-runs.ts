@@ -42,9 +42,9 @@ const newStudioRun = v.strictObject({
   model: v.optional(v.string()),
   effort: v.optional(v.picklist(reasoningEfforts)),
   sandbox: v.optional(v.picklist(["enabled", "disabled"])),
-  /** Runs in a copy of the workspace's repository. */
+  /** If set, the run works in a git worktree of the workspace. */
   worktree: v.optional(v.strictObject({ name: v.optional(v.string()), base: v.optional(v.string()) })),
-  /** A session of this CLI to resume, or to continue in a copy. */
+  /** The session of our own CLI to resume, or to copy and continue. */
   session: v.optional(
     v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w-]+$/, "is not an id.")), fork: v.optional(v.boolean()) }),
   ),
@@ -75,9 +75,9 @@ export const studioRunRoutes: readonly Route[] = [
     async handle({ context, body, signal }) {
       const { cli, prompt: asked, name, session, ...more } = body;
       const { workspace, source, pool, labels, priority, onWorkerLoss, ...rest } = more;
-      const request = { ...rest, workspace: "", ...chatOf(session) };
+      const request = { ...rest, workspace: "", ...chatChoice(session) };
       const run = newRun(
-        { cli, request: request as RunRequest, prompt: promptOf(asked), attended: true },
+        { cli, request: request as RunRequest, prompt: convertPrompt(asked), attended: true },
         name === undefined ? {} : { name },
       );
       const place = { workspace, source, onWorkerLoss, pool, labels, priority };
@@ -141,8 +141,8 @@ export const studioRunRoutes: readonly Route[] = [
     replies: { 202: { description: "It is told", schema: anything }, ...failures(400, 404, 409) },
     async handle({ context, params, body }) {
       const { id } = await runOf(context, params);
-      const message = messageOf(body);
-      // A user who writes to the run from the page is watching it.
+      const message = parseMessage(body);
+      // A user who sends messages from the page is watching the run, so it may ask questions.
       if (message.type === "prompt" || message.type === "steer") await context.fleet.say(id, { type: "attend" });
       await context.fleet.say(id, message);
       return { status: 202, body: {} };
@@ -162,7 +162,7 @@ export const studioRunRoutes: readonly Route[] = [
     async handle({ context, params, body: { prompt: asked, ...changed } }) {
       const run = await runOf(context, params);
       const agent = await context.fleet.agent(run.agent);
-      const next = followUp(run, agent?.sessionId, promptOf(asked), true);
+      const next = followUp(run, agent?.sessionId, convertPrompt(asked), true);
       const definedFields = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
       const spec = { ...next.spec, request: { ...next.spec.request, ...definedFields } };
       return { status: 201, body: await beginRun(context, { ...next, spec }) };
@@ -238,7 +238,7 @@ async function listedRuns({ fleet }: ServeContext): Promise<RunRecord[]> {
   return [...newest, ...live.filter(({ id }) => !newestIds.has(id))];
 }
 
-/** How many log positions to look back; positions count the entries of all runs. */
+/** How many positions of the common log to look back when a page opens. */
 const lookedBack = 300;
 const maxSteps = 50;
 
@@ -282,22 +282,22 @@ async function runOf({ fleet }: ServeContext, params: Record<string, string>): P
   return run;
 }
 
-function chatOf(session: { id: string; fork?: boolean | undefined } | undefined): Pick<RunRequest, "chat"> {
+function chatChoice(session: { id: string; fork?: boolean | undefined } | undefined): Pick<RunRequest, "chat"> {
   return session ? { chat: { type: "resume", id: session.id, ...(session.fork && { fork: true }) } } : {};
 }
 
-function promptOf({ text, images }: v.InferOutput<typeof prompt>) {
+function convertPrompt({ text, images }: v.InferOutput<typeof prompt>) {
   return { text, ...(images && images.length > 0 && { images }) };
 }
 
-function messageOf(body: Record<string, unknown>): Message {
+function parseMessage(body: Record<string, unknown>): Message {
   if (body["type"] === "prompt") {
     const { output, success } = v.safeParse(
       v.strictObject({ type: v.string(), prompt, id: v.optional(v.string()) }),
       body,
     );
     if (!success) throw new HttpError(400, "invalid_request", "A prompt is { type, prompt: { text }, id? }.");
-    return { type: "prompt", prompt: promptOf(output.prompt), ...(output.id !== undefined && { id: output.id }) };
+    return { type: "prompt", prompt: convertPrompt(output.prompt), ...(output.id !== undefined && { id: output.id }) };
   }
   const line = readControlLine(body);
   if (typeof line !== "object" || isOfHost(line))
@@ -311,7 +311,7 @@ function messageOf(body: Record<string, unknown>): Message {
   return line;
 }
 
-/** Messages that only the process hosting a run may send. */
+/** Returns whether only the process that hosts the run may send this message. */
 function isOfHost(line: ControlLine): line is Exclude<ControlLine, Message> {
   return line.type === "hello" || line.type === "answer" || line.type === "run_call";
 }

@@ -16,7 +16,7 @@ import { HttpError, type Route, route } from "../http/route.ts";
 import { ownProgram } from "../own-program.ts";
 import { listedSession, ownerOf, sessionList, sessionStates, sessionTools } from "../session-list.ts";
 import { sessionPictures } from "../session-pictures.ts";
-import { figuresByDay, summaryOf } from "../session-summary.ts";
+import { figuresByDay, summarizeSession } from "../session-summary.ts";
 import { eventsPage, lastEvents, type OpenedSession, openSession, sessionChanges, sessionUsage } from "../sessions.ts";
 import { listFolder, readWorkspaceFile, trustedWorkspace } from "../workspaces.ts";
 import { anything, failures, itemsOf, successReplies } from "./rest-shapes.ts";
@@ -77,7 +77,7 @@ export const studioSessionRoutes: readonly Route[] = [
     replies: successReplies("One for each, in their order; null: unreadable", itemsOf(v.nullable(anything)), 400),
     async handle({ context, body }) {
       const items = [];
-      for (const session of body.sessions) items.push((await summaryOf(context, session)) ?? null);
+      for (const session of body.sessions) items.push((await summarizeSession(context, session)) ?? null);
       return { body: { items } };
     },
   }),
@@ -99,7 +99,7 @@ export const studioSessionRoutes: readonly Route[] = [
     query: v.object({ pictures: v.optional(v.picklist(["1"])) }),
     replies: successReplies("The session", anything, 400, 404),
     async handle({ context, params, query }) {
-      const session = await sessionOf(context, params);
+      const session = await openRequestedSession(context, params);
       const { turns, path: _path, ...details } = session;
       const total = turns.reduce((sum, { events }) => sum + events.length, 0);
       const owner = await ownerOf(context, session);
@@ -137,7 +137,7 @@ export const studioSessionRoutes: readonly Route[] = [
         return { body: await lastEvents(context.env, tool, id, Math.min(maxEvents, Number(last))) };
       }
       const wanted = { from: Number(from), turn: Number(turn), limit: Math.min(maxEvents, Number(limit)) };
-      const page = eventsPage(await sessionOf(context, params), wanted);
+      const page = eventsPage(await openRequestedSession(context, params), wanted);
       return { body: page };
     },
   }),
@@ -158,7 +158,7 @@ export const studioSessionRoutes: readonly Route[] = [
       404,
     ),
     async handle({ context, params, query }) {
-      const session = await sessionOf(context, params);
+      const session = await openRequestedSession(context, params);
       const turn = query.turn === undefined ? undefined : Number(query.turn);
       const whole =
         query.commands && turn === undefined ? await commandChanges(context, session, query.now) : undefined;
@@ -236,7 +236,7 @@ export const studioSessionRoutes: readonly Route[] = [
     ),
     async handle({ context: { configDir, fleetUrl, startedIn, env } }) {
       const items = trustedFolders(configDir);
-      // A home is not what a run is started in while there is something else.
+      // Do not offer the home folder as a workspace unless it is the only one.
       const isOffered = items.length === 0 || items.includes(startedIn) || !isWide(startedIn, homeDir(env));
       return { body: { items, isFleet: fleetUrl !== undefined, startedIn: isOffered ? startedIn : items[0]! } };
     },
@@ -318,7 +318,7 @@ function ownCommand<Body extends v.GenericSchema<any, any>>({
   });
 }
 
-/** Sessions of other CLIs can be read and resumed here, but never changed. */
+/** Returns the chat's id. Throws for sessions of other CLIs, which can be read and resumed here but not changed. */
 function ownChat({ tool, id = "" }: Record<string, string>): string {
   if (!isChatId(id)) throw new HttpError(404, "not_found", "There is no such session.");
   if (tool === "cursor") return id;
@@ -329,7 +329,7 @@ function ownChat({ tool, id = "" }: Record<string, string>): string {
   );
 }
 
-async function sessionOf(context: ServeContext, params: Record<string, string>): Promise<OpenedSession> {
+async function openRequestedSession(context: ServeContext, params: Record<string, string>): Promise<OpenedSession> {
   const { tool, id } = knownSession(params);
   return openSession(context.env, tool, id);
 }

@@ -10,7 +10,7 @@ import { type GitCall, git, splitEntries, tryGit } from "../../worktrees/git.ts"
 export type FilesToSend = {
   files: readonly string[];
   bytes: number;
-  /** Files left out because of their names. */
+  /** Files that are not sent because their names suggest secrets. */
   secrets: readonly string[];
   /** Paths left out: nested repositories, links that lead out, and anything that is neither a file nor a link. */
   others: readonly string[];
@@ -29,14 +29,14 @@ export async function filesToSend(
   const secrets: string[] = [];
   const others: string[] = [];
   let bytes = 0;
-  const paths = isWhole ? everythingIn(workspace) : await pathsOf({ ...call, cwd: workspace });
+  const paths = isWhole ? everythingIn(workspace) : await listPaths({ ...call, cwd: workspace });
   for (const path of paths) {
     if (!isWhole && holdsSecrets(path)) {
       secrets.push(path);
       continue;
     }
     const stat = lstatSync(join(workspace, path), { throwIfNoEntry: false });
-    if (!stat) continue; // git lists it, but it was deleted
+    if (!stat) continue; // git lists the file although it was deleted
     if (!stat.isFile() && !(stat.isSymbolicLink() && staysInside(workspace, path))) {
       others.push(path);
       continue;
@@ -66,7 +66,7 @@ function everythingIn(workspace: string): string[] {
  * Lists the files that git tracks in the folder or would add. Outside a repository, the folder's .gitignore is still respected.
  * `only` restricts the list to these paths.
  */
-export async function pathsOf(call: GitCall, only: readonly string[] = []): Promise<string[]> {
+export async function listPaths(call: GitCall, only: readonly string[] = []): Promise<string[]> {
   const inside = await tryGit(["rev-parse", "--is-inside-work-tree"], call);
   if (inside.problem === undefined) {
     const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", ...only];

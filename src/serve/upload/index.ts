@@ -25,7 +25,7 @@ export async function uploadWorkspace(
     { concurrency: 4 },
   );
   const packed = createGzip();
-  const packing = pipeline(tar, packed).catch(() => {}); // the reader of `packed` gets the error
+  const packing = pipeline(tar, packed).catch(() => {}); // whoever reads `packed` gets the error
   let packedBytes = 0;
   const count = (bytes: number) => (packedBytes += bytes);
   await fleet.put(run, object, countBytes(packed, count));

@@ -6,7 +6,7 @@ import { pipeline, type Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { milliseconds, settlesWithin } from "../../process/clock.ts";
 import { copyStore } from "../../store/chats/carry-chat.ts";
-import { bundleState, headOf, recordState, type WorkspaceStates } from "../../worktrees/workspace-states.ts";
+import { bundleState, headCommit, recordState, type WorkspaceStates } from "../../worktrees/workspace-states.ts";
 import type { Entry, Fleet } from "../fleet.ts";
 
 export type CheckpointParts = {
@@ -130,7 +130,7 @@ export class Checkpoints {
     const heard = this.#parts.lastHandled();
     const file = join(folder, `chat-${++this.#count}.db`);
     const tree = states && (await recordState(states));
-    const key = states && `${tree} ${await headOf(states)}`;
+    const key = states && `${tree} ${await headCommit(states)}`;
     copyStore(chat, file);
     return { chat: file, position, heard, ...(tree !== undefined && { state: { tree, key: key! } }) };
   }

@@ -2,11 +2,11 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 
-/** Courser's own data about a message; other readers skip it. */
+/** Our own data about a message, inside its blob. Other programs that read chats ignore it. */
 type BlobMark = {
-  /** Makes every blob unique, even if its content repeats. */
+  /** A running number that makes every blob unique, even if its content repeats. */
   sequence: number;
-  /** Blobs of one message carry the same number. */
+  /** The number of the message; all blobs of one message have the same. */
   message: number;
   provider?: string;
   /** `query`: the first text is wrapped as a prompt. `reminder`: every text is wrapped as a reminder. */
@@ -128,8 +128,8 @@ export function belongTogether(before: BlobMessage, next: BlobMessage): boolean 
   return before.role === "tool" && next.role === "tool";
 }
 
-/** The number of a message written by Courser; 0 for messages of other programs. */
-export function numberOf(blob: BlobMessage): number {
+/** Returns the number of a message that we wrote; 0 for messages of other programs. */
+export function messageNumber(blob: BlobMessage): number {
   return blob.providerOptions?.courser?.message ?? 0;
 }
 
@@ -145,7 +145,7 @@ export function decodeMessage(blobs: readonly BlobMessage[]): Message | undefine
   const parts: Part[] = [];
   for (const blob of blobs) {
     const wrapped = blob.providerOptions?.courser?.wrapped;
-    const content = partsOf(blob.content);
+    const content = parseBlobParts(blob.content);
     for (let index = 0; index < content.length; index++) {
       const part = decodePart(content[index]!);
       if (!part) continue;
@@ -165,7 +165,7 @@ function unwrapText(text: string, [open, close]: readonly [string, string]): str
 function decodeForeign(blobs: readonly BlobMessage[]): Message | undefined {
   const role = blobs[0]!.role;
   if (role !== "user" && role !== "assistant" && role !== "tool") return undefined;
-  let parts = blobs.flatMap((blob) => partsOf(blob.content).flatMap((part) => decodePart(part) ?? []));
+  let parts = blobs.flatMap((blob) => parseBlobParts(blob.content).flatMap((part) => decodePart(part) ?? []));
   if (role === "user")
     parts = parts.flatMap((part): Part[] => {
       if (part.type !== "text") return [part];
@@ -182,7 +182,7 @@ function withoutWrapping(text: string): string | undefined {
   return /^\s*<user_query>\n?([\s\S]*?)\n?<\/user_query>\s*$/.exec(bare)?.[1] ?? bare;
 }
 
-function partsOf(content: unknown): BlobPart[] {
+function parseBlobParts(content: unknown): BlobPart[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.filter((part) => typeof part === "object" && part !== null) : [];
 }
@@ -230,14 +230,14 @@ function resultText(part: BlobPart): string {
   const output = part["output"] as { value?: unknown } | undefined;
   const result = part["result"] ?? output?.value ?? "";
   if (typeof result === "string") return result;
-  const texts = partsOf(result).map((each) => each["text"]);
+  const texts = parseBlobParts(result).map((each) => each["text"]);
   const areTexts = texts.length > 0 && texts.every((each) => typeof each === "string");
   return areTexts ? texts.join("\n") : JSON.stringify(result);
 }
 
 function imagesOf(part: BlobPart): { images: { mime: string; base64: string }[] } | undefined {
   if (!Array.isArray(part["experimental_content"])) return undefined;
-  const images = partsOf(part["experimental_content"])
+  const images = parseBlobParts(part["experimental_content"])
     .filter((each) => each.type === "image" && typeof each["data"] === "string")
     .map((each) => ({ mime: String(each["mimeType"] ?? each["mediaType"] ?? ""), base64: each["data"] as string }));
   return images.length > 0 ? { images } : undefined;

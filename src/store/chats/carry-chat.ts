@@ -29,9 +29,7 @@ export type TakenChat = {
   aside?: string;
 };
 
-/**
- * Installs a store from elsewhere as the chat `id` of this workspace. Interrupted work in it is marked when the chat is opened.
- */
+/** Installs a store as the chat `id` of this workspace. Interrupted work in it is marked on opening. */
 export function takeStore(file: string, paths: ChatPaths, id: string): TakenChat {
   const folder = chatFolder(paths.configDir, paths.workspace, id);
   try {

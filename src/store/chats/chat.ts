@@ -4,13 +4,13 @@ import type { Message } from "../../protocol/message.ts";
 
 export type ChatMetadata = {
   id: string;
-  /** The folder that holds store.db. */
+  /** The folder that contains the chat's store.db. */
   folder: string;
-  /** The real path of the workspace; unknown for some chats that other programs wrote. */
+  /** The real path of the workspace; undefined for some chats that other programs wrote. */
   workspace?: string;
-  /** "New Agent" until the chat has a title. */
+  /** The title of the chat; "New Agent" until it has one. */
   title: string;
-  /** As in the store: `auto-run` if everything was allowed, else `default`. */
+  /** The mode as the store records it: `auto-run` if everything was allowed, otherwise `default`. */
   mode: string;
   createdAt: number;
   updatedAt: number;
@@ -22,7 +22,7 @@ export type ChatMetadata = {
   parent?: string;
 };
 
-/** One prompt and everything up to its ending. Numbered from 1. */
+/** One turn: a prompt and everything up to its ending. Turns are numbered from 1. */
 export type ChatTurn = { number: number; prompt: string; startedAt: number; status: "done" | "failed" | "interrupted" };
 
 /** Deltas are not stored, since the end of their segment has the whole text. Older chats store thinking as one delta. */
@@ -31,7 +31,7 @@ export type StoredEvent = { sequence: number; turn: number; at: number; event: A
 /** A message of the whole history, with its turn; `at` only in chats written by Courser. */
 export type StoredMessage = { sequence: number; turn: number; at?: number; message: Message };
 
-/** A fault in a store; reading continues with the rest. */
+/** A fault that was found in a store. Reading continues after it. */
 export type ChatProblem = {
   code: "STORE_MISSING_BLOB" | "STORE_BLOB_HASH" | "STORE_CORRUPT";
   message: string;
@@ -49,9 +49,7 @@ export type ChatRecord = {
   wholeTurns: number;
 };
 
-/**
- * The only writer of a chat. Data passed to a method is committed when the method returns; a failure throws a UserError STORE_*.
- */
+/** The only writer of a chat. Data is committed when a method returns; failures throw a UserError STORE_*. */
 export interface ChatWriter {
   readonly metadata: ChatMetadata;
   /** The conversation to send to the model, compacted where it was before. */
@@ -68,14 +66,14 @@ export interface ChatWriter {
    * `done` and `fail` return only after everything is on disk.
    */
   record(event: AgentEvent): number | undefined;
-  /** Returns stored events, from a number on. */
+  /** Returns at most `most` stored events, starting at a number. */
   events(from: number, most: number): StoredEvent[];
   /** Reads a small value that a resume needs: the todo list, the mode, snapshots of a turn. */
   state(key: string): unknown;
-  /** `durable` forces it to disk, with everything before it. */
+  /** Saves a value with the chat. `durable` syncs it, and everything before it, to disk. */
   saveState(key: string, value: unknown, options?: { durable?: boolean }): void;
   readonly isClosed: boolean;
-  /** The number of the running or last turn; 0 before the first. */
+  /** The number of the running turn, or of the last one; 0 before the first turn. */
   readonly turn: number;
   rename(title: string): void;
   /**

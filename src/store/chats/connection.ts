@@ -6,7 +6,7 @@ export type StoreMode = "write" | "read" | "still";
 
 const parameters: Record<StoreMode, string> = { write: "mode=rw", read: "mode=ro", still: "immutable=1" };
 
-/** Idle connections without a file, kept with their statements for the next store. */
+/** In-memory connections that are kept open, with their prepared statements, to be used for the next store. */
 const idle: StoreConnection[] = [];
 
 /**
@@ -94,7 +94,7 @@ export class StoreConnection {
   }
 }
 
-/** Built by hand, since the first use of Node's URL costs more than opening the store. */
+/** Returns the file's URI. Built by hand, since the first use of Node's URL takes longer than opening the store. */
 function fileUri(file: string): string {
   const path = process.platform === "win32" ? `/${file.replaceAll("\\", "/")}` : file;
   return `file://${path.replace(/[%?#]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)}`;

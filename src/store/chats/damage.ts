@@ -6,7 +6,7 @@ import { isImpossibleFailure, readDatabaseFile, storeError } from "../sqlite.ts"
 import type { ChatProblem } from "./chat.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 
-/** Throws if there is no store, or an empty file in its place. */
+/** Throws if the chat has no store, or an empty file in its place. */
 export function checkStore(folder: string): void {
   const file = storeFile(folder);
   let stat: Stats | undefined;
@@ -24,7 +24,7 @@ export function checkStore(folder: string): void {
 }
 
 /** Converts an error from opening a store, as `storeError` does, but reports damage as such. */
-export function failureOf(error: unknown, folder: string): UserError {
+export function storeFailure(error: unknown, folder: string): UserError {
   if (error instanceof UserError) return error;
   const { errstr, message } = error as { errstr?: string; message: string };
   if (isImpossibleFailure(error)) return damagedChatError(folder, errstr ?? message);
@@ -41,7 +41,7 @@ function damagedChatError(folder: string, why: string): UserError {
   );
 }
 
-/** Keeps a copy next to a damaged store, so that later changes cannot destroy what can still be saved. */
+/** Copies a damaged store to a file next to it, so that later changes cannot destroy what may still be recovered. */
 export function keptAside(failure: UserError, folder: string): UserError {
   if (failure.code !== "STORE_CORRUPT") return failure;
   try {
@@ -89,7 +89,7 @@ export function markDamaged(folder: string, problems: readonly ChatProblem[]): v
     const problemLines = problems.map(({ message }) => `${message}\n`).join("");
     writeFileSync(`${storeFile(folder)}.damaged`, problemLines, { mode: 0o600 });
   } catch {
-    // A missing mark in a list is no reason to refuse the chat.
+    // A missing mark in a list does not make the chat unusable.
   }
 }
 
@@ -104,7 +104,7 @@ export function isDamagedAtAGlance(folder: string): boolean {
       const length = readSync(descriptor, bytes, 0, 32, 0);
       const view = new DataView(bytes.buffer);
       const pageSize = view.getUint16(16) || 2 ** 16;
-      // Pages in the log may not be in the file yet.
+      // The file may lack pages that are still in the write-ahead log.
       const isShort = !existsSync(`${file}-wal`) && view.getUint32(28) * pageSize > fstatSync(descriptor).size;
       return length < 32 || new TextDecoder().decode(bytes.subarray(0, 15)) !== "SQLite format 3" || isShort;
     } finally {

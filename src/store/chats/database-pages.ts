@@ -4,11 +4,11 @@ import type { SqlValue } from "../sqlite.ts";
 /** Pages by number, from 1; those of the write-ahead log replace older ones. */
 export type DatabasePages = { pages: Map<number, Buffer>; usable: number };
 
-/** `number` is the row id; 0 in tables without one. */
+/** A row that was recovered; `number` is its row id, or 0 in tables without row ids. */
 export type SalvagedRow = { number: number; values: SqlValue[] };
 
 const headerSize = 100;
-/** Page sizes to try if the header is lost: Courser's, and that of earlier versions and other programs. */
+/** Page sizes to try if the header is lost: ours, and that of our earlier versions and of other programs. */
 const usualPageSizes = [1024, 4096] as const;
 
 export function pagesOf(file: Buffer, log: Buffer | undefined): DatabasePages {
@@ -37,7 +37,7 @@ function leavesAt(file: Buffer, size: number): number {
   return count;
 }
 
-/** Free pages still hold deleted content, which must not be restored. */
+/** Returns the free pages. They still contain deleted content, which must not be restored. */
 function freePages(pages: ReadonlyMap<number, Buffer>, file: Buffer): Set<number> {
   const free = new Set<number>();
   let trunk = file.length >= headerSize ? file.readUInt32BE(32) : 0;
@@ -83,7 +83,8 @@ export function* leafRows({ pages, usable }: DatabasePages): Generator<SalvagedR
       try {
         yield rowAt(page.readUInt16BE(start + 8 + 2 * cell), { page, isTable: kind === tableLeaf, pages, usable });
       } catch (error) {
-        if (!(error instanceof RangeError)) throw error; // it points outside the page, or is longer than the file
+        // the cell refers to data outside the page, or is longer than the file
+        if (!(error instanceof RangeError)) throw error;
       }
     }
   }
@@ -95,7 +96,7 @@ function rowAt(offset: number, { page, isTable, pages, usable }: Cell): Salvaged
   const length = readVarint(page, offset);
   const number = isTable ? readVarint(page, length.end) : { value: 0, end: length.end };
   const payload = payloadAt(number.end, length.value, { page, isTable, pages, usable });
-  return { number: number.value, values: valuesOf(payload) };
+  return { number: number.value, values: decodeValues(payload) };
 }
 
 /** Reads the part in the page, and the rest from its chain of overflow pages. */
@@ -119,7 +120,7 @@ function payloadAt(start: number, length: number, { page, isTable, pages, usable
   return Buffer.concat(parts);
 }
 
-function valuesOf(payload: Buffer): SqlValue[] {
+function decodeValues(payload: Buffer): SqlValue[] {
   const header = readVarint(payload, 0);
   const values: SqlValue[] = [];
   let at = header.value;

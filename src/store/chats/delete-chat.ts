@@ -12,7 +12,7 @@ import { lockName, takeWriterLock } from "./writer-lock.ts";
 /** The name of the store during deletion. A file with this name was left by a crash. */
 const goneStore = "store.db.deleted";
 
-/** Throws if a run is using the chat. */
+/** Deletes a chat. Throws if a run is using it. */
 export function deleteChat(configDir: string, folder: string): void {
   const id = basename(folder);
   const project = dirname(folder);
@@ -40,7 +40,7 @@ function removeFiles(folder: string): void {
   for (const name of [...others, goneStore]) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Completes deletions that a crash cut off. */
+/** Completes deletions that were interrupted by a crash. */
 function finishOthers(project: string): void {
   for (const name of namesIn(project)) {
     const folder = join(project, name);
@@ -50,7 +50,7 @@ function finishOthers(project: string): void {
       if (!existsSync(storeFile(folder))) removeFiles(folder);
       lock.releaseAndRemoveFolder();
     } catch {
-      // Another process is completing it.
+      // Another process is completing this deletion.
     }
   }
 }
@@ -69,6 +69,6 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // The folder holds other chats.
+    // The folder contains other chats, so it stays.
   }
 }

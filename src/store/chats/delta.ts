@@ -1,15 +1,15 @@
 // Encodes a text as a difference to known text: pieces to copy, and new text between them.
 
 /**
- * A string is new text. Two numbers are a copy: its start and its length in characters, counted in the known text followed by the
- * output so far.
+ * A text as changes to a known text. A string is new text. Two numbers are a copy: start and length in characters,
+ * counted in the known text followed by the output so far.
  */
 export type Delta = (string | number)[];
 
 /** The number of characters that must match before a copy is considered. A copy itself takes about ten. */
 const window = 12;
 const shortestCopy = 20;
-/** How many characters of a match are compared at once. */
+/** How many characters are compared at a time when extending a match. */
 const stride = 32;
 const multiplier = 0x2f0b4c47;
 /** The factor of the character that leaves the rolling hash's window. */
@@ -26,7 +26,7 @@ const short = 8192;
 function encodeShort(all: string, border: number): Delta {
   const delta: Delta = [];
   let written = border;
-  // Whatever is long enough for a copy contains one of the windows that are looked at.
+  // Hash one window after the other: any passage that is long enough to copy contains a whole window.
   for (let at = border; at + window <= all.length; ) {
     const place = all.indexOf(all.slice(at, at + window));
     const copy = place + window <= at ? copyAt(all, place, { at, written, border }) : undefined;
@@ -53,7 +53,7 @@ function encodeLong(all: string, known: string): Delta {
     const place = places.find(hash, at);
     const copy = copyAt(all, place, { at, written, border: known.length });
     if (copy === undefined) {
-      // For repetitive text keep the first place: the farther it is, the longer the copies.
+      // In repetitive text keep the first position of a window, which allows the longest copies.
       if (at % window === 0 && place === undefined) places.add(at, hash);
       hash = (Math.imul(hash, multiplier) + all.charCodeAt(at + window) - Math.imul(all.charCodeAt(at), leaving)) | 0;
       at++;
@@ -150,7 +150,7 @@ function copyAt(
   const first = place < border ? 0 : Math.max(border, 2 * place - at);
   let before = 0;
   while (at - before > written && place - before > first && all[at - before - 1] === all[place - before - 1]) before++;
-  // The source must already have been written.
+  // A copy can only refer to output that was already written.
   const end = place < border ? border : at - before;
   let after = Math.min(window, end - place);
   const most = Math.min(all.length - at, end - place) - stride;

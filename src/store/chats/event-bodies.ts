@@ -8,13 +8,13 @@ import { decodeDelta, encodeDelta } from "./delta.ts";
 /** Shorter bodies gain too little, longer ones take too long: both are stored unchanged. */
 const shortest = 150;
 const longest = 4 * 1024 * 1024;
-/** Up to this length, the nearest base is enough. */
+/** The length up to which an event is stored as changes to the nearest similar one. */
 const short = 400;
 /** A base may itself be a difference. This limits how many must be read to decode one event. */
 const deepest = 48;
 /** The least number of characters that referring to a blob must save. */
 const worthwhile = 100;
-/** The length of a blob id's prefix that identifies it. */
+/** The length of the prefix that identifies a blob's id. */
 const idLength = 16;
 
 /** `name` is the number of an event, or the prefix of a blob's id. */
@@ -28,10 +28,10 @@ type WrittenEvent = EventRow & { event: AgentEvent; text: string; stored: string
 
 /** Encodes the events of one writer, using what it wrote last as bases. */
 export class EventEncoder {
-  /** The last start and the last end of a call, by tool. */
+  /** The last start and the last end of a tool call, by tool. */
   readonly #begun = new Map<string, Base>();
   readonly #ends = new Map<string, Base>();
-  /** The starts of running calls, by call id. */
+  /** The starts of calls that are still running, by call id. */
   readonly #starts = new Map<string, Base>();
   /** Events recorded since the last message; the next message will repeat much of them. */
   #unanswered: WrittenEvent[] = [];
@@ -57,7 +57,7 @@ export class EventEncoder {
   /** Returns the rows that are shorter now that these blobs are stored. */
   retell(blobs: readonly AddedBlob[], turn: number): WrittenEvent[] {
     this.#blobs = blobs.filter(({ text }) => text.length <= longest);
-    // Only those of this turn: a rewind must not remove a base before the event that refers to it.
+    // Use only events of this turn: a rewind could remove an earlier one while later events refer to it.
     const candidates = this.#unanswered.filter((written) => written.turn === turn);
     this.#unanswered = [];
     return candidates.filter((written) => shorten(written, this.#blobs));

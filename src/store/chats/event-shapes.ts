@@ -5,7 +5,7 @@ import type { ChatProblem } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { EventDecoder } from "./event-bodies.ts";
 
-/** The required string fields of each type. */
+/** The string fields that each type of event must have. */
 const texts: Record<AgentEvent["type"], readonly string[]> = {
   init: ["sessionId", "cwd"],
   user: ["text"],
@@ -58,7 +58,10 @@ export function eventProblems(store: StoreConnection): ChatProblem[] {
   return [...unreadable([...new Set(sequences)].sort((one, other) => one - other)), ...missingEvents(store)];
 }
 
-/** Without rewinds, events are numbered without gaps; and what shortens the model's conversation names what it was made from. */
+/**
+ * Reports missing events. Unless the chat was rewound, their numbers have no gaps, and a shortened conversation names
+ * the messages it replaces.
+ */
 export function missingEvents(store: StoreConnection): ChatProblem[] {
   const [[numbers, views] = []] = store.rows(
     `SELECT (SELECT max(sequence) - count(*) FROM courser_events

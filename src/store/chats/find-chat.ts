@@ -42,10 +42,10 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
   const here = places(workspace).filter(isChat);
   const found = here.length > 0 ? here : places().filter(isChat);
   if (found.length === 1) return found[0]!;
-  // A copied configuration can hold a chat twice.
+  // If the configuration was copied, the same chat may exist twice: take the newest.
   if (found.length > 1 && isChatId(id)) return found.map(ageAtAGlance).sort(newestFirst)[0]!.folder;
   if (found.length > 1) throw ambiguousPrefixError(id, found);
-  // Those of this workspace come first, since the id is most likely one of them.
+  // List the folders of this workspace first, since the chat is most likely in one of them.
   const closed = [...places(workspace), ...places()].flatMap((folder) => closedFolder(folder) ?? [])[0];
   if (closed !== undefined) throw unreadableFolderError(id, closed);
   if (unread.length > 0) throw new UserError("FILE_UNREADABLE", `No readable chat starts with ${id}. ${unread[0]}`);
@@ -84,7 +84,7 @@ export function nthChat(configDir: string, workspace: string, number: number, pr
   );
 }
 
-/** `closed` is the unreadable folder: the chat's own, or a parent folder that may hold it. */
+/** Returns the error for a chat that cannot be read. `closed` is the unreadable folder: the chat's own or a parent. */
 function unreadableFolderError(id: string, closed: string): UserError {
   const what = basename(closed).startsWith(id)
     ? `The chat ${basename(closed)} exists but cannot be read: permission denied for ${closed}.`
@@ -119,7 +119,7 @@ export function findResumed(configDir: string, wanted: string, workspace: string
   }
 }
 
-/** The error for a `--resume` value that can never be an id. */
+/** Returns the error for a `--resume` value that cannot be an id. */
 export function noChatId(wanted: string, program: string): UserError {
   const way =
     wanted.trim() === ""
@@ -141,7 +141,7 @@ function shortenArgument(wanted: string): string {
   return JSON.stringify(shortened(wanted, 200));
 }
 
-/** The most candidates that fit on a screen. */
+/** The maximum number of matching chats to list, so that they fit on a screen. */
 const maxCandidates = 10;
 
 function ambiguousPrefixError(beginning: string, folders: readonly string[]): UserError {

@@ -21,15 +21,15 @@ import { metaText } from "./writer.ts";
 import { lockHolder } from "./writer-lock.ts";
 
 export type ForkOptions = {
-  /** The id of the copy; a new one by default. */
+  /** The id of the copy; by default a new one. */
   id?: string | undefined;
-  /** The last turn that is copied. */
+  /** The number of the last turn that is copied. */
   upToTurn?: number | undefined;
   /** Called with a message about what was not copied, because the chat is incomplete. */
   onLoss?: (message: string) => void;
 };
 
-/** Copies only the complete turns of an incomplete chat. */
+/** Copies a chat to a new one. If its last turn is incomplete, only the complete turns are copied. */
 export function forkChat(configDir: string, folder: string, { id, upToTurn, onLoss }: ForkOptions = {}): ChatMetadata {
   const record = readChat(folder, { events: false });
   const turns = record.turns.length;
@@ -55,7 +55,7 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
       keepSnapshots(configDir, folder, newId);
       chat.close();
     } catch (error) {
-      // Remove only what was made here, never a chat that another process made with this id.
+      // Remove only what this process created, never a chat that another process created with the same id.
       chat.close();
       deleteChat(configDir, copy);
       throw error;
@@ -87,7 +87,7 @@ function openCopy(folder: string, metadata: ChatMetadata): ChatWriter {
   }
 }
 
-/** Gives the copy its own id before it becomes visible. */
+/** Gives the copied store its own id, before the chat becomes visible to others. */
 function makeOwn(file: string, metadata: ChatMetadata): void {
   withAttached(file, (store) => {
     const meta = readMeta(store);
@@ -115,7 +115,7 @@ function replay(configDir: string, metadata: ChatMetadata): ChatWriter {
   return createChat({ configDir, workspace: metadata.workspace }, { id, mode, title, ...(model && { model }) });
 }
 
-/** Keeps the snapshots for the copy, so that it can be rewound as well. */
+/** Registers the snapshots for the copy as well, so that it can be rewound. */
 function keepSnapshots(configDir: string, folder: string, id: string): void {
   const lists = join(configDir, "courser", "snapshots", basename(dirname(folder)), "chats");
   if (!existsSync(join(lists, basename(folder)))) return;

@@ -3,14 +3,14 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
-import { type BlobMessage, belongTogether, decodeMessage, numberOf, parseBlob } from "./blobs.ts";
+import { type BlobMessage, belongTogether, decodeMessage, messageNumber, parseBlob } from "./blobs.ts";
 import type { ChatProblem, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { EventDecoder } from "./event-bodies.ts";
 import { readRoot } from "./root.ts";
 import { hasherFor, sha256 } from "./sha256.ts";
 
-/** Row `0` of the table `meta`. */
+/** The chat's metadata as stored in row `0` of the table `meta`. */
 export type StoreMeta = {
   agentId?: string;
   latestRootBlobId?: string;
@@ -20,7 +20,7 @@ export type StoreMeta = {
   lastUsedModel?: string;
 };
 
-/** A blob and its place in the conversation. */
+/** A blob with its position in the conversation. */
 export type HistoryRow = { sequence: number; turn: number; at?: number; blob: string };
 
 export type History = {
@@ -28,9 +28,9 @@ export type History = {
   rows: HistoryRow[];
   problems: ChatProblem[];
   wholeTurns: number;
-  /** The highest number of a message written by Courser. */
+  /** The highest number of a message that our program wrote. */
   lastNumber: number;
-  /** True if the order comes from Courser's table; else another program wrote last, and the order comes from the root. */
+  /** Whether the order of messages comes from our own table. If another program wrote last, it comes from the root. */
   isOurs: boolean;
 };
 
@@ -38,11 +38,11 @@ export function readMeta(store: StoreConnection): StoreMeta {
   const tables = store
     .statement("SELECT count(*) AS found FROM chat.sqlite_master WHERE name IN ('blobs', 'meta')")
     .get();
-  // 26 is SQLite's code for a file that is not a database.
+  // Report the error as SQLite does for a file that is not a database (code 26).
   if (tables?.["found"] !== 2) throw Object.assign(new Error("it has no tables of a chat"), { errcode: 26 });
   const value = store.statement("SELECT value FROM meta WHERE key = '0'").get()?.["value"];
   const text = typeof value === "string" ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : "";
-  // The original CLI writes hexadecimal digits; some other programs write plain JSON.
+  // The original CLI stores the metadata as hexadecimal digits; some other programs store plain JSON.
   const json = text.startsWith("{") ? text : Buffer.from(text, "hex").toString("utf8");
   const parsed = tryParse(json);
   return isObject(parsed) ? parsed : {};
@@ -102,7 +102,7 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
   if (isOurs && !isInOrder) problems.push(disorderProblem(root));
   const alteredOthers = [...altered].filter((id) => id !== root);
   if (alteredOthers.length > 0) problems.push(alteredBlobs(alteredOthers));
-  const rows = isOurs && isInOrder ? ours : rowsOf(ids, ours);
+  const rows = isOurs && isInOrder ? ours : orderRows(ids, ours);
   const missing = rows.filter(({ blob }) => !blobs.has(blob) && !altered.has(blob)).map((row) => row.blob);
   if (missing.length > 0) problems.push(missingBlobs(missing, "a part of the conversation"));
   return { ...assemble(rows, blobs), problems, isOurs };
@@ -111,7 +111,7 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
 /** A compacted conversation that replaces everything up to the message `after`. */
 export type ModelView = { after: number; messages: Message[] };
 
-/** The view of a chat that was never compacted. */
+/** The model's view of a chat that was never compacted. */
 export const noView: ModelView = { after: 0, messages: [] };
 
 /** Reads the newest view. An altered view is ignored, because the history behind it is complete. */
@@ -128,7 +128,7 @@ export function modelView({ after, messages: shortened }: ModelView, messages: r
   return [...shortened, ...since];
 }
 
-/** Messages as text and nodes as bytes, in table order. */
+/** Blobs by id, in table order: messages as text, and nodes as bytes. */
 export type BlobMap = Map<string, string | Uint8Array>;
 
 const everyBlob =
@@ -185,14 +185,14 @@ function bestRoot(blobs: BlobMap): { id: string; ids: string[] } | undefined {
   for (const [id, data] of blobs) {
     if (typeof data === "string" || data[0] !== 0x0a) continue;
     const ids = readRoot(data);
-    // Of two equally long roots the later one has the newer messages.
+    // If two roots are equally long, the later one has the newer messages.
     if (ids && ids.length >= (best?.ids.length ?? 1) && ids.every((each) => blobs.has(each))) best = { id, ids };
   }
   return best;
 }
 
 /** Builds rows for the blobs that the root names; those known to Courser keep their turn and time. */
-function rowsOf(order: readonly string[], ours: readonly HistoryRow[]): HistoryRow[] {
+function orderRows(order: readonly string[], ours: readonly HistoryRow[]): HistoryRow[] {
   const known = new Map(ours.map((row) => [row.blob, row]));
   return order.map((blob, index) => {
     const { turn = unknownTurn, at } = known.get(blob) ?? {};
@@ -235,7 +235,7 @@ export function assemble(
     endMessage();
     if (blob) {
       group = { rows: [row], blobs: [blob] };
-      lastNumber = Math.max(lastNumber, numberOf(blob));
+      lastNumber = Math.max(lastNumber, messageNumber(blob));
       continue;
     }
     row.turn = Math.max(turn, row.turn);

@@ -9,14 +9,14 @@ import { keptSegment } from "./open-segment.ts";
 type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 type ToolEnd = Extract<AgentEvent, { type: "tool_end" }>;
 
-/** A turn without an ending. `running` holds the calls that were started and never ended. */
+/** A turn that has no ending. `running` contains the calls that were started but did not end. */
 export type InterruptedTurn = {
   turn: number;
   startedAt: number;
   lastAt: number;
   running: ToolStart[];
   ended: ToolEnd[];
-  /** The text that was being streamed when the turn was cut off. */
+  /** The text that was being streamed when the turn was interrupted. */
   segment: string;
 };
 
@@ -25,7 +25,7 @@ const interruption =
 /** The most characters that a model is given of the outcome of a call that ended just before the interruption. */
 const maxOutcome = 20_000;
 
-/** Returns the last turn, if it has no ending. */
+/** Returns the chat's last turn if it has no ending. */
 export function findInterruptedTurn(store: StoreConnection): InterruptedTurn | undefined {
   const last = store
     .statement(

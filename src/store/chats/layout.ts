@@ -6,7 +6,7 @@ import { md5 } from "./md5.ts";
 
 const chatId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Only names that pass this check become part of a path. */
+/** Returns whether a text is a valid chat id. Only a valid id may become part of a path. */
 export function isChatId(text: string): boolean {
   return chatId.test(text);
 }
@@ -31,7 +31,7 @@ export function chatIdentity(folder: string): { id: string; configDir: string } 
   return { id: basename(folder), configDir: resolve(folder, "../../..") };
 }
 
-/** Concatenated by hand, as is the next: for thousands of chats `join` takes longer than the disk. */
+/** Returns the path of a chat's store. Concatenated, since for thousands of chats `join` is slower than the disk. */
 export function storeFile(folder: string): string {
   return `${folder}${sep}store.db`;
 }

@@ -40,7 +40,7 @@ export function projects(configDir: string, workspace?: string): string[] {
   const chats = chatsDir(configDir);
   if (workspace !== undefined) return [join(chats, projectId(workspace))];
   return unlessMissing(chats, () => readdirSync(chats, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory()) // links are not followed
+    .filter((entry) => entry.isDirectory()) // do not follow links
     .map((entry) => join(chats, entry.name));
 }
 
@@ -74,7 +74,7 @@ export function metadataAtAGlance(folder: string): ChatMetadata {
   }
 }
 
-/** Some programs that write chats put a title next to the store, which is enough for a list. */
+/** Reads the title that some programs store next to a chat. It saves opening the store for a list. */
 function titledMetadata(folder: string): ChatMetadata | undefined {
   const { title, cwd, isSubagent } = metadataFields(folder);
   if (typeof title !== "string" || title === "" || title === "New Agent") return undefined;
@@ -83,7 +83,7 @@ function titledMetadata(folder: string): ChatMetadata | undefined {
   return { ...ageAtAGlance(folder), id: basename(folder), ...workspace, ...parent, title, mode: "default" };
 }
 
-/** A chat without a title is shown by its first prompt. */
+/** Returns the title to show for a chat, which is its first prompt if it has no title. */
 export function shownTitle({ title, prompt }: ChatMetadata): string {
   return title === "New Agent" ? (prompt ?? title) : title;
 }

@@ -14,7 +14,7 @@ export function md5(text: string): string {
   return Buffer.from(state.buffer).toString("hex");
 }
 
-/** This is one function because it runs once and is never optimised: calls would cost more than the steps themselves. */
+/** Processes one block. It is one function because it runs only once: calls would cost more than the steps. */
 function compress(state: Int32Array, words: Int32Array, start: number): void {
   let a = state[0]!;
   let b = state[1]!;

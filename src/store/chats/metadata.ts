@@ -14,7 +14,7 @@ const longestPrompt = 200;
 
 export function metadataOf(store: StoreConnection, folder: string, meta: StoreMeta, changedAt = 0): ChatMetadata {
   const isOurs = hasOwnTables(store);
-  const { cwd } = metadataFields(folder); // the workspace as other programs write it
+  const { cwd } = metadataFields(folder); // read the workspace from the field that other programs write
   const workspace = (isOurs ? ownState(store, ".workspace") : undefined) ?? cwd;
   const parent = isOurs ? ownState(store, ".parent") : undefined;
   const prompt = firstPrompt(store);
@@ -39,10 +39,10 @@ export function firstText(message: Message): string {
   return message.parts.find((part) => part.type === "text")?.text ?? "";
 }
 
-/** Returns the first line, shortened for lists. */
+/** Returns the first line of a prompt, shortened for lists. */
 export function firstLine(prompt: string): string {
   const [line = ""] = prompt.trim().split(/\r?\n/, 1);
-  // Do not cut within a surrogate pair.
+  // Do not split a character that takes two UTF-16 units.
   return line.slice(0, longestPrompt).replace(/[\ud800-\udbff]$/, "");
 }
 

@@ -5,7 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
 import type { ChatMetadata, ChatWriter } from "./chat.ts";
 import { openStore, type StoreConnection } from "./connection.ts";
-import { checkStore, failureOf, keptAside, markDamaged, notWhole } from "./damage.ts";
+import { checkStore, keptAside, markDamaged, notWhole, storeFailure } from "./damage.ts";
 import { eventProblems, metaProblems } from "./event-shapes.ts";
 import {
   type History,
@@ -23,24 +23,24 @@ import { findInterruptedTurn, owedEvents, owedResults, withEveryResult } from ".
 import { chatFolder, chatsDir, storeFile } from "./layout.ts";
 import { metadataOf } from "./metadata.ts";
 import { lockNewChat, placeStore } from "./place-store.ts";
-import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
+import { emptyRoot, RootBuilder, rootFromIds } from "./root.ts";
 import { addOwnTables, fillNewStore, longestLog, quoted } from "./tables.ts";
 import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
 import { lockHolder, takeWriterLock, untilWritable, type WriterLock } from "./writer-lock.ts";
 
-/** `workspace` is a real path. */
+/** The configuration folder and the real path of the workspace. */
 export type ChatPaths = { configDir: string; workspace: string };
 
 export type NewChat = {
   id: string;
-  /** `auto-run` if everything is allowed, else `default`. */
+  /** The mode to record: `auto-run` if everything is allowed, otherwise `default`. */
   mode: string;
   model?: string;
   title?: string;
-  /** The creation time of a chat that started elsewhere. */
+  /** When the chat was created, if that was in another program. */
   createdAt?: number;
-  /** The chat whose agent starts this one. */
+  /** The id of the chat whose agent starts this one. */
   parent?: string;
 };
 
@@ -114,7 +114,7 @@ export function openChat(
     checkStore(folder);
     for (const path of [folder, storeFile(folder)]) checkWritable(path);
     lock ??= takeWriterLock(folder, waitMs === undefined ? {} : { waitMs });
-    checkStore(folder); // it may have been deleted meanwhile
+    checkStore(folder); // the chat may have been deleted in the meantime
     store = openForWriting(folder);
     const found = inspectStore(store, folder);
     // Everything is read before anything is written, so a damaged store stays unchanged.
@@ -132,7 +132,7 @@ export function openChat(
   } catch (error) {
     store?.close();
     if (lock !== held) lock?.free();
-    throw keptAside(failureOf(error, folder), folder);
+    throw keptAside(storeFailure(error, folder), folder);
   }
 }
 
@@ -179,7 +179,7 @@ function readWhole(store: StoreConnection, folder: string, meta: StoreMeta) {
   }
   const { rows } = history;
   const { turn = 0, sequence: lastSequence = 0 } = rows.at(-1) ?? {};
-  return { ...history, root: rootOf(rows.map((row) => row.blob)), turn, lastSequence };
+  return { ...history, root: rootFromIds(rows.map((row) => row.blob)), turn, lastSequence };
 }
 
 /** Slow for a long chat, so it runs only if something is unusual. Throws with SQLite's code for a damaged database. */
@@ -201,7 +201,7 @@ function openForWriting(folder: string): StoreConnection {
   return store;
 }
 
-/** Also applies to root, who could write anyway: a file without write permission is not meant to be written. */
+/** Throws if a file is read-only, also for root, who could write it: it should not be written. */
 function checkWritable(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat || process.platform === "win32" || (stat.mode & 0o222) !== 0) return;

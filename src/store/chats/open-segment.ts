@@ -29,7 +29,7 @@ export class OpenSegment {
     try {
       this.#keep(this.#text);
     } catch {
-      // The next logged event fails as well, and reports it.
+      // Ignore the error here: the next event to be stored fails too, and reports it.
     }
   }
 

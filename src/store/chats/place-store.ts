@@ -109,14 +109,14 @@ function pointOf(store: StoreConnection): Point {
     return last.map(([sequence]) => ({
       table,
       sequence: Number(sequence),
-      content: contentOf(store, table, Number(sequence)),
+      content: rowContent(store, table, Number(sequence)),
     }));
   });
   return { rewinds: Number(ownState(store, ".rewinds") ?? 0), rows };
 }
 
 /** Returns the decoded event, or the id of a message. */
-function contentOf(store: StoreConnection, table: Point["rows"][number]["table"], sequence: number): unknown {
+function rowContent(store: StoreConnection, table: Point["rows"][number]["table"], sequence: number): unknown {
   const column = table === "events" ? "body" : "blob";
   const [content] = store.rows(`SELECT ${column} FROM courser_${table} WHERE sequence = ?`, sequence)[0] ?? [];
   return table === "events" ? new EventDecoder(store).decode(sequence, content) : content;
@@ -126,11 +126,11 @@ function reachesPoint(store: StoreConnection, { rewinds, rows }: Point): boolean
   const ownRewinds = pointOf(store).rewinds;
   if (ownRewinds !== rewinds) return ownRewinds > rewinds;
   return rows.every(({ table, sequence, content }) => {
-    return contentOf(store, table, sequence) === content;
+    return rowContent(store, table, sequence) === content;
   });
 }
 
-/** The existing store compared to the new one. */
+/** How an existing store compares to the new one. */
 type Found = "later" | "earlier" | "other" | "damaged";
 
 function compareTo(brought: StoreConnection, folder: string): Found {

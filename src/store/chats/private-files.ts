@@ -8,7 +8,7 @@ export function makeFolder(folder: string): void {
   for (let path = folder; path.length >= createdFolder.length; path = dirname(path)) chmodSync(path, 0o700);
 }
 
-/** `wx` requires that the file does not exist. `a` appends. */
+/** Opens a file that only its owner can read. `wx` fails if the file exists; `a` appends to it. */
 export function openPrivate(file: string, flags: "wx" | "a"): number {
   const handle = openSync(file, flags, 0o600);
   fchmodSync(handle, 0o600);

@@ -31,9 +31,7 @@ export function readChat(folder: string, options: ReadOptions = {}): ChatRecord 
 
 export type ReadOptions = { events?: boolean };
 
-/**
- * Does the same for a chat whose store may be damaged: returns what its pages still hold, with the damage as the first problem.
- */
+/** Reads a chat whose store may be damaged: what its pages still contain, with the damage as first problem. */
 export function readWhatIsLeft(folder: string, options: ReadOptions = {}): ChatRecord {
   try {
     return readChat(folder, options);
@@ -56,7 +54,7 @@ function recordIn(store: StoreConnection, folder: string, options: ReadOptions):
     metadata: metadataOf(store, folder, meta, changedAt(folder)),
     messages: history.messages,
     events: options.events ? events : [],
-    turns: turnsOf(events, history.messages),
+    turns: splitIntoTurns(events, history.messages),
     problems: [
       ...history.problems,
       ...metaProblems(meta, isOurs),
@@ -75,7 +73,7 @@ export function readRecordedTurns(folder: string, { last }: { last?: number } = 
   return withStore(folder, (store) => {
     if (!hasOwnTables(store)) return undefined;
     const from = last === undefined ? 0 : beginOfLast(store, last);
-    // Turns rise with the sequence, so that what a long chat holds before these turns is not looked at.
+    // Turn numbers rise with the sequence, so the rows before these turns need not be read.
     const [uncovered] = store.rows(
       `SELECT 1 FROM courser_messages
        WHERE sequence > coalesce((SELECT sequence FROM courser_messages
@@ -88,12 +86,12 @@ export function readRecordedTurns(folder: string, { last }: { last?: number } = 
     const { events, problems } = readEvents(store, true, from);
     if (uncovered || events.length === 0) return undefined;
     const metadata = metadataOf(store, folder, readMeta(store), changedAt(folder));
-    const turns = turnsOf(events, []);
+    const turns = splitIntoTurns(events, []);
     return { metadata, messages: [], events, turns, problems, wholeTurns: turns.length, hasEarlier: from > 0 };
   });
 }
 
-/** `hasEarlier`: earlier turns were not read. */
+/** The last turns of a chat; `hasEarlier` means that earlier turns were not read. */
 export type RecordedTurns = ChatRecord & { hasEarlier: boolean };
 
 /** Returns the start of the turn that contains the `count`-th last event; 0 for all. Looks at only that many rows. */
@@ -161,7 +159,7 @@ export function readMetadata(folder: string): ChatMetadata {
   );
 }
 
-/** The later modification time of the store and its log. */
+/** Returns when the store or its log was last modified, whichever is later. */
 export function changedAt(folder: string): number {
   const file = storeFile(folder);
   const times = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0);
@@ -200,7 +198,7 @@ function readEvents(store: StoreConnection, all: boolean, from = 0): ReadEvents 
 }
 
 /** Builds the turns from the events, or from the messages for turns without events. */
-function turnsOf(events: readonly StoredEvent[], messages: readonly StoredMessage[]): ChatTurn[] {
+function splitIntoTurns(events: readonly StoredEvent[], messages: readonly StoredMessage[]): ChatTurn[] {
   const turns = new Map<number, ChatTurn>();
   for (const { turn, at, event } of events) {
     if (event.type === "user")

@@ -1,23 +1,20 @@
 // The root of a chat: a protobuf node that lists the ids of the message blobs in order.
 import { sha256 } from "./sha256.ts";
 
-/** Field 1, a value of 32 bytes. */
+/** The bytes before each reference in a root: field 1, with a value of 32 bytes. */
 const referenceTag = [0x0a, 0x20] as const;
 const referenceBytes = 34;
-/** The tag as hexadecimal digits, like the ids. */
+/** The same bytes as hexadecimal digits, in which ids are written. */
 export const referenceDigits = "0a20";
 
-/**
- * A small JSON after the references, in field 1000, which decoders skip. One popular reader only considers nodes that contain
- * JSON.
- */
-const tail = endOf('{"type":"root"}');
+/** A small JSON after the references, which decoders skip. One popular reader requires nodes to contain JSON. */
+const tail = encodeRootEnd('{"type":"root"}');
 
-function endOf(json: string): Buffer {
+function encodeRootEnd(json: string): Buffer {
   return Buffer.concat([Buffer.from([0xc2, 0x3e, json.length]), Buffer.from(json)]);
 }
 
-/** The root of a new chat. Its hash is a constant, so that nothing is computed before the first event. */
+/** The root of a new chat. Its hash is a constant, so that none must be computed before the first event. */
 export const emptyRoot = { id: "7d04a955b63a86fdb6eb992589111c4faead43524a512aaf306c2d2b458449e2", data: tail };
 
 /** A growing root: adding a message costs the same at any length. */
@@ -52,7 +49,7 @@ export class RootBuilder {
   }
 }
 
-export function rootOf(ids: readonly string[]): RootBuilder {
+export function rootFromIds(ids: readonly string[]): RootBuilder {
   const root = new RootBuilder();
   for (const id of ids) root.add(id);
   return root;

@@ -6,7 +6,7 @@ import { newStore, type StoreConnection } from "./connection.ts";
 import { type DatabasePages, leafRows, pagesOf, type SalvagedRow } from "./database-pages.ts";
 import { addAllTables } from "./tables.ts";
 
-/** Calls `read` with a store of all rows that were found. Returns undefined if there is nothing to read. */
+/** Recovers the rows of a damaged store and passes a store of them to `read`. Returns undefined if there are none. */
 export function salvage<T>(file: string, read: (store: StoreConnection) => T): T | undefined {
   const log = `${file}-wal`;
   const pages = pagesOf(readDatabaseFile(file), existsSync(log) ? readDatabaseFile(log) : undefined);
@@ -49,7 +49,7 @@ function restoreMeta(store: StoreConnection): void {
 
 type KnownTable = {
   name: string;
-  /** `sequence` and `rowid` are the row's number; `rowid` restores the order where nothing else does. */
+  /** The columns of the table. `sequence` and `rowid` are the row's number; `rowid` is the order of last resort. */
   columns: string;
   fits(row: SalvagedRow): boolean;
 };

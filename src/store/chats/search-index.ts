@@ -18,7 +18,7 @@ export type IndexWatch = {
 const tables: IndexTables = {
   version: 1,
   names: ["chats", "texts"],
-  // What a crash of the machine loses is read again.
+  // Do not sync: chats whose entries are lost in a crash are simply indexed again.
   settings: "PRAGMA synchronous = OFF; PRAGMA secure_delete = ON",
   create: `
 CREATE TABLE chats (row INTEGER PRIMARY KEY, place TEXT UNIQUE, stamp TEXT, facts TEXT);
@@ -38,7 +38,7 @@ export function forgetChat(configDir: string, chatPath: string): void {
       database.close();
     }
   } catch {
-    // Delete an index that cannot be changed: it can be rebuilt.
+    // Delete an index that cannot be changed, since it can be rebuilt.
     removeDatabase(file);
   }
 }
@@ -98,11 +98,11 @@ function refresh(database: Database, configDir: string, watch: IndexWatch): void
       const folder = `${project}${sep}${id}`;
       const stat = statSync(folder, ifThere);
       if (!stat?.isDirectory() || indexedStamps.delete(`${chatPath} ${stat.mtimeMs}`)) continue;
-      const stamp = stampOf(folder, stat.mtimeMs);
+      const stamp = chatStamp(folder, stat.mtimeMs);
       if (!indexedStamps.delete(`${chatPath} ${stamp}`)) stale.push({ chatPath, folder, stamp });
     }
   }
-  // This also removes the chats that are read again.
+  // This also removes the entries of chats that are indexed again.
   if (indexedStamps.size > 0) runInTransaction(database, () => remove(database, Array.from(indexedStamps, chatPathIn)));
   index(database, stale, watch);
 }
@@ -128,15 +128,12 @@ const ifThere = { throwIfNoEntry: false } as const;
  * is opened, when a turn starts or ends, and when it is closed. A log next to the store means an active or interrupted run: then
  * the log counts too.
  */
-function stampOf(folder: string, atRest: number): string {
+function chatStamp(folder: string, atRest: number): string {
   const log = statSync(`${folder}${sep}store.db-wal`, ifThere);
   return log ? `${atRest} ${log.mtimeMs} ${log.size}` : String(atRest);
 }
 
-/**
- * Chats are read outside transactions and written in batches: other processes wait only briefly, and little is lost if this one
- * is killed.
- */
+/** How many chats are indexed per transaction. Reading happens outside, so that other processes wait only briefly. */
 const maxChats = 200;
 const maxCharacters = 8_000_000;
 
@@ -164,7 +161,7 @@ function index(database: Database, stale: readonly StaleChat[], { onProgress }: 
 
 type IndexedChat = StaleChat & { metadata: ChatMetadata; text: SearchText };
 
-/** An unreadable chat can at least be found by its title. */
+/** Reads a chat for the index. If it cannot be read, its title is still indexed. */
 function readForSearch(folder: string): { metadata: ChatMetadata; text: SearchText } {
   try {
     return searchTextOf(folder);

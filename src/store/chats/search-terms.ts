@@ -9,7 +9,7 @@ export function termsIn(text: string): SearchTerm[] {
   );
 }
 
-/** The index contains only letters and digits. */
+/** Returns whether a search term is a single word, since the index contains only letters and digits. */
 export function isWord({ text }: SearchTerm): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }

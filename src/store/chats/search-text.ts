@@ -6,16 +6,13 @@ import { readChat } from "./read-chat.ts";
 export type SearchText = {
   title: string;
   body: string;
-  /**
-   * Suffixes of camel-case names, so that a prefix search finds words inside them: `CommandLine` and `Line` of
-   * `parseCommandLine`.
-   */
+  /** Parts of camel-case names, so that a prefix search finds `CommandLine` and `Line` in `parseCommandLine`. */
   parts: string;
 };
 
 /** The limit for one tool result: its beginning identifies it, and whole files are better searched on disk. */
 const longestResult = 4_000;
-/** The limit for one chat. The conversation comes first, so that results are cut first. */
+/** The maximum length of the indexed text of one chat. Tool results come last, so they are cut first. */
 const longestBody = 4_000_000;
 
 export function searchTextOf(folder: string): { metadata: ChatMetadata; text: SearchText } {
@@ -24,7 +21,7 @@ export function searchTextOf(folder: string): { metadata: ChatMetadata; text: Se
   const results: string[] = [];
   for (const { message } of messages) collect(message, texts, results);
   const body = withoutControlCharacters([...texts, ...results].join("\n").slice(0, longestBody));
-  return { metadata, text: { title: withoutControlCharacters(metadata.title), body, parts: partsOf(body) } };
+  return { metadata, text: { title: withoutControlCharacters(metadata.title), body, parts: camelCaseSuffixes(body) } };
 }
 
 function collect(message: Message, spokenTexts: string[], results: string[]): void {
@@ -58,7 +55,7 @@ function withoutControlCharacters(text: string): string {
   return text.replace(/[\x00-\x08\x0b-\x1f\x7f]+/g, " ");
 }
 
-function partsOf(body: string): string {
+function camelCaseSuffixes(body: string): string {
   const parts = new Set<string>();
   for (const [name] of body.matchAll(/\b[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*\b/g)) {
     for (const { index } of name.matchAll(/(?<=[a-z0-9])[A-Z]|(?<=[A-Z])[A-Z](?=[a-z])/g)) parts.add(name.slice(index));

@@ -9,7 +9,7 @@ import { snippetOf } from "./snippet.ts";
 
 export type ChatHit = {
   metadata: ChatMetadata;
-  /** The passage with the most matching words, on one line. */
+  /** The part of the text with the most matching words, on one line. */
   snippet: string;
 };
 

@@ -1,6 +1,6 @@
 // Computes SHA-256 of short texts without loading node:crypto, which takes a quarter of the startup time.
 
-/** From this length on, in one input or all together, the native hash is faster, even with its loading time. */
+/** The length of input (one text or all together) from which the native hash is faster, loading included. */
 const longInput = 16 * 1024;
 
 let native: typeof import("node:crypto") | undefined;
@@ -12,7 +12,7 @@ export function sha256(data: Uint8Array | string): string {
   return shortSha256(typeof data === "string" ? Buffer.from(data) : data);
 }
 
-/** For many hashes: loads node:crypto once, then hashes ten times faster. */
+/** Hashes with node:crypto, which takes time to load but is then ten times faster: use it for many hashes. */
 export function nativeSha256(data: Uint8Array | string): string {
   native ??= process.getBuiltinModule("node:crypto");
   return native.hash("sha256", data, "hex");
@@ -83,7 +83,7 @@ function compress(state: Int32Array, bytes: Uint8Array, start: number): void {
 
 /** The first 32 bits of the fractional parts of the square roots of the first eight primes. */
 const initial = hexWords("6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1f83d9ab 5be0cd19");
-/** The same for the cube roots of the first 64 primes. */
+/** The constants of SHA-256: the cube roots of the first 64 primes. */
 const constants = hexWords(`
   428a2f98 71374491 b5c0fbcf e9b5dba5 3956c25b 59f111f1 923f82a4 ab1c5ed5
   d807aa98 12835b01 243185be 550c7dc3 72be5d74 80deb1fe 9bdc06a7 c19bf174

@@ -19,7 +19,7 @@ type WordMatch = { at: number; word: string };
 
 /** Matches inside longer words are used only if there are no whole-word matches. */
 function matchesOf(text: string, words: readonly string[], { wholeWords }: { wholeWords: boolean }): WordMatch[] {
-  const alternatives = words.map(patternOf).join("|");
+  const alternatives = words.map(wordPattern).join("|");
   const pattern = new RegExp(`${wholeWords ? "(?<![\\p{L}\\p{N}])" : ""}(?:${alternatives})`, "giu");
   const matches: WordMatch[] = [];
   for (const match of text.matchAll(pattern)) {
@@ -29,8 +29,8 @@ function matchesOf(text: string, words: readonly string[], { wholeWords }: { who
   return matches;
 }
 
-/** For the index, every character except letters and digits separates words. */
-function patternOf(word: string): string {
+/** Returns a pattern that matches a word as the index does: only letters and digits are part of words. */
+function wordPattern(word: string): string {
   const parts = word.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (parts) return parts.join("[^\\p{L}\\p{N}]+");
   return word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");

@@ -27,7 +27,7 @@ export function addOwnTables(store: StoreConnection): void {
   store.exec(ownTables.replaceAll("NOT EXISTS ", "NOT EXISTS chat."));
 }
 
-/** Creates every table in an empty store. */
+/** Creates all tables in an empty store. */
 export function addAllTables(store: StoreConnection): void {
   store.exec(knownTables.replaceAll("CREATE TABLE ", "CREATE TABLE chat."));
   addOwnTables(store);
@@ -48,7 +48,7 @@ export function fillNewStore(file: string, rows: string): void {
   }
 }
 
-/** Quotes a text as a literal for SQL. */
+/** Quotes a text as a string literal for SQL. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

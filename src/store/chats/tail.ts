@@ -31,7 +31,7 @@ export function readTail(store: StoreConnection, rootId: string | undefined, aft
   return { messages, root, turn: last?.turn ?? 0, lastSequence: last?.sequence ?? 0, lastNumber };
 }
 
-/** If SQLite cannot concatenate the blobs because of their size, or the store is damaged, the caller reads the whole history. */
+/** Returns undefined if SQLite cannot concatenate the blobs: the caller then reads the whole history. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -73,7 +73,7 @@ function checkBlobs(store: StoreConnection, ids: ReadonlySet<string>): { order: 
 
 const firstOfMessage = "{".charCodeAt(0);
 
-/** The message ids in the order of Courser's table. */
+/** Returns the message ids in the order of our own table. */
 function orderOf(store: StoreConnection): string {
   const ids = store.rows(
     `SELECT group_concat(blob, '${referenceDigits}') FROM (SELECT blob FROM courser_messages ORDER BY sequence)`,

@@ -13,7 +13,7 @@ import { makeFolder, openPrivate, writePrivate } from "./private-files.ts";
 
 const schemaVersion = 1;
 
-/** `courser` holds what Courser's lists need in addition. */
+/** The content of meta.json; `courser` contains additional fields for our lists. */
 type MetadataFields = {
   createdAtMs?: number;
   updatedAtMs?: number;
@@ -112,7 +112,7 @@ export function openTranscript(configDir: string, { workspace, id, parent }: Cha
   };
   return {
     add(message, at) {
-      const line = lineOf(message, at);
+      const line = transcriptLine(message, at);
       if (line) guarded(() => writeLine(line));
     },
     endTurn: (status) => guarded(() => writeLine({ type: "turn_ended", status })),
@@ -129,7 +129,7 @@ export function openTranscript(configDir: string, { workspace, id, parent }: Cha
 function transcriptText(messages: readonly StoredMessage[], endings: ReadonlyMap<number, string>): string {
   const lines: object[] = [];
   for (const [index, { message, turn, at = 0 }] of messages.entries()) {
-    const line = lineOf(message, at);
+    const line = transcriptLine(message, at);
     if (line) lines.push(line);
     const status = messages[index + 1]?.turn === turn ? undefined : endings.get(turn);
     if (status !== undefined) lines.push({ type: "turn_ended", status });
@@ -137,8 +137,8 @@ function transcriptText(messages: readonly StoredMessage[], endings: ReadonlyMap
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** Transcripts do not contain tool results or thinking. */
-function lineOf(message: Message, at: number): object | undefined {
+/** Formats a message as a line of the transcript, which contains no tool results or thinking. */
+function transcriptLine(message: Message, at: number): object | undefined {
   const isQuery = message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
   if (message.role === "user" && !isQuery) return undefined;
   const content = message.parts.flatMap((part, index): object[] => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { readDatabaseFile, storeError } from "../sqlite.ts";
 import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
-import { checkStore, failureOf } from "./damage.ts";
+import { checkStore, storeFailure } from "./damage.ts";
 import { storeFile } from "./layout.ts";
 
 /**
@@ -15,15 +15,15 @@ import { storeFile } from "./layout.ts";
 export function withStore<T>(folder: string, read: (store: StoreConnection) => T): T {
   checkStore(folder);
   const file = storeFile(folder);
-  const before = stateOf(file);
+  const before = fileState(file);
   try {
     if (before.isStill) {
       const result = attempt(() => readThrough(file, "still", read));
-      if (before.time === stateOf(file).time) return result();
+      if (before.time === fileState(file).time) return result();
     }
     return readLocked(file, read);
   } catch (error) {
-    throw failureOf(error, folder);
+    throw storeFailure(error, folder);
   }
 }
 
@@ -60,7 +60,7 @@ function readCopy<T>(file: string, read: (store: StoreConnection) => T): T {
   }
 }
 
-/** Captures the result or the error for later. */
+/** Runs a function and returns another that gives its result or throws its error. */
 function attempt<T>(work: () => T): () => T {
   try {
     const result = work();
@@ -72,7 +72,7 @@ function attempt<T>(work: () => T): () => T {
   }
 }
 
-function stateOf(file: string): { isStill: boolean; time: bigint } {
+function fileState(file: string): { isStill: boolean; time: bigint } {
   const hasLog = ["-wal", "-journal"].some((suffix) => {
     const log = statSync(`${file}${suffix}`, { throwIfNoEntry: false });
     return log !== undefined && log.size > 0;

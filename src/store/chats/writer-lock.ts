@@ -10,7 +10,7 @@ import { makeFolder } from "./private-files.ts";
 
 export interface WriterLock {
   free(): void;
-  /** Also removes the folder if it holds nothing else. */
+  /** Releases the lock, and removes the chat's folder if it is otherwise empty. */
   releaseAndRemoveFolder(): void;
 }
 
@@ -27,10 +27,7 @@ export async function untilWritable(folder: string, maxMs = longestWaitMs): Prom
   }
 }
 
-/**
- * Blocks this process for up to 5 s while waiting for another writer. `makeFolder` creates the folder of a chat that may not
- * exist yet.
- */
+/** Blocks this process for up to 5 s while waiting for another writer. `makeFolder` creates a missing folder. */
 export function takeWriterLock(folder: string, options: { waitMs?: number; makeFolder?: boolean } = {}): WriterLock {
   const { waitMs = longestWaitMs } = options;
   const file = join(folder, lockName);
@@ -41,7 +38,7 @@ export function takeWriterLock(folder: string, options: { waitMs?: number; makeF
       makeDatabaseFile(file);
       const inode = inodeOf(file);
       database = openDatabase(file, { waitMs });
-      // Nothing is ever written, so no journal file is needed.
+      // Keep the journal in memory, since nothing is ever written to this database.
       database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
       // If the chat was deleted meanwhile, this lock file went with it, and a different file is now the lock.
       if (inode !== undefined && inode === inodeOf(file)) return heldLock(folder, database);
@@ -54,7 +51,7 @@ export function takeWriterLock(folder: string, options: { waitMs?: number; makeF
   }
 }
 
-/** While the lock is held, everything in the folder except this file may be removed. */
+/** The name of the lock file. While the lock is held, everything else in the folder may be removed. */
 export const lockName = "writer.lock";
 
 function inodeOf(file: string): number | undefined {
@@ -71,7 +68,7 @@ function heldLock(folder: string, database: Database): WriterLock {
           rmSync(join(folder, lockName), { force: true });
           rmdirSync(folder);
         } catch {
-          // The file is in use, or another process created files there.
+          // The lock file is in use, or another process created files in the folder.
         }
       };
       // Where open files cannot be removed, the second attempt succeeds unless another process waits for the lock.
@@ -91,7 +88,7 @@ function inUse(folder: string): UserError {
   );
 }
 
-/** The writer's entry in an open store. */
+/** Creates the entry of a writer in an open store. */
 export function lockHolder() {
   return { pid: process.pid, since: Date.now() };
 }

@@ -13,16 +13,16 @@ import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta,
 import { chatIdentity, storeFile } from "./layout.ts";
 import { firstLine, firstText } from "./metadata.ts";
 import { dropSegment, keepSegment, OpenSegment } from "./open-segment.ts";
-import { type RootBuilder, rootOf } from "./root.ts";
+import { type RootBuilder, rootFromIds } from "./root.ts";
 import { sha256 } from "./sha256.ts";
 import { longestLog } from "./tables.ts";
 import { openTranscript, type TranscriptFile, writeMetadata } from "./transcript-files.ts";
 import type { WriterLock } from "./writer-lock.ts";
 
-/** An existing or new chat, ready for writing. */
+/** A chat that is opened for writing, whether new or existing. */
 export type OpenedChat = {
   store: StoreConnection;
-  /** The handle of a new store that is not yet synced to disk. */
+  /** The handle of a new store that was not synced to disk yet. */
   handle?: number;
   lock: WriterLock;
   metadata: ChatMetadata;
@@ -30,12 +30,12 @@ export type OpenedChat = {
   messages: Message[];
   /** Lists the blobs of the conversation in order. */
   root: RootBuilder;
-  /** The root in the store, and the one before it. */
+  /** The id of the root in the store, and of the previous root. */
   rootId: string;
   previousRootId?: string;
   turn: number;
   problems: readonly ChatProblem[];
-  /** The last numbers that were assigned. */
+  /** The last sequence number and message number that were assigned. */
   lastSequence: number;
   lastNumber: number;
   lastEvent: number;
@@ -53,13 +53,13 @@ export class Writer implements ChatWriter {
   readonly #toolNames = new Map<string, string>();
   readonly #events = new EventEncoder();
   #rootIsStale = false;
-  /** What started the running turn: without events, the next prompt starts the next turn. */
+  /** What started the running turn. Without events, the next prompt starts a new turn. */
   #running: "event" | "message" | undefined;
-  /** After a failure nothing more is accepted, since it would follow a gap. */
+  /** The first error. After it, nothing more is written, since there would be a gap before it. */
   #failure: UserError | undefined;
   #isClosed = false;
   #isPlaced = false;
-  /** A commit was synced to disk, and with it everything before. */
+  /** Whether a commit was synced to disk, and with it everything before. */
   #isSettled = false;
   #shownMetadata = "";
   /** The text being streamed, saved from time to time, since only its end is logged as an event. */
@@ -132,7 +132,7 @@ export class Writer implements ChatWriter {
       setImmediate(() => {
         try {
           this.#place();
-        } catch {} // the first durable commit tries again, and reports it
+        } catch {} // the first durable commit tries again and reports the error
       });
     }
     const turn = this.#running ? this.#chat.turn : this.#chat.turn + 1;
@@ -291,7 +291,7 @@ export class Writer implements ChatWriter {
       .run(sequence, turn, at, event.type, stored ?? this.#events.encode(event, { sequence, turn, at }));
   }
 
-  /** Keeps the newest root and the one before it, in case the newest is lost. */
+  /** Writes the root, and keeps the previous one in case the new one is lost. */
   #writeRoot(): void {
     if (!this.#rootIsStale) return;
     const { id, data } = this.#chat.root.build();
@@ -320,7 +320,7 @@ export class Writer implements ChatWriter {
     this.#shownMetadata = text;
   }
 
-  /** Also deletes the roots that name deleted messages: some readers take the root that names most. */
+  /** Deletes all messages since a turn, and the roots that contain them, since some programs read the longest root. */
   #deleteFrom(turn: number): void {
     const gone = this.#chat.store.statement("SELECT blob FROM courser_messages WHERE turn >= ?").all(turn);
     for (const table of ["messages", "events", "views", "state"])
@@ -332,7 +332,7 @@ export class Writer implements ChatWriter {
     for (const id of [this.#chat.rootId, this.#chat.previousRootId]) if (id !== undefined) remove.run(id);
     this.#chat.previousRootId = undefined;
     this.#chat.rootId = "";
-    this.#chat.root = rootOf(left.map(({ blob }) => String(blob)));
+    this.#chat.root = rootFromIds(left.map(({ blob }) => String(blob)));
     this.#chat.lastSequence = Number(left.at(-1)?.["sequence"] ?? 0);
   }
 
@@ -350,15 +350,15 @@ export class Writer implements ChatWriter {
       try {
         store.rollBack();
       } catch {
-        // The first error is the one that is reported.
+        // Ignore this error, since an earlier one was reported.
       }
       this.#failure = unexpectedWriteError(metadata.id, error);
-      this.#failure = storeError(error, storeFile(metadata.folder)); // throws errors that are not from a store
+      this.#failure = storeError(error, storeFile(metadata.folder)); // rethrows errors that do not come from the store
       throw this.#failure;
     }
   }
 
-  /** Syncs a new store's file and folders: while the model answers, when nothing waits for it, or with the first durable commit. */
+  /** Syncs the files of a new store to disk, while the model answers or with the first durable commit. */
   #place(): void {
     const { handle, metadata } = this.#chat;
     if (this.#isPlaced || this.#isClosed || handle === undefined) return;
@@ -384,7 +384,7 @@ function unexpectedWriteError(id: string, error: unknown): UserError {
   return new UserError("STORE_FAILED", `${why} What was shown before is kept; continue with --resume.`);
 }
 
-/** Row `0` of the table `meta`, in the format of the original CLI. Other fields in it are preserved. */
+/** Formats row `0` of the table `meta` like the original CLI. Unknown fields of the existing row are preserved. */
 export function metaText(before: StoreMeta, metadata: ChatMetadata, root: string): string {
   const meta: StoreMeta = {
     ...before,

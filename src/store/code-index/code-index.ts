@@ -11,25 +11,25 @@ export type FileStamp = { size: number; mtimeMs: number; ctimeMs: number };
 
 export type IndexedFile = FileStamp & { id: number; path: string; hash: string };
 
-/** Terms separated by spaces, repeated by weight. */
+/** The search terms of a file, separated by spaces and repeated by weight. */
 export type FileTerms = { path: string; symbols: string; comments: string; body: string };
 
-/** The weight of each field of a file. */
+/** How much a match in each field of a file counts. */
 export type FieldWeights = { path: number; symbols: number; comments: number; body: number };
 
 /** A file and the term's score in it; a tuple, since there are thousands. */
 export type Posting = [file: number, score: number];
 
-/** A part of a file, and the key of its vector. */
+/** A part of a file, with the key of its vector. */
 export type KeyedChunk = { startLine: number; endLine: number; from: number; to: number; key: string };
 
 type ChunkRow = Omit<KeyedChunk, "key"> & { path: string; bytes: Uint8Array };
 
 const tables: IndexTables = {
-  // Increased also when the extraction of terms changes.
+  // Increase this version also when the extraction of terms changes.
   version: 2,
   names: ["vocabulary", "terms", "files", "vectors", "chunks"],
-  // The index can be rebuilt, so nothing waits for the disk.
+  // Do not wait for the disk, since the index can be rebuilt.
   settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;",
   create: `
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime REAL, ctime REAL, hash TEXT, embedder TEXT);
@@ -62,7 +62,7 @@ export class CodeIndex {
     return statement.all() as unknown as IndexedFile[];
   }
 
-  /** Replaces the entry of the path, even one that another program has added meanwhile. */
+  /** Replaces the entry of a file, including one that another process added in the meantime. */
   put(path: string, { size, mtimeMs, ctimeMs }: FileStamp, hash: string, terms: FileTerms): void {
     this.#totals = undefined;
     const old = this.#prepare("SELECT id FROM files WHERE path = ?").get(path)?.["id"];
@@ -79,7 +79,7 @@ export class CodeIndex {
     );
   }
 
-  /** Updates the stamp of a file whose content is unchanged. */
+  /** Updates the size and times of a file whose content has not changed. */
   touch(id: number, { size, mtimeMs, ctimeMs }: FileStamp): void {
     this.#prepare("UPDATE files SET size = ?, mtime = ?, ctime = ? WHERE id = ?").run(size, mtimeMs, ctimeMs, id);
   }
@@ -91,7 +91,7 @@ export class CodeIndex {
     this.#prepare("DELETE FROM files WHERE id = ?").run(id);
   }
 
-  /** Totals over all files, cached until something changes. */
+  /** Returns totals over all files, which are cached until the index changes. */
   totals(): { count: number; averageSize: number } {
     const row = this.#totals ?? this.#prepare("SELECT count(*) AS count, avg(size) AS size FROM files").get();
     this.#totals = row;
@@ -169,7 +169,7 @@ export class CodeIndex {
   }
 }
 
-/** Opens the index, and rebuilds a damaged file. */
+/** Opens the index. A damaged one is rebuilt. */
 function open(file: string): Database {
   try {
     return openIndex(file, tables);

@@ -63,7 +63,7 @@ export function pluginRecords(configDir: string): Record<string, PluginRecord> {
   );
 }
 
-/** Saves the record, or removes it if undefined. */
+/** Saves the record of a plugin, or removes it if `record` is undefined. */
 export function saveRecord(configDir: string, name: string, record: PluginRecord | undefined): void {
   saveJson(recordFile(configDir), (content) => {
     const { [name]: _, ...others } = isObject(content["plugins"]) ? content["plugins"] : {};

@@ -4,17 +4,17 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { readJson, realOf } from "../json-file.ts";
+import { readJson, realPathOrSame } from "../json-file.ts";
 
 export type Plugin = {
   name: string;
   version?: string;
   description?: string;
-  /** The real path of its folder. */
+  /** The real path of the plugin's folder. */
   root: string;
-  /** `flag` is given for one run. */
+  /** How the plugin was added; `flag` is for one run. */
   scope: "flag" | "user";
-  /** Paths of folders; some fields may also name single files. */
+  /** Paths of folders with commands. Some of these fields may also contain single files. */
   commands: readonly string[];
   skills: readonly string[];
   agents: readonly string[];
@@ -23,7 +23,7 @@ export type Plugin = {
   servers: readonly PluginFile[];
 };
 
-/** The content of a file, or of the manifest itself. */
+/** A configuration file of a plugin, or the part of its manifest that replaces one. */
 export type PluginFile = { file: string; content: JsonObject };
 
 const manifests = [".cursor-plugin/plugin.json", ".claude-plugin/plugin.json", "plugin.json"];
@@ -34,7 +34,7 @@ const files = { hooks: ["hooks/hooks.json"], mcpServers: ["mcp.json", ".mcp.json
 
 /** Throws a UserError for a folder that is not a plugin, or a manifest that cannot be parsed. */
 export function readPlugin(folder: string, scope: Plugin["scope"]): Plugin {
-  const root = realOf(resolve(folder));
+  const root = realPathOrSame(resolve(folder));
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(
       "FILE_UNREADABLE",
@@ -52,15 +52,15 @@ export function readPlugin(folder: string, scope: Plugin["scope"]): Plugin {
   }
   const { version, description } = manifest;
   return {
-    name: nameOf(source),
+    name: pluginName(source),
     ...(typeof version === "string" && { version }),
     ...(typeof description === "string" && { description }),
     root,
     scope,
-    commands: pathsOf(source, "commands"),
-    skills: pathsOf(source, "skills"),
-    agents: pathsOf(source, "agents"),
-    rules: pathsOf(source, "rules"),
+    commands: manifestPaths(source, "commands"),
+    skills: manifestPaths(source, "skills"),
+    agents: manifestPaths(source, "agents"),
+    rules: manifestPaths(source, "rules"),
     hooks: contentsOf(source, "hooks"),
     servers: contentsOf(source, "mcpServers"),
   };
@@ -73,7 +73,7 @@ function refuseLinksOut(root: string): void {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
       if (entry.isDirectory() && path !== join(root, ".git")) open.push(path);
-      if (entry.isSymbolicLink() && !(existsSync(path) && realOf(path).startsWith(root + sep)))
+      if (entry.isSymbolicLink() && !(existsSync(path) && realPathOrSame(path).startsWith(root + sep)))
         throw new UserError(
           "CONFIG_INVALID",
           `The plugin ${root} contains a link that leads out of it: ${path}. Put the file itself there.`,
@@ -86,7 +86,7 @@ export function serverName(plugin: Pick<Plugin, "name">, server: string): string
   return `plugin-${plugin.name}-${server}`;
 }
 
-/** Environment variables that tell a plugin's hooks and servers their folder. */
+/** Returns the environment variables that tell a plugin's hooks and servers its folder. */
 export function pluginVariables({ root }: Pick<Plugin, "root">): Record<string, string> {
   return { CURSOR_PLUGIN_ROOT: root, CLAUDE_PLUGIN_ROOT: root };
 }
@@ -106,7 +106,7 @@ function hasParts(root: string): boolean {
   return [...Object.values(folders), ...Object.values(files).flat()].some((name) => existsSync(join(root, name)));
 }
 
-function nameOf({ root, file, manifest }: Source): string {
+function pluginName({ root, file, manifest }: Source): string {
   const name = manifest["name"] ?? basename(root);
   if (typeof name === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return name;
   throw new UserError(
@@ -115,11 +115,11 @@ function nameOf({ root, file, manifest }: Source): string {
   );
 }
 
-/** A field of the manifest replaces the default folder. */
-function pathsOf(source: Source, field: keyof typeof folders): string[] {
+/** Returns the paths for a field. A field in the manifest replaces the default folder. */
+function manifestPaths(source: Source, field: keyof typeof folders): string[] {
   const fieldValue = source.manifest[field];
   if (fieldValue === undefined) return [join(source.root, folders[field])].filter((each) => existsSync(each));
-  return textsOf(source, field, fieldValue).map((path) => insidePath(source, field, path));
+  return manifestTexts(source, field, fieldValue).map((path) => insidePath(source, field, path));
 }
 
 function contentsOf(source: Source, field: keyof typeof files): PluginFile[] {
@@ -132,14 +132,14 @@ function contentsOf(source: Source, field: keyof typeof files): PluginFile[] {
   const paths =
     fieldValue === undefined
       ? usual.slice(0, 1)
-      : textsOf(source, field, fieldValue).map((path) => insidePath(source, field, path));
+      : manifestTexts(source, field, fieldValue).map((path) => insidePath(source, field, path));
   return paths.flatMap((file) => {
     const content = readJson(file);
     return content === undefined ? [] : [{ file, content }];
   });
 }
 
-function textsOf({ file }: Source, field: string, fieldValue: unknown): string[] {
+function manifestTexts({ file }: Source, field: string, fieldValue: unknown): string[] {
   const list = Array.isArray(fieldValue) ? fieldValue : [fieldValue];
   if (list.every((each) => typeof each === "string")) return list;
   throw new UserError("CONFIG_INVALID", `${file}: "${field}" must be a path, or a list of paths.`);
@@ -147,7 +147,7 @@ function textsOf({ file }: Source, field: string, fieldValue: unknown): string[]
 
 function insidePath({ root, file }: Source, field: string, path: string): string {
   const full = resolve(root, path);
-  const real = existsSync(full) ? realOf(full) : undefined;
+  const real = existsSync(full) ? realPathOrSame(full) : undefined;
   if (real === undefined)
     throw new UserError("CONFIG_INVALID", `${file}: "${field}" names ${path}, which does not exist.`);
   if (real === root || real.startsWith(root + sep)) return real;

@@ -11,10 +11,10 @@ import { Pictures } from "./text/picture.tsx";
 import type { ToolCall } from "./timeline/blocks.ts";
 import { useOpen, usePath, useView } from "./view-options.tsx";
 
-/** How far a call has come. */
+/** The state that a tool call has reached. */
 export type CallState = "running" | "waiting" | "ok" | "failed" | "refused" | "unknown";
 
-/** Returns how far a call has come. */
+/** Returns the state of a tool call. */
 export function stateOf({ outcome, isRunning, isAsked }: ToolCall): CallState {
   if (isAsked) return "waiting";
   return isRunning ? "running" : outcomeGroupOf(outcome);
@@ -25,16 +25,16 @@ export type ToolProps = { call: ToolCall; id?: string; question?: ComponentChild
 
 /** The properties of `Card`. */
 export type CardProps = ToolProps & {
-  /** Shown when the card is open. */
+  /** The content of the card while it is open. */
   children?: ComponentChildren;
-  /** Shown while the card is closed. */
+  /** A preview that is shown while the card is closed. */
   peek?: ComponentChildren;
   opensByItself?: boolean;
-  /** Replaces the default words for the call. */
+  /** Replaces the default description of the call. */
   words?: Partial<CallWords>;
   outcome?: ComponentChildren;
   isStruck?: boolean;
-  /** True if the body already shows the reason of a failure. */
+  /** Whether the body already shows why the call failed. */
   showsReason?: boolean;
 };
 
@@ -44,7 +44,7 @@ export function Card({ call, id, question, children, peek, opensByItself, outcom
   const state = stateOf(call);
   const words = { ...wordsOfCall(call.tool, call.args, call.outcome?.value), ...rest.words };
   const why = (state === "failed" || state === "refused") && !rest.showsReason ? errorTextOf(call.outcome) : undefined;
-  // McpTool renders pictures in the result itself.
+  // McpTool shows the pictures in its own result.
   const pictures = call.pictures && call.tool !== "mcp" ? <Pictures pictures={call.pictures} /> : undefined;
   const [isOpen, setOpen] = useOpen(id ?? call.callId, opensByItself === true || pictures !== undefined);
   const hasBody = isFilled(children) || pictures !== undefined;
@@ -157,7 +157,7 @@ function stateText({ outcome, tool }: ToolCall, state: CallState): string {
   return state === "failed" && typeof exitCode === "number" && exitCode !== 0 ? `exit ${exitCode}` : stateWords[state];
 }
 
-/** Updates once a second, and only while it is in the page. */
+/** Shows the elapsed time, updated once a second. */
 function Elapsed({ since }: { since: number | undefined }) {
   const { isPast } = useView();
   const [now, setNow] = useState(() => Date.now());

@@ -6,7 +6,7 @@ import type { TurnNumbers } from "./timeline/blocks.ts";
 
 type ChartProps = { turns: readonly TurnNumbers[] };
 
-/** The tokens of each turn. */
+/** Shows the tokens of each turn. */
 export function UsageChart({ turns }: ChartProps) {
   const bars = turns.map((turn) => {
     const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = turn.usage ?? noUsage;
@@ -25,7 +25,7 @@ export function UsageChart({ turns }: ChartProps) {
   return <Bars title="Tokens by turn" words={words} bars={bars} />;
 }
 
-/** The cost of each day. */
+/** Shows the cost of each day. */
 export function CostChart({ turns }: ChartProps) {
   const bars = turns.map(({ number, costUsd = 0 }) => ({
     turn: number,
@@ -37,10 +37,10 @@ export function CostChart({ turns }: ChartProps) {
   );
 }
 
-/** The time of each turn. */
+/** Shows the duration of each turn. */
 export function TimeChart({ turns }: ChartProps) {
   const bars = turns.map((turn) => {
-    const { parts } = timesOf([turn]);
+    const { parts } = turnDurations([turn]);
     return {
       turn: turn.number,
       parts: parts.map(({ class: kind, ms }) => ({ class: kind, value: ms })),
@@ -51,7 +51,7 @@ export function TimeChart({ turns }: ChartProps) {
   return <Bars title="Time by turn" words={duration(sum)} bars={bars} />;
 }
 
-/** How full the context window was at the end of each turn, with the window size where it is known. */
+/** Shows how full the context window was after each turn, with its size if known. */
 export function ContextChart({ turns }: ChartProps) {
   const turnContexts = turns.flatMap(({ number, context }) => (context ? [{ turn: number, ...context }] : []));
   const bars = turnContexts.map(({ turn, used, window }) => ({
@@ -74,10 +74,10 @@ function fillWords(used: number, window: number | undefined): string {
   return `${tokenCount(used)} of ${tokenCount(window)}, ${Math.round((100 * used) / window)} %`;
 }
 
-/** The numbers of one day. */
+/** The number and cost of the runs of one day. */
 export type DayNumbers = { day: string; runs: number; costUsd: number };
 
-/** The cost of each of the last days, or the number of sessions if nothing has a price. */
+/** Shows the cost of each of the last days, or the number of sessions if no price is known. */
 export function DaysChart({ days }: { days: readonly DayNumbers[] }) {
   const isPriced = days.some(({ costUsd }) => costUsd > 0);
   const heightOf = ({ costUsd, runs }: DayNumbers) => (isPriced ? costUsd : runs);
@@ -118,7 +118,7 @@ function dayName(day: string | undefined): string {
 
 type Bar = { turn: number; parts: { class: string; value: number }[]; words: string };
 
-/** With more turns, only this many of the last ones are drawn. */
+/** The maximum number of bars; if there are more turns, only the last ones are drawn. */
 const maxBars = 60;
 const height = 48;
 
@@ -151,7 +151,7 @@ function Bars({ title, words, bars, full = 0 }: { title: string; words: string; 
 function stackParts(parts: Bar["parts"], highest: number) {
   let y = height;
   return parts.map((part) => {
-    // Draw non-zero values at least one pixel high.
+    // Draw values other than zero at least one pixel high.
     const size = part.value > 0 ? Math.max(1, (part.value / highest) * height) : 0;
     y -= size;
     return { class: part.class, y, height: size };
@@ -185,7 +185,7 @@ export function ContextMeter({ used, window }: { used: number; window: number })
 
 /** Shows in one bar how the time of the turns was spent; waiting for the user counts for neither the model nor the tools. */
 export function TimeBar({ turns }: ChartProps) {
-  const { total, parts } = timesOf(turns);
+  const { total, parts } = turnDurations(turns);
   const visibleParts = parts.filter(({ ms, isAlways }) => isAlways || ms > 0);
   let x = 0;
   return (
@@ -220,7 +220,7 @@ export function TimeBar({ turns }: ChartProps) {
   );
 }
 
-function timesOf(turns: readonly TurnNumbers[]) {
+function turnDurations(turns: readonly TurnNumbers[]) {
   const sum = (of: (turn: TurnNumbers) => number) => turns.reduce((all, turn) => all + of(turn), 0);
   const total = sum(({ durationMs }) => durationMs);
   const waiting = Math.min(

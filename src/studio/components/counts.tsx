@@ -1,5 +1,5 @@
 // Shows how many lines were added and removed, with signs beside the colours.
-/** Numbers of lines that were added and removed. */
+/** Shows how many lines were added and removed. */
 export function Counts({ added, removed }: { added: unknown; removed: unknown }) {
   return (
     <>

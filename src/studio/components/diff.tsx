@@ -15,13 +15,13 @@ import { type Highlight, useHighlight, useView } from "./view-options.tsx";
 /** The properties of `Diff`. */
 export type DiffProps = {
   diff: string;
-  /** The language or the file extension, for highlighting. */
+  /** The language or the file extension, for syntax highlighting. */
   language?: string;
   layout?: "unified" | "split";
   first?: number;
   /** Called when the reader chooses a line, such as to comment on it. */
   onLine?: ((line: LineOfDiff) => void) | undefined;
-  /** Returns what to show below a line. */
+  /** Returns content to show below a line. */
   below?: ((line: LineOfDiff) => ComponentChildren) | undefined;
 };
 
@@ -83,7 +83,7 @@ function UnifiedHunk({ hunk, first, onLine, below }: HunkProps) {
         draw={(row, index) => (
           <Fragment key={index}>
             <Line row={row} onLine={onLine} />
-            {below?.(lineOf(row))}
+            {below?.(lineOfRow(row))}
           </Fragment>
         )}
       />
@@ -104,8 +104,8 @@ function SplitHunk({ hunk, first, onLine, below }: HunkProps) {
               <Line row={before} side="before" onLine={onLine} />
               <Line row={after} side="after" onLine={onLine} />
             </div>
-            {before && before !== after && below?.(lineOf(before))}
-            {after && below?.(lineOf(after))}
+            {before && before !== after && below?.(lineOfRow(before))}
+            {after && below?.(lineOfRow(after))}
           </Fragment>
         )}
       />
@@ -148,7 +148,7 @@ function Line({ row, side, onLine }: LineProps) {
     <div
       class={`cr-change ${kind}`.trim()}
       data-line={number}
-      onClick={onLine && (() => getSelection()?.isCollapsed !== false && onLine(lineOf(row)))}
+      onClick={onLine && (() => getSelection()?.isCollapsed !== false && onLine(lineOfRow(row)))}
     >
       {onLine && (
         <button
@@ -157,7 +157,7 @@ function Line({ row, side, onLine }: LineProps) {
           aria-label={`Comment on line ${number}`}
           onClick={(event) => {
             event.stopPropagation();
-            onLine(lineOf(row));
+            onLine(lineOfRow(row));
           }}
         >
           +
@@ -171,11 +171,11 @@ function Line({ row, side, onLine }: LineProps) {
   );
 }
 
-function lineOf({ sign, text, before, after }: Row): LineOfDiff {
+function lineOfRow({ sign, text, before, after }: Row): LineOfDiff {
   return { number: after ?? before ?? 0, sign, text };
 }
 
-/** Combines highlighting with the marks of changed words. */
+/** Combines syntax highlighting with the marks of changed words. */
 function renderText({ text, words = [{ text, isChanged: false }], pieces = [{ text }] }: Row): ComponentChildren {
   let at = 0;
   return words.map((word, index) => {

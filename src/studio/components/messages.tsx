@@ -14,7 +14,7 @@ import { useOpen, useView } from "./view-options.tsx";
 
 type BodyOf<Type extends BlockBody["type"]> = Omit<Extract<BlockBody, { type: Type }>, "type">;
 
-/** Renders the text as typed. */
+/** Shows a message of the user as it was typed. */
 export function UserMessage({ text, isAside, pictures = [] }: BodyOf<"user">) {
   const lines = documentText(text.trim()).split("\n");
   return (
@@ -46,7 +46,7 @@ export function AssistantMessage({ text, isOpen, isCut }: BodyOf<"text">) {
   );
 }
 
-/** One unobtrusive line that expands to the whole text. */
+/** Shows thinking as a single line that expands to the whole text. */
 export function Thinking({ text, isOpen: isRunning, durationMs, id }: BodyOf<"thinking"> & { id: string }) {
   const { isStatic } = useView();
   const [isOpen, setOpen] = useOpen(id, false);
@@ -90,7 +90,7 @@ export function Notice({ kind, message }: BodyOf<"notice">) {
   );
 }
 
-/** True if the user interrupted the turn, which is not a failure. */
+/** Returns whether the user interrupted the turn, which does not count as a failure. */
 export function isStopped({ type, code }: { type: string; code?: string }): boolean {
   return type === "fail" && code === "INTERRUPTED";
 }

@@ -14,9 +14,9 @@ import { usePath } from "./view-options.tsx";
 export type QuestionProps = {
   question: Question;
   onAnswer?: ((question: Question, answer: Answer) => void) | undefined;
-  /** True once it was answered here, until it disappears. */
+  /** Whether it was answered on this page and will soon disappear. */
   isSent?: boolean | undefined;
-  /** True if the call above already shows what it is about. */
+  /** Whether the card above already shows the call that the question is about. */
   isInCard?: boolean;
 };
 
@@ -24,11 +24,11 @@ export type QuestionProps = {
 export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
   const body = <Body question={question} isInCard={isInCard === true} {...rest} />;
   if (isInCard) return <div class="cr-question">{body}</div>;
-  const target = targetOf(question);
+  const target = questionTarget(question);
   return (
-    <div class="cr-card cr-waiting" role="group" aria-label={`${titleOf(question)} ${target}`.trim()}>
+    <div class="cr-card cr-waiting" role="group" aria-label={`${questionTitle(question)} ${target}`.trim()}>
       <div class="cr-head">
-        <b class="cr-name">{titleOf(question)}</b>
+        <b class="cr-name">{questionTitle(question)}</b>
         {target !== "" && (
           <span class="cr-target">
             <span>{target}</span>
@@ -46,7 +46,7 @@ export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
   );
 }
 
-/** What the run wants from the reader. */
+/** What the run asks the reader for, by type of question. */
 const wishes: Record<Question["type"], string> = {
   permission: "wants permission",
   choices: "asks",
@@ -64,14 +64,14 @@ const titles: Record<Exclude<Question["type"], "permission">, string> = {
   hooks: "Hooks",
 };
 
-function titleOf(question: Question): string {
+function questionTitle(question: Question): string {
   if (question.type === "permission") return documentText(permissionWords(question).name);
   if (question.type === "choices") return documentText(question.title) || titles.choices;
   return question.type === "plan" ? `Plan: ${documentText(question.name)}` : titles[question.type];
 }
 
-/** Returns what the call acts on. */
-function targetOf(question: Question): string {
+/** Returns what the tool call acts on. */
+function questionTarget(question: Question): string {
   return question.type === "permission" ? documentText(permissionWords(question).target) : "";
 }
 
@@ -219,7 +219,7 @@ type ButtonsProps = {
   no: string;
 };
 
-/** One button for each way to say yes, and no with an optional message to the agent. */
+/** Shows a button for each way to say yes, and one for no, with an optional message to the agent. */
 function Buttons({ question, onAnswer, isSent, ways, no }: ButtonsProps) {
   const [reason, setReason] = useState<string>();
   if (!onAnswer) return null;

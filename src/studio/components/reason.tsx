@@ -5,7 +5,7 @@ import { documentText } from "../../view/document-text.ts";
 const named =
   /\b(?:Shell|Read|Write|Delete|WebFetch|WebSearch|Mcp)\([^()\n]*\)|(?:~|\.{0,2})\/[^\s,;:'"]+\.(?:json|md|toml)\b/g;
 
-/** Longer texts are the output of a program, and are cut. */
+/** The length above which a reason, which is then the output of a program, is shortened. */
 const maxText = 4000;
 
 export function Reason({ text, isRefused }: { text: string; isRefused?: boolean }) {

@@ -3,14 +3,14 @@ import { outcomeOf } from "../../protocol/tool-calls.ts";
 import type { ToolShapes } from "../../protocol/tool-shapes.ts";
 import type { ToolCall } from "./timeline/blocks.ts";
 
-/** The wire keys without `ToolCall`: `read`, `shell`, … */
+/** The name of a tool, as in the stream but without `ToolCall`: `read`, `shell`, … */
 export type ToolName = keyof ToolShapes extends `${infer Name}ToolCall` ? Name : never;
 
 type Shape<Name extends ToolName> = Pick<ToolShapes[`${Name}ToolCall`], "args"> & {
   result?: ToolShapes[`${Name}ToolCall`]["result"] | undefined;
 };
 
-/** Without a result, the call is running. */
+/** Creates a tool call for a component. Without a result, it is running. */
 export function toolCall<Name extends ToolName>(
   tool: Name,
   shape: Shape<Name>,

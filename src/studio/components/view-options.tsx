@@ -6,36 +6,36 @@ import type { CodePiece } from "../../view/code-piece.ts";
 
 export type Highlight = (code: string, language: string) => CodePiece[][];
 
-/** How components are shown. */
+/** Options for how components are shown. */
 export type ViewOptions = {
-  /** Paths inside it are shown relative to it. */
+  /** The workspace; paths inside it are shown relative to it. */
   workspace?: string;
   home?: string;
-  /** True for a past session: calls that were running then are not running now. */
+  /** Whether the session has ended, so that no call is running. */
   isPast?: boolean;
-  /** For pages without scripts: everything is in the page, and folded by the browser. */
+  /** Whether the page has no scripts: everything is in the page, and the browser folds it. */
   isStatic?: boolean;
   /** Returns the URL of a block, if blocks can be linked to. */
   linkTo?: (id: string) => string;
   /** The highlighter, if loaded already; otherwise it is loaded when code is first shown. */
   highlight?: Highlight;
-  /** Unified, or side by side. */
+  /** Whether diffs are unified or side by side. */
   diffLayout?: "unified" | "split";
-  /** True if deleted files can be restored, which only sessions of this program support. */
+  /** Whether deleted files can be restored, which only our own sessions support. */
   canRewind?: boolean;
   /** Stores what is open; by default each component does so itself. */
   openness?: Openness;
 };
 
-/** What the reader opened and closed; undefined for neither. */
+/** Which blocks the reader has opened or closed; undefined for neither. */
 export type Openness = { isOpen(id: string): boolean | undefined; set(id: string, isOpen: boolean): void };
 
 const Options = createContext<ViewOptions>({});
 
-/** Sets how the components below are shown. */
+/** Sets how the components inside it are shown. */
 export function View({ children, ...options }: ViewOptions & { children: ComponentChildren }) {
   const { workspace, home, isStatic, linkTo, highlight, diffLayout, canRewind, openness } = options;
-  // Keep the same object while nothing changes, since a new one renders everything below again.
+  // Keep the same object while nothing changes: a new one would render everything inside again.
   const value = useMemo(() => options, [workspace, home, isStatic, linkTo, highlight, diffLayout, canRewind, openness]);
   return <Options.Provider value={value}>{children}</Options.Provider>;
 }

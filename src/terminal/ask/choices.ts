@@ -23,7 +23,7 @@ export async function askChoices(
   return { type: "choices", answers };
 }
 
-/** `place` is the number of the question, if there are several. */
+/** What is asked. If there are several questions, `place` is the number of this one. */
 type Asking = { title: string; place: string; signal: AbortSignal; desk: Desk };
 
 /** Returns undefined if the user skips this question, and "stop" if the signal aborts it. */

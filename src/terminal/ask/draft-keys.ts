@@ -2,12 +2,12 @@
 import type { Editor } from "../editor/editor.ts";
 import type { Key } from "../key.ts";
 
-/** True if this key is Enter and should send the draft in the editor. */
+/** Returns whether a key is Enter and should send the draft in the editor. */
 export function sendsDraft(key: Key, editor: Editor): boolean {
   return key.type === "key" && key.name === "enter" && !editor.isEmpty();
 }
 
-/** True for a key that would choose an answer before the user can have read the question. Such keys are ignored; typing continues. */
+/** Returns whether a key would choose an answer before the user can have read the question. Such keys are ignored. */
 export function isTooEarly(key: Key, editor: Editor): boolean {
   if (key.type === "paste") return false;
   return key.name === "up" || key.name === "down" || (key.name === "enter" && editor.isEmpty());

@@ -17,7 +17,7 @@ export function screenHuman(desk: Desk, { asks, answered }: Listeners): Human {
     ask(question, signal) {
       const callId = question.type === "permission" ? question.callId : question.id;
       asks(callId);
-      // Calls run in parallel, but their questions are asked one after the other.
+      // Ask one question at a time, although calls run in parallel.
       const answer = last
         .then(() => (signal.aborted ? stopped : askOne(question, signal, desk)))
         .finally(() => answered(callId));

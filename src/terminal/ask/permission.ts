@@ -22,7 +22,7 @@ export async function askPermission(
   const { rules = [], widerRules = [], personOnly } = question;
   while (!signal.aborted) {
     const reply = await askByKey<Reply>(desk, signal, {
-      body: (columns) => bodyOf(question, desk, columns),
+      body: (columns) => questionBody(question, desk, columns),
       more: (columns) => diffOf(question, desk, columns),
       choices: choicesOf(question, desk),
       // A quick Enter must not approve what even --force would not allow.
@@ -45,7 +45,7 @@ export async function askPermission(
       case "no": {
         const reason = linePanel(desk.palette, { title: "No:", hint: "what should it do instead? (or just enter)" });
         const words = await openUntil(signal, reason, desk);
-        if (words === undefined) break; // cancelled: keep the question open
+        if (words === undefined) break; // the user cancelled the message: keep the question open
         return { type: "no", reason: words.trim() ? `The user said no: ${words.trim()}` : "The user said no." };
       }
       default:
@@ -101,7 +101,11 @@ function askScope(rules: readonly string[], signal: AbortSignal, desk: Desk): Pr
   });
 }
 
-function bodyOf({ tool, needs, reasons }: PermissionQuestion, { palette, env }: Desk, columns: number): Painted[] {
+function questionBody(
+  { tool, needs, reasons }: PermissionQuestion,
+  { palette, env }: Desk,
+  columns: number,
+): Painted[] {
   const [first, ...more] = needs;
   const home = homeDir(env);
   const target = linesOf(first?.kind === "Shell" ? first.target : shortPath(first?.target ?? "", home));
@@ -109,10 +113,10 @@ function bodyOf({ tool, needs, reasons }: PermissionQuestion, { palette, env }: 
   const label = join(palette.plain("  "), palette.bold(cardName(tool)));
   const name = padded(label, Math.max(indent, widthOf(label) + 2));
   const wants = palette.warn("wants permission");
-  // The target is always shown whole: beside the name, or below it where there is no room.
+  // Show the whole target: beside the name, or below it if there is not enough room.
   const isBeside = widthOf(name) + widthOf(palette.plain(target[0]!)) + widthOf(wants) + 4 <= columns;
   const head = isBeside ? join(name, palette.plain(target[0]!), blanks(4), wants) : join(name, wants);
-  // A reason that ends with what is shown above, perhaps shortened, need not repeat it.
+  // Omit a reason that only repeats the target, which may be shortened.
   const repeated = ` ${showText(first?.target ?? "")}.`;
   const why = reasons.map((reason) => {
     const line = reason.replace(/\s*\n\s*/g, " ");
@@ -150,8 +154,15 @@ async function explain({ needs }: PermissionQuestion, desk: Desk): Promise<void>
   const texts = await Promise.all(
     needs.map(({ kind, target }) => desk.command(["permissions", "explain", `${kind}: ${target}`])),
   );
+  const { plain } = desk.palette;
   const lines = linesOf(texts.map(({ text }) => text.trimEnd()).join("\n\n"));
-  await desk.page("Why you are asked", () => lines.map((line) => desk.palette.plain(line)));
+  await desk.page("Why you are asked", (columns) =>
+    lines.flatMap((line) => {
+      // What is wrapped stays in its branch of the tree, below its own text.
+      const [lead] = /^[ │├└─]*(?:\w+ {2,})?/.exec(line)!;
+      return wrap(plain(line), columns, plain(lead.replace(/[├]/g, "│").replace(/[^│]/g, " ")));
+    }),
+  );
 }
 
 async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuestion, desk: Desk): Promise<void> {
@@ -170,7 +181,7 @@ async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuest
   ]);
 }
 
-/** Drops fields that the program derived from the command, as they add nothing to the command itself. */
+/** Removes arguments that the program derived from the command itself. */
 function withoutDerived({
   simpleCommands: _words,
   parsingResult: _parsed,

@@ -1,5 +1,7 @@
 // Asks yes/no questions: whether to trust a folder, allow the project's servers and hooks, or accept a plan.
 import type { Answer, HooksQuestion, PlanQuestion, ServerQuestion, TrustQuestion } from "../../protocol/run.ts";
+import { homeDir } from "../../store/config-dir.ts";
+import { shortPath } from "../../text/short-path.ts";
 import type { Desk } from "../desk.ts";
 import { blanks, join, linesOf, type Painted, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
@@ -63,10 +65,11 @@ export function askHooks({ files }: HooksQuestion, signal: AbortSignal, desk: De
 
 export async function askPlan({ name, text, file }: PlanQuestion, signal: AbortSignal, desk: Desk): Asked {
   const { palette, rendering } = desk;
+  const place = `to be saved as ${shortPath(file, homeDir(desk.env))}`;
   const plan = (width: number) => markdownLines(text, width, { palette, rendering });
   while (!signal.aborted) {
     const reply = await askByKey<"yes" | "no">(desk, signal, {
-      body: (columns) => [palette.bold(`  Plan: ${name}`), ...wrappedLines(`to be saved as ${file}`, desk, columns)],
+      body: (columns) => [palette.bold(`  Plan: ${name}`), ...wrappedLines(place, desk, columns)],
       more: (columns) => plan(columns - 6).map((line) => join(blanks(4), palette.soft("│ "), line)),
       choices: [
         { key: "y", label: "yes, do it", result: "yes" },

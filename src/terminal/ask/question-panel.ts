@@ -7,28 +7,31 @@ import { bodyIndent } from "../transcript/card.ts";
 
 export type Choice<Result> = {
   key: string;
-  /** Describes what the choice does. */
+  /** A description of what the choice does. */
   label: string;
-  /** A shorter label for narrow windows. */
+  /** A shorter label, used in narrow windows. */
   brief?: string;
-  /** Additional keys for the same choice. */
+  /** Additional keys that select this choice. */
   also?: readonly string[];
   /** `result` closes the question; `press` runs and leaves it open. */
   result?: Result;
   press?(): void;
-  /** True if the choice opens the full text of the question. */
+  /** Whether this choice opens the full text of the question. */
   showsAll?: boolean;
-  /** True to place it in the row of the previous choice, if there is room. */
+  /** Whether to show the choice in the row of the previous one if there is room. */
   isBeside?: boolean;
 };
 
 /** Rows of the window used around a question: the rule and the blank above it, the footer, and the row that stays free. */
 export const frameRows = 4;
 
-/** Rows of the conversation kept visible above a question, or half of the window if it has fewer. */
+/** How many rows of the conversation stay visible above a question; in a low window, half of its rows. */
 const keptRows = 10;
 
-/** The direction in which each key moves the mark of a menu. */
+/** How many lines of a diff or a plan are worth several answers in one row. */
+const leastShown = 3;
+
+/** The direction in which each key moves the selection of a menu. */
 export const menuMoves: Readonly<Record<string, 1 | -1>> = {
   up: -1,
   left: -1,
@@ -48,7 +51,7 @@ export type KeyQuestion<Result> = {
   choices: readonly Choice<Result>[];
   /** The key of the choice marked initially; the first choice by default. */
   marked?: string;
-  /** What Esc does; `no` by default. */
+  /** The choice that Esc selects; `no` by default. */
   onEscape?: string;
 };
 
@@ -70,22 +73,20 @@ export async function askByKey<Result>(
         const asked = body(columns - 1).map((line) => cut(line, columns - 1));
         const extra = more(columns - 1).map((line) => cut(line, columns - 1));
         const most = Math.max(rows - keptRows, rows >> 1) - 2;
-        // The question takes precedence: where both do not fit, several choices share a row, and become shorter.
+        // The question takes precedence: where not all fits, several choices share a row, and become shorter.
         const layouts = ([0, 1, 2] as const).map((tightness) =>
           choiceRows(choices, at, { palette, columns, tightness }),
         );
-        const keys = layouts.find((each) => asked.length + each.length <= most) ?? layouts[2]!;
+        const fitting = (wanted: number) => layouts.find((each) => asked.length + wanted + each.length <= most);
+        const keys = fitting(Math.min(extra.length, leastShown)) ?? fitting(0) ?? layouts[2]!;
         const room = Math.max(1, rows - keys.length - frameRows);
         const lines = [...asked.slice(0, room), ...extra].slice(0, Math.max(asked.length, most - keys.length));
-        const left = asked.length + extra.length - Math.min(lines.length, room);
-        if (left > 0) {
+        const total = asked.length + extra.length;
+        if (total > Math.min(lines.length, room)) {
+          const end = Math.max(Math.min(lines.length, room) - 1, Math.min(asked.length, room - 1));
           const all = choices.find(({ showsAll }) => showsAll)?.key;
-          const moreLine = `… ${counted(left + 1, "more line")}${all === undefined ? "" : ` · ${all} shows all`}`;
-          lines.splice(
-            Math.min(lines.length, room) - 1,
-            lines.length,
-            join(blanks(bodyIndent(columns)), palette.soft(moreLine)),
-          );
+          const moreLine = `… ${counted(total - end, "more line")}${all === undefined ? "" : ` · ${all} shows all`}`;
+          lines.splice(end, lines.length, join(blanks(bodyIndent(columns)), palette.soft(moreLine)));
         }
         return { lines: [...lines, ...keys] };
       },
@@ -131,7 +132,7 @@ function choiceRows(
   const isTight = tightness > 0;
   const left = blanks(isTight ? 0 : bodyIndent(columns) - 2);
   const rows: Painted[] = isTight ? [] : [nothing];
-  /** False after a choice that takes several rows, whose last one must not seem to belong to the next choice. */
+  /** Whether the next choice may share a row with the previous one. Not after a choice of several rows. */
   let mayShare = false;
   for (const [index, { key, label, brief = label, isBeside }] of choices.entries()) {
     const isMarked = index === at;

@@ -53,13 +53,13 @@ async function useModel(desk: Desk, { id, name, isOwn }: Choice, effort?: Reason
   const { endpoint, ...request } = desk.conversation.request;
   const how = effort === undefined ? "" : ` with ${effort} effort`;
   if (endpoint !== undefined && !isOwn) {
-    // This model is not served by the endpoint: the chat continues without the endpoint.
+    // The endpoint does not serve this model, so continue the chat without the endpoint.
     if (await reopen(desk, { ...request, model: id, ...(effort && { effort }) }))
       desk.say(`${name}${how} answers from now on, and ${endpoint} no more.`);
     return;
   }
   await desk.conversation.setModel({ id, name }, effort);
-  // A model of the endpoint is not saved: without the --endpoint flag its name would mean nothing.
+  // Do not save a model of the endpoint, whose name is unknown without the --endpoint flag.
   if (!isOwn) saveSetting(configDir(desk.env), findSetting("model"), { modelId: id, displayName: name });
   desk.say(`${name}${how} answers from now on${isOwn ? "." : ", here and in new chats."}`);
 }

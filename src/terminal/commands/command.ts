@@ -2,15 +2,15 @@
 import type { Desk } from "../desk.ts";
 
 export type SlashCommand = {
-  /** The name without the slash. */
+  /** The name of the command, without the slash. */
   name: string;
   aliases?: readonly string[];
-  /** The arguments as shown in help: `[filter]`, `<name>`. */
+  /** The arguments as the help shows them: `[filter]`, `<name>`. */
   operands?: string;
   help: string;
-  /** True if it ends or replaces the run, and so cannot run during a turn. */
+  /** Whether the command ends or replaces the run, so that it cannot run during a turn. */
   needsIdle?: boolean;
-  /** True if it runs at once: it does not wait for earlier input, and later input does not wait for it. */
+  /** Whether the command runs at once: it neither waits for earlier input nor delays later input. */
   isBeside?: boolean;
   run(desk: Desk, rest: string): void | Promise<void>;
 };

@@ -52,7 +52,7 @@ async function summarize(desk: Desk): Promise<void> {
   );
 }
 
-/** The line shown while waiting for a model outside of a turn. */
+/** Returns a function that renders the line which is shown while waiting for a model outside a turn. */
 function waitingLine({ palette }: Desk, doing: string): () => readonly Painted[] {
   const since = Date.now();
   return () => {

@@ -3,7 +3,7 @@ import type { TurnEnding } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import type { SlashCommand } from "./command.ts";
 
-/** After this many turns the goal pauses, so that the user can check the progress. */
+/** The number of turns after which the goal pauses, so that the user can check the progress. */
 const maxTurns = 20;
 const reached = "GOAL REACHED";
 

@@ -28,11 +28,11 @@ const helpCommand: SlashCommand = {
     if (wanted === "") return desk.page("Keys and commands", (columns) => helpLines(desk, columns));
     const found = findCommand(wanted);
     if (!found) return desk.complain(unknownCommandText(wanted, []));
-    desk.commit(lineOf(found, desk.palette, desk.size.columns - 1));
+    desk.commit(helpLine(found, desk.palette, desk.size.columns - 1));
   },
 };
 
-/** As the help shows them. */
+/** The commands in the groups that the help shows. */
 const groups: readonly [title: string, commands: readonly SlashCommand[]][] = [
   ["Session", [...sessionCommands, backgroundCommand, tasksCommand]],
   ["Model and mode", modelAndModeCommands],
@@ -48,31 +48,31 @@ export function findCommand(name: string): SlashCommand | undefined {
   return slashCommands.find((each) => each.name === name || each.aliases?.includes(name));
 }
 
-/** `prompt` goes to the model; `unknown` is never sent. */
+/** What the typed text is. A `prompt` is sent to the model; an `unknown` command is never sent. */
 export type Typed =
   | { type: "command"; command: SlashCommand; rest: string }
   | { type: "prompt" }
   | { type: "unknown"; message: string };
 
-/** `names` are the commands and skills that the run expands. */
+/** Parses typed text. `names` are the commands and skills that the run itself expands. */
 export function readTyped(text: string, names: readonly CallableName[]): Typed {
   const [, away] = /^\s*&([\s\S]*)$/.exec(text) ?? [];
   if (away !== undefined) return { type: "command", command: backgroundCommand, rest: away.trim() };
-  // `exit` and `quit` alone on a line leave, as in a shell.
+  // Like in a shell, `exit` or `quit` alone on a line ends the program.
   const line = /^(?:exit|quit)$/.test(text.trim()) ? `/${text.trim()}` : text.trim();
   const match = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(line);
-  // `/usr/bin …` is a path, not a command.
+  // Text such as `/usr/bin …` begins with a path, not a command.
   if (!match) return { type: "prompt" };
   const [, name, rest = ""] = match;
   const command = findCommand(name!);
-  if (names.some((each) => each.name === name && !isOurs(each))) return { type: "prompt" };
+  if (names.some((each) => each.name === name && !isBuiltInCommand(each))) return { type: "prompt" };
   return command
     ? { type: "command", command, rest: rest.trim() }
     : { type: "unknown", message: unknownCommandText(name!, names) };
 }
 
 /** Built-in names take precedence, except that a user's own command or skill overrides a built-in prompt such as `/review`. */
-function isOurs({ name, kind }: CallableName): boolean {
+function isBuiltInCommand({ name, kind }: CallableName): boolean {
   const command = findCommand(name);
   return command !== undefined && !(promptCommands.includes(command) && (kind === "command" || kind === "skill"));
 }
@@ -88,7 +88,7 @@ function unknownCommandText(name: string, names: readonly CallableName[]): strin
 
 export function helpLines({ palette, conversation }: Desk, columns: number): Painted[] {
   const title = (text: string) => [nothing, palette.bold(`  ${text}`)];
-  const names = conversation.names.filter((each) => !isOurs(each));
+  const names = conversation.names.filter((each) => !isBuiltInCommand(each));
   return [
     ...keyHelp().flatMap(({ title: name, rows }) => [
       ...title(name),
@@ -96,7 +96,7 @@ export function helpLines({ palette, conversation }: Desk, columns: number): Pai
     ]),
     ...groups.flatMap(([name, commands]) => [
       ...title(name),
-      ...commands.flatMap((each) => lineOf(each, palette, columns)),
+      ...commands.flatMap((each) => helpLine(each, palette, columns)),
     ]),
     ...(names.length === 0 ? [] : title("Of this project, and your own")),
     ...names.flatMap(({ name, kind, description = "" }) =>
@@ -105,7 +105,7 @@ export function helpLines({ palette, conversation }: Desk, columns: number): Pai
   ];
 }
 
-function lineOf(
+function helpLine(
   { name, operands = "", aliases = [], help }: SlashCommand,
   palette: Palette,
   columns: number,
@@ -121,7 +121,7 @@ function lineOf(
 
 const helpColumn = 36;
 
-/** Puts the help beside the typed text, or below it where there is no room. */
+/** Shows the help beside a command, or below it if there is not enough room. */
 function helpRow(typed: Painted, help: Painted, columns: number): Painted[] {
   const isNarrow = columns < 2 * helpColumn;
   if (isNarrow || widthOf(typed) >= helpColumn) {
@@ -135,7 +135,7 @@ function helpRow(typed: Painted, help: Painted, columns: number): Painted[] {
 export function commandChoices(
   names: readonly CallableName[],
 ): { name: string; description: string; aliases?: readonly string[]; needsArgument?: boolean; isSkill?: boolean }[] {
-  const others = names.filter((each) => !isOurs(each));
+  const others = names.filter((each) => !isBuiltInCommand(each));
   const ours = slashCommands.filter(({ name }) => !others.some((each) => each.name === name));
   return [
     ...ours.map(({ name, help, operands, aliases = [] }) => ({

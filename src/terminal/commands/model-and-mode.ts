@@ -123,7 +123,7 @@ async function autoReview(desk: Desk, rest: string): Promise<void> {
     desk.say(isOn ? "A model reviews permission requests; you are asked when it is in doubt." : "You are asked again.");
 }
 
-/** Cycles through agent, plan and ask. */
+/** Returns the next mode in the cycle of agent, plan and ask. */
 export function nextMode(mode: PermissionMode): PermissionMode {
   const order: readonly PermissionMode[] = ["default", "plan", "ask"];
   return order[(order.indexOf(mode) + 1) % order.length]!;

@@ -8,7 +8,7 @@ import { oneLine } from "../../text/one-line.ts";
 import type { Desk } from "../desk.ts";
 import { resumeChat } from "./resume-chat.ts";
 
-/** For each chat that was rewound, a copy of it as it was before the last rewind. */
+/** For each chat that was rewound, a copy from before its last rewind. */
 const before = new Map<string, { copy: string; turns: number }>();
 
 type Target = { type: "turn"; number: number; prompt: string } | { type: "forward" };

@@ -79,7 +79,7 @@ export const screenCommands: readonly SlashCommand[] = [
   },
 ];
 
-/** Applies a toggle at once and saves it for later sessions. */
+/** Toggles a setting of the screen and saves it for later sessions. */
 function toggle(desk: Desk, name: keyof Toggles, setting: string, sentence: string): void {
   const isOn = !desk.toggles[name];
   desk.setToggle(name, isOn);

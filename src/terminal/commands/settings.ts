@@ -172,7 +172,7 @@ type RuleWish = { type: "add" } | { type: "look" | "remove"; rule: ListedRule };
 async function showPermissions(desk: Desk, rest: string): Promise<void> {
   if (rest === "list") return desk.show((await desk.command(["permissions", "list"])).text);
   const { workspace } = desk.conversation.request;
-  const placeOf = (file: string) =>
+  const shortFilePath = (file: string) =>
     file.startsWith(`${workspace}/`) ? file.slice(workspace.length + 1) : shortPath(file, homeDir(desk.env));
   let isChanged = false;
   for (let selected = 0; ; ) {
@@ -192,7 +192,7 @@ async function showPermissions(desk: Desk, rest: string): Promise<void> {
           value: { type: "look", rule } as const,
           label: rule.text,
           detail: rule.counts ? rule.verdict : `${rule.verdict}, ignored: this workspace is not trusted`,
-          note: placeOf(rule.source),
+          note: shortFilePath(rule.source),
           more: rule.text,
         })),
       ],
@@ -211,7 +211,7 @@ async function showPermissions(desk: Desk, rest: string): Promise<void> {
     if (end?.code === 0) isChanged = true;
     if (end) end.code === 0 ? desk.say(end.text.trim()) : desk.complain(end.text.trim());
   }
-  // Rules are read when a run is opened, so reopen it.
+  // Reopen the run, since it reads rules only when it is opened.
   if (isChanged) await reopen(desk, desk.conversation.request);
 }
 

@@ -42,7 +42,7 @@ function endOfFile(file: string): string {
     readSync(handle, bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString("utf8");
   } catch {
-    return ""; // it has printed nothing yet
+    return ""; // the task has printed nothing yet
   } finally {
     if (handle !== undefined) closeSync(handle);
   }

@@ -3,11 +3,11 @@ import { graphemeBoundary } from "./graphemes.ts";
 
 export type TextBuffer = {
   readonly text: string;
-  /** An offset into the text, always between two graphemes. */
+  /** The cursor's offset in the text, always between two graphemes. */
   readonly cursor: number;
-  /** The other end of a selection. */
+  /** The end of the selection that is not the cursor. */
   readonly anchor?: number;
-  /** The display column that vertical moves try to keep. */
+  /** The display column that vertical moves try to stay in. */
   readonly goal?: number;
   readonly done: readonly Step[];
   readonly undone: readonly Step[];
@@ -15,7 +15,7 @@ export type TextBuffer = {
   readonly group?: string;
 };
 
-/** The changes that one undo reverts. */
+/** The changes that a single undo reverts. */
 type Step = { changes: readonly Change[]; before: number; after: number };
 
 type Change = { at: number; removed: string; inserted: string };
@@ -30,9 +30,9 @@ export type Replacement = {
   start: number;
   end: number;
   text: string;
-  /** The new cursor; by default after the inserted text. */
+  /** The cursor after the change; by default after the inserted text. */
   cursor?: number;
-  /** Replacements with the same group are undone together. */
+  /** Replacements with the same group are undone in one step. */
   group?: string;
 };
 
@@ -62,7 +62,7 @@ function joinChanges(changes: readonly Change[], next: Change): readonly Change[
   return [...changes.slice(0, -1), { ...last, inserted: last.inserted + next.inserted }];
 }
 
-/** Moves the cursor and ends the undo group, so that typing here is a new step. `goal` is kept for the next vertical move. */
+/** Moves the cursor and ends the undo group: typing starts a new one. `goal` is the column for vertical moves. */
 export function moveTo(
   buffer: TextBuffer,
   cursor: number,
@@ -125,7 +125,7 @@ export function firstChange({ changes }: Step): number {
   return Math.min(...changes.map(({ at, removed, inserted }) => at + (/^\n/.test(removed + inserted) ? 1 : 0)));
 }
 
-/** The selection, smaller end first. */
+/** Returns the selected range, with the smaller offset first. */
 export function selection({ cursor, anchor }: TextBuffer): { start: number; end: number } | undefined {
   if (anchor === undefined || anchor === cursor) return undefined;
   return { start: Math.min(anchor, cursor), end: Math.max(anchor, cursor) };

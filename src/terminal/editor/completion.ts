@@ -29,7 +29,7 @@ export type Choice = {
   isSkill?: boolean;
 };
 
-/** The text between `start` and the cursor will be replaced. */
+/** What to complete: the text between `start` and the cursor, which the completion replaces. */
 export type Query = { kind: "file" | "command"; start: number; query: string };
 
 const maxChoices = 50;

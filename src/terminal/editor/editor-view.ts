@@ -5,7 +5,7 @@ import { join, type Painted } from "../painted.ts";
 import type { Size, View } from "../view.ts";
 import type { Layout, Row } from "./layout.ts";
 import { expand } from "./paste.ts";
-import { type Popup, sizeOf } from "./popup.ts";
+import { type Popup, popupSize } from "./popup.ts";
 
 export type EditorPalette = Record<
   "plain" | "soft" | "bold" | "accent" | "warn" | "reverse",
@@ -34,14 +34,14 @@ function marginPaint(paint: (text: string) => Painted, sign: string, size: Size)
   return paint(sign.slice(0, marginOf(size)));
 }
 
-/** One column stays free after the text for the cursor at the end of a full row. */
+/** Returns the width for text. One column is left free for the cursor at the end of a full row. */
 export function textWidth(size: Size): number {
   return Math.max(1, size.columns - marginOf(size) - 1);
 }
 
 const maxChoices = 8;
 
-export function viewOf(
+export function renderView(
   shown: Shown,
   { size, layout, palette }: { size: Size; layout: Layout; palette: EditorPalette },
 ): { view: View; firstRow: number } {
@@ -71,7 +71,7 @@ export function viewOf(
 
 type RowContext = { layout: Layout; palette: EditorPalette; width: number };
 
-/** Paints neighbouring cells of the same kind together. */
+/** Paints a row of the editor; neighbouring cells of the same kind are painted together. */
 function rowParts(visible: Shown, row: Row, { layout, palette, width }: RowContext): Painted[] {
   const parts: Painted[] = [];
   let run = "";
@@ -125,8 +125,8 @@ function tailWithin(text: string, width: number): string {
 }
 
 function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[] {
-  const height = Math.min(maxChoices, sizeOf(popup), Math.max(1, Math.floor(size.rows / 3)));
-  const first = Math.min(Math.max(0, popup.chosen - height + 1), sizeOf(popup) - height);
+  const height = Math.min(maxChoices, popupSize(popup), Math.max(1, Math.floor(size.rows / 3)));
+  const first = Math.min(Math.max(0, popup.chosen - height + 1), popupSize(popup) - height);
   const rows =
     popup.type === "choices"
       ? popup.choices.map(({ value, detail }) => ({ name: value, detail }))
@@ -140,10 +140,10 @@ function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[]
     .map(({ name, detail }) => ({ name: palette.plain(name), detail: palette.plain(detail) }));
   const room = Math.max(1, size.columns - marginOf(size));
   const nameWidth = Math.min(room, Math.max(...visible.map(({ name }) => widthOf(name))));
-  // For commands, show how many there are: the user finds the rest by scrolling or typing more.
-  const isCommands = popup.type === "choices" && popup.query.kind === "command" && sizeOf(popup) > 1;
+  // For commands, show how many match, since only some are visible.
+  const isCommands = popup.type === "choices" && popup.query.kind === "command" && popupSize(popup) > 1;
   const count = isCommands
-    ? [palette.soft(cut(`  ${popup.chosen + 1} of ${counted(sizeOf(popup), "command")}`, room))]
+    ? [palette.soft(cut(`  ${popup.chosen + 1} of ${counted(popupSize(popup), "command")}`, room))]
     : [];
   const lines = visible.map(({ name, detail }, index) => {
     const isChosen = first + index === popup.chosen;

@@ -5,7 +5,7 @@ import { type EditorAction, editorAction } from "../keymap.ts";
 import type { Size, View } from "../view.ts";
 import { createBuffer, joinUndoGroup, moveTo, replace, selection, type TextBuffer } from "./buffer.ts";
 import { type CompletionSources, completionText } from "./completion.ts";
-import { type EditorPalette, textWidth, viewOf } from "./editor-view.ts";
+import { type EditorPalette, renderView, textWidth } from "./editor-view.ts";
 import { type Editing, edits, typeText } from "./edits.ts";
 import { type Draft, type History, newerEntry, olderEntry, type Walk } from "./history.ts";
 import { emptyRing, endYank } from "./kill-ring.ts";
@@ -40,11 +40,11 @@ export interface Editor {
   /** Sets text that another program edited; pastes and images still in it stay folded. */
   setEdited(text: string): void;
   insertImage(image: Image): void;
-  /** Clears the text; undo restores it. */
+  /** Clears the text, which undo can restore. */
   clear(): void;
   isEmpty(): boolean;
   isShell(): boolean;
-  /** Returns the text as it is in the editor, with its folds. */
+  /** Returns the text in the editor, with its folded parts. */
   draft(): Draft;
   vim(): { mode: Vim["mode"] } | undefined;
   setVim(on: boolean): void;
@@ -167,7 +167,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
         refreshPopup();
         return popup ? handled : unhandled;
     }
-    // Keys that do nothing in an empty editor may have a meaning in the app: Ctrl+D, Ctrl+B, Ctrl+Y.
+    // Leave Ctrl+D, Ctrl+B and Ctrl+Y to the app if the editor is empty.
     if (buffer.text === "" && action === "deleteForward") return unhandled;
     const next = edits[action]?.(editing);
     if (!next) return unhandled;
@@ -215,7 +215,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     const entries = history?.entries() ?? [];
     const current = walk ?? { draft: draft(), prefix: text.slice(0, cursor), index: -1 };
     const next = by < 0 ? olderEntry(entries, current) : newerEntry(entries, current);
-    if (!next) walk = walk && { ...walk }; // stay in the history at its oldest entry
+    if (!next) walk = walk && { ...walk }; // stay at the oldest entry of the history
     if (!next) return walk !== undefined;
     setDraft(entries[next.index] ?? next.draft);
     walk = next.index === -1 ? undefined : next;
@@ -223,7 +223,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return true;
   }
 
-  /** Moves one row; returns false if there is none. */
+  /** Moves the cursor by one row. Returns false if there is no such row. */
   function moveRow(by: 1 | -1, anchor?: number): boolean {
     const { buffer } = editing;
     const width = textWidth(size);
@@ -288,7 +288,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return handled;
   }
 
-  /** Typed text and text from the app is folded only if it contains a fold character, so that it is not taken for a fold. */
+  /** Folds a text that contains a fold character, which would otherwise be taken for a fold. */
   function foldIfNeeded(text: string): string {
     const clean = pastedText(text);
     return holdsToken(clean) ? folds.forPaste(clean) : clean;
@@ -313,7 +313,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     view(asked) {
       size = asked;
       const selected = vim ? visualRange() : selection(editing.buffer);
-      const shown = viewOf(
+      const shown = renderView(
         {
           text: editing.buffer.text,
           cursor: editing.buffer.cursor,

@@ -23,7 +23,7 @@ const select =
     ring,
   });
 
-/** Consecutive deletions are undone together. */
+/** Deletes text. Consecutive deletions are undone together. */
 const erase =
   (target: Target, group: string): Edit =>
   ({ buffer, ring }) => {
@@ -49,7 +49,7 @@ function reach(buffer: TextBuffer, target: Target): [number, number] {
   return [Math.min(other, buffer.cursor), Math.max(other, buffer.cursor)];
 }
 
-/** At the end of a line, goes past the line break. */
+/** Moves to the end of the line, or past the line break if already there. */
 const toLineEnd: Target = (text, at) => (text[at] === "\n" ? at + 1 : lineEnd(text, at));
 const toLineStart: Target = (text, at) => (at > 0 && text[at - 1] === "\n" ? at - 1 : lineStart(text, at));
 

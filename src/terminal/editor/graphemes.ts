@@ -7,7 +7,7 @@ export function graphemesOf(text: string): Iterable<{ segment: string; index: nu
   return segmenter.segment(text);
 }
 
-/** Code points below this never combine with their neighbour. */
+/** The lowest code point that can combine with the character before it. */
 const firstMark = 0x300;
 
 /** The end of the grapheme that begins at `at`. A line break is one grapheme. */
@@ -18,14 +18,14 @@ export function nextGrapheme(text: string, at: number): number {
   return graphemeAround(text, at).end;
 }
 
-/** The start of the grapheme that ends at `at`. */
+/** Returns the start of the grapheme that ends at `at`. */
 export function previousGrapheme(text: string, at: number): number {
   if (at <= 0) return 0;
   if (text.charCodeAt(at - 1) < firstMark) return at - 1;
   return graphemeAround(text, at - 1).start;
 }
 
-/** The grapheme boundary at or before an offset. */
+/** Returns the nearest grapheme boundary at or before an offset. */
 export function graphemeBoundary(text: string, at: number): number {
   if (at <= 0) return 0;
   if (at >= text.length) return text.length;

@@ -36,7 +36,7 @@ export function createHistory({ file, redact, onProblem }: HistoryOptions): Hist
 
   return {
     entries() {
-      // Read the file on first access, so that startup does not wait for it.
+      // Read the history file when it is first used, so that startup does not wait for it.
       if (!hasRead) {
         hasRead = true;
         attempt(() => {
@@ -48,7 +48,7 @@ export function createHistory({ file, redact, onProblem }: HistoryOptions): Hist
     add(draft) {
       if (draft.text.trim() === "") return;
       entries = withoutRepeats([draft, ...entries]);
-      // As in a shell, text that begins with a blank is not saved.
+      // Like in a shell, do not save text that begins with a blank.
       if (/^\s/.test(draft.text)) return;
       attempt(() => file?.add(toStoredPrompt(draft, redact)));
     },
@@ -91,14 +91,14 @@ function draftOf({ text, shell, pastes = {} }: StoredPrompt): Draft {
 /** A walk through the history: the draft it started from, and the current position. */
 export type Walk = { draft: Draft; prefix: string; index: number };
 
-/** Moves to the next older entry that begins with the same prefix; returns undefined if there is none. */
+/** Moves to the next older entry with the same prefix. Returns undefined if there is none. */
 export function olderEntry(entries: readonly Draft[], walk: Walk): Walk | undefined {
   for (let index = walk.index + 1; index < entries.length; index++)
     if (matchesPrefix(entries[index]!, walk)) return { ...walk, index };
   return undefined;
 }
 
-/** Moves to the next newer entry; index -1 is the draft. */
+/** Moves to the next newer entry with the same prefix; index -1 is the draft. */
 export function newerEntry(entries: readonly Draft[], walk: Walk): Walk | undefined {
   if (walk.index < 0) return undefined;
   for (let index = walk.index - 1; index >= 0; index--)

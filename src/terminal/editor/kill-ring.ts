@@ -2,9 +2,9 @@
 
 export type KillRing = {
   readonly cuts: readonly string[];
-  /** True if the last key cut text, so that the next cut is joined to it. */
+  /** Whether the last key cut text, so that the next cut is joined to it. */
   readonly isCutting: boolean;
-  /** Set if the last key yanked: the range of the yanked text and the index of the cut. */
+  /** If the last key pasted a cut ("yank"), the range of the pasted text and the index of the cut. */
   readonly yanked?: { start: number; end: number; index: number };
 };
 
@@ -20,7 +20,7 @@ export function cutOut(ring: KillRing, text: string, direction: "back" | "forwar
   return { cuts: [direction === "back" ? text + newest : newest + text, ...older], isCutting: true };
 }
 
-/** Ends joining and yank replacement after any other key. */
+/** Resets the ring after any other key, so that cuts are not joined and yanks not replaced. */
 export function endYank(ring: KillRing): KillRing {
   return ring.isCutting || ring.yanked ? { cuts: ring.cuts, isCutting: false } : ring;
 }

@@ -6,7 +6,7 @@ import { isTokenAt } from "./paste.ts";
 /** Offsets into the text. Rows of one line are adjacent; a line break separates lines. */
 export type Row = { start: number; end: number };
 
-/** One grapheme as displayed. */
+/** One grapheme as the editor displays it. */
 export type Cell = { start: number; end: number; shown: string; width: number; isToken: boolean };
 
 /** `show` escapes untrusted text; `label` returns the label of a folded character. */
@@ -57,7 +57,7 @@ export function createLayout(glyphs: Glyphs): Layout {
       // A blank may use the extra column reserved for the cursor, so that it does not push its word to the next row.
       const room = cell.shown === " " ? width + 1 : width;
       if (column + cell.width > room && at > starts.at(-1)!) {
-        // Break before the word where possible.
+        // Break the row before a word where possible.
         at = afterBlank > starts.at(-1)! ? afterBlank : at;
         starts.push(at);
         column = 0;
@@ -99,7 +99,7 @@ export function createLayout(glyphs: Glyphs): Layout {
     }
   }
 
-  function placeOf(text: string, offset: number, width: number): { row: number; column: number } {
+  function rowAndColumn(text: string, offset: number, width: number): { row: number; column: number } {
     const all = layOutRows(text, width);
     let low = 0;
     let high = all.length - 1;
@@ -128,5 +128,5 @@ export function createLayout(glyphs: Glyphs): Layout {
     return all[row + 1]?.start === chosen.end ? previousGrapheme(text, chosen.end) : chosen.end;
   }
 
-  return { rows: layOutRows, cells: cellsOf, place: placeOf, offset: offsetAt };
+  return { rows: layOutRows, cells: cellsOf, place: rowAndColumn, offset: offsetAt };
 }

@@ -20,7 +20,7 @@ export function firstNonBlank(text: string, at: number): number {
   return found;
 }
 
-/** Skips non-word characters, then the word. */
+/** Moves right past non-word characters and then past a word. */
 export function wordRight(text: string, from: number): number {
   let at = from;
   while (at < text.length && wordKind(text, at) === "other") at = nextGrapheme(text, at);
@@ -49,7 +49,7 @@ export function blankWordLeft(text: string, from: number): number {
   return at;
 }
 
-/** Scripts written without blanks form words by script; a folded paste is a word of its own. */
+/** Returns the kind of word at a position. Scripts without blanks form words by script; a folded paste is a word. */
 export function wordKind(text: string, at: number): "other" | "token" | "latin" | "han" | "kana" | "hangul" {
   const character = text[at];
   if (character === undefined) return "other";

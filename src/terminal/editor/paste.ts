@@ -3,7 +3,7 @@
 
 export type Image = { mime: string; base64: string };
 
-/** The content behind a folded character. */
+/** The content that a fold character stands for. */
 export type Folded =
   | { type: "text"; text: string; lines: number; number: number }
   | { type: "image"; image: Image; number: number };
@@ -25,14 +25,14 @@ export function isTokenAt(text: string, at: number): boolean {
 }
 
 export function holdsToken(text: string): boolean {
-  return /[\udbfc-\udbff]/.test(text) && token.test(text); // the first test is fast and nearly always enough
+  return /[\udbfc-\udbff]/.test(text) && token.test(text); // the first test is fast and nearly always sufficient
 }
 
 export function isLong(text: string): boolean {
   return text.length > maxCharacters || countLines(text) > maxLines;
 }
 
-/** A trailing line break does not count as another line. */
+/** Counts lines. A line break at the end does not start another line. */
 function countLines(text: string): number {
   let lines = text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
@@ -58,7 +58,7 @@ export class Folds {
     return isLong(text) || holdsToken(text) ? this.#add((number) => foldedText(text, number)) : text;
   }
 
-  /** Images are numbered separately. */
+  /** Returns the fold character for an image. Images are numbered separately. */
   forImage(image: Image): string {
     const number = ++this.#images;
     return this.#add(() => ({ type: "image", image, number }));
@@ -82,7 +82,7 @@ export class Folds {
     return folded;
   }
 
-  /** Returns the parts that a text uses. */
+  /** Returns the folded parts that occur in a text. */
   usedIn(text: string): FoldedParts {
     const used = new Map<string, Folded>();
     for (const [character] of text.matchAll(tokens)) {
@@ -109,7 +109,7 @@ export function label(part: Folded | undefined): string {
     : `[Pasted ${part.text.length} characters #${part.number}]`;
 }
 
-/** Expands the text as it is sent: pastes in full, images by their label, with the images in order. */
+/** Replaces folds by what is sent: pastes by their text, and images by a label. Returns the images in order. */
 export function expand(text: string, parts: FoldedParts): { text: string; images: Image[] } {
   const images: Image[] = [];
   const whole = text.replace(tokens, (character) => {

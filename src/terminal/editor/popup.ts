@@ -16,7 +16,7 @@ export type Popup =
   | { type: "choices"; query: Query; choices: readonly Choice[]; chosen: number }
   | { type: "search"; query: string; found: readonly Draft[]; chosen: number };
 
-/** How long a file list is reused before it is read again. */
+/** For how many milliseconds a list of files is reused before it is read again. */
 const freshMs = 5000;
 
 /** Computes popups. Requests the file list when an `@` is first typed, and calls `onChange` when it arrives. */
@@ -27,7 +27,7 @@ export class PopupSource {
   #files: readonly Candidate[] | undefined;
   #filesAt = Number.NEGATIVE_INFINITY;
   #isListing = false;
-  /** Where Escape closed the popup; it stays closed until another name is typed. */
+  /** The position at which the user closed the popup with Escape. It stays closed until another name is typed. */
   #dismissed: number | undefined;
 
   constructor(options: { sources?: CompletionSources; history?: History; onChange(): void }) {
@@ -50,7 +50,7 @@ export class PopupSource {
     return choices.length === 0 ? undefined : { type: "choices", query, choices, chosen: 0 };
   }
 
-  /** Sorts commands by how often the history has them; unused ones keep the order of the table. */
+  /** Sorts commands by how often the history contains them. Unused ones keep their order. */
   #maxUsedFirst(commands: readonly Command[]): readonly Command[] {
     const uses = new Map<string, number>();
     for (const { text } of this.#history?.entries() ?? []) {
@@ -88,11 +88,11 @@ export class PopupSource {
   }
 }
 
-export function sizeOf(popup: Popup): number {
+export function popupSize(popup: Popup): number {
   return popup.type === "choices" ? popup.choices.length : popup.found.length;
 }
 
 export function choose(popup: Popup, by: 1 | -1): Popup {
-  const size = sizeOf(popup);
+  const size = popupSize(popup);
   return size === 0 ? popup : { ...popup, chosen: (popup.chosen + by + size) % size };
 }

@@ -7,7 +7,8 @@ export function createFullScreen(out: ScreenOutput): { draw(rows: readonly Paint
   let height = 0;
   return {
     draw(rows) {
-      if (rows.length !== height) lastFrame = []; // after a resize, the terminal may have moved everything
+      // after a resize, redraw everything, since the terminal may have moved its rows
+      if (rows.length !== height) lastFrame = [];
       height = rows.length;
       const changed = rows.flatMap((row, index) =>
         row === lastFrame[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${row}`],

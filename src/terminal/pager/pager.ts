@@ -3,7 +3,7 @@ import type { Key } from "../key.ts";
 import { cut, join, nothing, type Painted, type Palette, padded, plainText, spread, wrap } from "../painted.ts";
 import type { Size } from "../view.ts";
 
-/** One view of the content. Several views are switched by their keys. */
+/** One of several views of the content, between which keys switch. */
 export type PageView = {
   key: string;
   label: string;
@@ -13,9 +13,9 @@ export type PageView = {
 export type PagerOptions = {
   title: string;
   views: readonly [PageView, ...PageView[]];
-  /** The initial scroll position. */
+  /** Where the view is scrolled to at first. */
   from?: "top" | "end";
-  /** Copies text and returns a message about the result. */
+  /** Copies text to the clipboard, and returns a message about the result. */
   copy?(text: string): Promise<string>;
   /** Additional keys that close the pager. */
   keys?: Readonly<Record<string, { help: string; press(): void }>>;
@@ -44,7 +44,7 @@ export class Pager {
     this.#top = options.from === "end" ? Number.POSITIVE_INFINITY : 0;
   }
 
-  /** Renders as many lines as the screen has. */
+  /** Renders as many lines as fit on the screen. */
   rows({ columns, rows }: Size): Painted[] {
     this.#layOut(columns);
     this.#page = Math.max(1, rows - 2);
@@ -56,7 +56,7 @@ export class Pager {
     return [this.#head(columns), ...visibleLines, this.#footer(columns)].slice(0, rows);
   }
 
-  /** Returns false if the key closes the pager. */
+  /** Handles a key. Returns false if it closes the pager. */
   press(key: Key): boolean {
     this.#message = "";
     if (this.#search.isTyping) {

@@ -5,10 +5,10 @@ import { createPanel, type Panel } from "./panel.ts";
 
 export type LineOptions = {
   title: string;
-  /** Shown while the line is empty. */
+  /** The text that is shown while the line is empty. */
   hint?: string;
   text?: string;
-  /** Shown below the line in place of the key help. */
+  /** A note that is shown below the line in place of the key help. */
   note?: string;
   /** Hides the text, so that it can be read neither over a shoulder nor in the scrollback. */
   isHidden?: boolean;

@@ -1,33 +1,44 @@
 // Panel with a list to choose from: arrows move, typing filters, Enter chooses, Esc leaves.
 import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import type { Key } from "../key.ts";
-import { cut, join, type Painted, type Palette, padded, spread, widthOf, wrap } from "../painted.ts";
+import {
+  cut,
+  cutMiddle,
+  join,
+  nothing,
+  type Painted,
+  type Palette,
+  padded,
+  spread,
+  widthOf,
+  wrap,
+} from "../painted.ts";
 import { layoutWidth, rightMargin, type Size, type View } from "../view.ts";
 import { createPanel, type OpenedPanel } from "./panel.ts";
 
 export type ListItem<Value> = {
   value: Value;
   label: string;
-  /** Shown after the label in a soft colour. */
+  /** Text after the label, in a soft colour. */
   detail?: string;
-  /** Shown after the detail, in windows with room for it. */
+  /** Text after the detail, which is only shown in wide windows. */
   aside?: string;
-  /** Shown at the right edge. */
+  /** Text at the right edge of the row. */
   note?: string;
-  /** Shown whole below the list while the item is selected. */
+  /** Text below the list while the item is selected. */
   more?: string;
   /** The text that must contain each word of the filter; by default, label and detail are searched for its letters. */
   words?: string;
 };
 
 export type ListOptions<Value> = {
-  /** A function if the title changes while the list is open. */
+  /** The title; a function if it can change while the list is open. */
   title: string | (() => string);
   items: readonly ListItem<Value>[];
-  /** The index of the item selected initially. */
+  /** The index of the item that is selected at first. */
   selected?: number;
   filter?: string;
-  /** The help text for Enter. */
+  /** The help text for the Enter key. */
   enter?: string;
   /** Additional keys. `press` is called with the selected item; if it returns a value, that is the choice. */
   keys?: Readonly<Record<string, { help: string; press(item: ListItem<Value>): Value | undefined }>>;
@@ -36,7 +47,7 @@ export type ListOptions<Value> = {
 /** The maximum number of lines in any window, so that the conversation above stays visible. */
 const maxLines = 12;
 
-/** The columns that an aside needs, with the note beside it. */
+/** How many columns are needed to show the aside and the note. */
 const asideRoom = 48;
 
 const moves: Readonly<Record<string, (height: number) => number>> = {
@@ -86,16 +97,18 @@ export function listPanel<Value>(palette: Palette, options: ListOptions<Value>):
     const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => widthOf(palette.plain(text)))) + 2;
     const width = Math.min(Math.max(40, columns >> 1), widest(shown.map(({ label }) => label)));
     const aside = width + widest(shown.map(({ detail = "" }) => detail)) + 3;
-    // In a wide window, the notes are not far from what they are about.
+    // In a wide window, keep the notes close to their items.
     const needed = aside + widest(shown.map((item) => item.aside ?? "")) + widest(shown.map(({ note = "" }) => note));
     const edge = Math.min(columns - rightMargin, Math.max(layoutWidth(columns), needed));
-    const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width, aside, edge }));
+    const lines = shown.map((item, index) =>
+      itemLine(item, first + index === selected, { columns, width, aside, edge }),
+    );
     if (lines.length === 0) lines.push(palette.soft("   no matches"));
     const counted =
       left.length === options.items.length ? `${left.length}` : `${left.length} of ${options.items.length}`;
     const own = Object.entries(options.keys ?? {}).map(([name, { help }]) => `${name} ${help}`);
     const keys = ["↑↓ move", "type to filter", `enter ${options.enter ?? "selects"}`, "esc cancels", ...own];
-    // In a narrow window, what everybody knows is left out first.
+    // In a narrow window, omit the best-known keys first.
     const helps = keys.map((_, known) => palette.soft(`   ${[counted, ...keys.slice(known)].join(" · ")}`));
     const help = cut(helps.find((line) => widthOf(line) < columns) ?? helps.at(-1)!, columns - 1);
     const more = options.items.some((item) => item.more !== undefined)
@@ -108,18 +121,25 @@ export function listPanel<Value>(palette: Palette, options: ListOptions<Value>):
     };
   }
 
-  function lineOf(
+  function itemLine(
     { label, detail = "", aside = "", note = "" }: ListItem<Value>,
     isSelected: boolean,
     at: { columns: number; width: number; aside: number; edge: number },
   ): Painted {
     const name = isSelected ? palette.both("bold", "accent") : palette.plain;
     const sign = isSelected ? palette.accent(" › ") : palette.plain("   ");
-    const labelled = detail === "" ? name(label) : padded(cut(name(label), at.width - 2), at.width);
-    const left = join(sign, labelled, palette.soft(detail));
+    // The end of a path or a name says as much as its beginning.
+    const shortened = (width: number) => (/\s/.test(label) ? cut(name(label), width) : name(cutMiddle(label, width)));
+    const noted = palette.soft(note);
+    const room = at.edge - widthOf(sign) - at.width - widthOf(noted) - 2;
+    // A few letters of a detail would say nothing.
+    const detailed = room < Math.min(8, detail.length) ? nothing : palette.soft(detail);
+    const labelled =
+      detailed === "" ? shortened(at.width + Math.max(0, room)) : padded(shortened(at.width - 2), at.width);
+    const left = join(sign, labelled, detailed);
     const hasRoom = aside !== "" && at.columns - at.aside >= asideRoom;
     const whole = hasRoom ? join(padded(left, at.aside), palette.soft(aside)) : left;
-    return spread(whole, palette.soft(note), at.edge);
+    return spread(whole, noted, at.edge);
   }
 
   return createPanel<Value>((close) => ({

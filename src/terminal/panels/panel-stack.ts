@@ -7,9 +7,9 @@ const readingMs = 400;
 export class PanelStack {
   readonly #panels: Panel[] = [];
   readonly #changed: () => void;
-  /** When the question in front was first drawn. */
+  /** When the question in front was drawn for the first time. */
   #shownAt: number | undefined;
-  /** True after a pause long enough to read the question, so that keys now answer it. */
+  /** Whether the question was visible long enough to be read, so that keys now answer it. */
   #isRead = false;
 
   constructor(changed: () => void) {

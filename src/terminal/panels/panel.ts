@@ -4,13 +4,13 @@ import type { Size, View } from "../view.ts";
 
 export interface Panel {
   view(size: Size): View;
-  /** A question returns false for a key that means nothing to it, which then belongs to the editor or the app. */
+  /** Handles a key. A question returns false for a key it does not use, which the editor or the app then handles. */
   press(key: Key): unknown;
   /** Closes the panel without an answer, because the run was stopped or the program ends. */
   cancel(): void;
-  /** True if keys typed before the panel could be read must not answer it. */
+  /** Whether this is a question, which keys must not answer before it could be read. */
   readonly isQuestion?: boolean;
-  /** What its keys do, shown in the footer if the panel does not say it itself. */
+  /** What the keys do, shown in the footer unless the panel itself shows it. */
   readonly keys?: string;
 }
 

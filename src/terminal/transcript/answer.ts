@@ -1,7 +1,7 @@
 // The model's answer while it streams: returns Markdown blocks once they are closed, and renders the open one as it grows.
 import { type Painted, wholeLines } from "../painted.ts";
 import { codeBlock, codeLines } from "./code.ts";
-import { languageOf, type MarkdownStyle, markdownLines, plainLines } from "./markdown.ts";
+import { fenceLanguage, type MarkdownStyle, markdownLines, plainLines } from "./markdown.ts";
 import type { Token } from "./rendering.ts";
 
 /** `follows` is true if the block is the next item of the list in the previous block. */
@@ -12,9 +12,9 @@ export interface AnswerBlock {
   /** Returns blocks that further text cannot change. Needs `style.rendering`. */
   takeClosed(style: MarkdownStyle): ClosedBlock[];
   takeRest(): ClosedBlock | undefined;
-  /** Renders the last lines of the open block. */
+  /** Renders the last lines of the block that is still being written. */
   live(width: number, most: number, style: MarkdownStyle): Painted[];
-  /** True if the open block continues the list that was returned last. */
+  /** Whether the open block continues the list that was returned last. */
   readonly follows: boolean;
   readonly isEmpty: boolean;
 }
@@ -64,10 +64,10 @@ export function createAnswer(): AnswerBlock {
     live(width, most, style) {
       if (open.trim() === "") return [];
       if (isOpenFence(open)) {
-        // Only the end is visible; highlighting may miss what began further up.
+        // Highlight only the visible end, although its colours may depend on lines further up.
         const [fence, , , language = ""] = openingFence.exec(open)!;
         const all = wholeLines(open.slice(fence.length + 1));
-        const name = languageOf(language);
+        const name = fenceLanguage(language);
         const block = codeBlock(codeLines(all.slice(-most).join("\n"), name, style), name, style.palette);
         // The block has no end yet, and its beginning may be above the visible lines.
         return block.slice(all.length > most - 1 ? 1 : 0, -1);
@@ -88,7 +88,7 @@ function markOf(text: string): string | undefined {
   return /^\s*(?:\d{1,9})?([-*+.)])\s/.exec(text)?.[1];
 }
 
-/** True if the text is a code block without a closing fence. */
+/** Returns whether a text is a code block whose closing fence is missing. */
 function isOpenFence(text: string): boolean {
   const fence = openingFence.exec(text)?.[2];
   if (fence === undefined || !text.trimStart().includes("\n")) return fence !== undefined;
@@ -107,7 +107,7 @@ function closedLengths(tokens: readonly Token[]): { length: number; isItem: bool
       const items = token.items as { raw: string }[];
       const closed = isLast ? items.slice(0, -1) : items;
       for (const item of closed) lengths.push({ length: item.raw.length, isItem: true });
-      // The line break after the last item belongs to the list.
+      // The line break after the last item is part of the list.
       const rest = token.raw.length - items.reduce((sum, item) => sum + item.raw.length, 0);
       if (isLast) return lengths;
       if (rest > 0) lengths.push({ length: rest, isItem: true });

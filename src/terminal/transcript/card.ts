@@ -29,12 +29,12 @@ import type { Rendering } from "./rendering.ts";
 export type CardStyle = {
   palette: Palette;
   rendering: Rendering | undefined;
-  /** Paths inside it are shown relative to it. */
+  /** The workspace; paths inside it are shown relative to it. */
   workspace: string;
   home?: string;
-  /** The width of the whole line. */
+  /** The width of the line in columns. */
   width: number;
-  /** True to show everything unfolded. */
+  /** Whether to show everything unfolded. */
   isExpanded?: boolean;
   lineNumbers?: boolean;
 };
@@ -43,7 +43,7 @@ export type Call = {
   callId: string;
   tool: string;
   args: unknown;
-  /** Undefined while the call runs. */
+  /** The outcome of the call; undefined while it runs. */
   outcome?: Outcome | undefined;
   startedAt?: number | undefined;
   endedAt?: number | undefined;
@@ -135,7 +135,7 @@ export function titleLine(words: CallWords, right: Painted, { palette, width, si
       ? nothing
       : palette.soft(`  ${words.by === "" ? "in" : "by"} ${cutMiddle(place, Math.max(8, Math.floor(room / 3)))}`);
   const paint = struck ? palette.struck : palette.plain;
-  // Where there is no room for both, drop the place first, then the outcome.
+  // If there is not enough room, omit the location first, then the outcome.
   if (room >= 8) {
     const isBoth = room - widthOf(where) >= Math.min(12, words.target.length);
     const target = paint(cutMiddle(words.target, isBoth ? room - widthOf(where) : room));
@@ -146,13 +146,13 @@ export function titleLine(words: CallWords, right: Painted, { palette, width, si
 }
 
 function shortenPaths(words: CallWords, { workspace, home }: CardStyle): CallWords {
-  const short = (text: string) => {
+  const shortenName = (text: string) => {
     if (workspace !== "" && text === workspace) return ".";
     const inside = workspace === "" ? text : text.replaceAll(`${workspace}/`, "");
     return home && home !== "/" ? inside.replaceAll(`${home}/`, "~/") : inside;
   };
-  const where = short(words.where);
-  return { ...words, target: short(words.target), where: where === "." ? "" : where };
+  const where = shortenName(words.where);
+  return { ...words, target: shortenName(words.target), where: where === "." ? "" : where };
 }
 
 function bodyLines(call: Call, style: CardStyle, open: boolean): Painted[] {

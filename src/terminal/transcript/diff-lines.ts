@@ -1,6 +1,6 @@
 // Renders a diff: line numbers, signs, and highlighted words that changed.
 
-import { changedWords, type DiffLine, hunksOfDiff, numberOf } from "../../view/diff-hunks.ts";
+import { changedWords, type DiffLine, hunksOfDiff, lineNumber } from "../../view/diff-hunks.ts";
 import { counted } from "../../view/numbers.ts";
 import { blanks, type Colour, cut, join, nothing, type Painted, type Palette, padded, wrap } from "../painted.ts";
 import { colourOfCode } from "./code-colours.ts";
@@ -24,7 +24,7 @@ export function diffLines(diff: string, style: DiffStyle): Painted[] {
   const { palette, rendering, width, most, rows = usualRows, lineNumbers = true, path = "" } = style;
   const language = /\.(\w+)$/.exec(path)?.[1] ?? "";
   const hunks = hunksOfDiff(diff);
-  const numbers = hunks.flat().map((line) => String(numberOf(line) ?? "").length);
+  const numbers = hunks.flat().map((line) => String(lineNumber(line) ?? "").length);
   const numberWidth = lineNumbers ? Math.max(2, ...numbers) : 0;
   const shownLines: Painted[] = [];
   const lead = " ".repeat(numberWidth);
@@ -52,7 +52,7 @@ export function diffLines(diff: string, style: DiffStyle): Painted[] {
   return shownLines;
 }
 
-/** Groups consecutive lines with the same sign. */
+/** Groups consecutive lines of a diff that have the same sign. */
 function runsOf(hunk: readonly DiffLine[]): DiffLine[][] {
   const runs: DiffLine[][] = [];
   for (const line of hunk) {
@@ -73,7 +73,7 @@ type LineStyle = Pick<DiffStyle, "palette" | "rendering" | "width"> & {
 function shownLine(changed: DiffLine, words: Words | undefined, style: LineStyle): Painted[] {
   const { palette, numberWidth, rows } = style;
   const { sign, text } = changed;
-  const at = numberWidth === 0 ? nothing : palette.soft(`${String(numberOf(changed) ?? "").padStart(numberWidth)} `);
+  const at = numberWidth === 0 ? nothing : palette.soft(`${String(lineNumber(changed) ?? "").padStart(numberWidth)} `);
   const room = Math.max(8, style.width - numberWidth - 2);
   const pieces = (body: Painted) => wrap(cut(body, room * rows), room, palette.plain("    "));
   const below = numberWidth === 0 ? nothing : blanks(numberWidth + 1);

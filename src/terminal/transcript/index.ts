@@ -17,13 +17,13 @@ export type TranscriptOptions = {
   palette: Palette;
   workspace: string;
   home?: string;
-  /** Returns the time in milliseconds. */
+  /** Returns the current time in milliseconds. */
   now?: () => number;
-  /** The rendering modules, if they are loaded already. */
+  /** The modules that render blocks, if they are already loaded. */
   rendering?: Rendering | undefined;
   /** Shows everything expanded, for reading the transcript again. */
   isExpanded?: boolean;
-  /** Read on every rendering. `thinking` shows the model's thoughts, not only how long they took. */
+  /** What is shown; read again on every rendering. `thinking` shows thoughts and not only how long they took. */
   display?: Readonly<Display>;
   /** Called when the view changed without an event: a module was loaded. */
   onChange?: () => void;
@@ -41,7 +41,7 @@ export interface Transcript {
   add(lines: (width: number) => Painted[]): void;
   /** Loads the modules that render Markdown, code and diffs. Called automatically by the first event that needs them. */
   load(): Promise<void>;
-  /** How often `live` changes by itself; undefined if it does not, and no timer is needed. */
+  /** How often `live` changes on its own, in milliseconds; undefined if no timer is needed. */
   readonly tickMs: number | undefined;
   /** Marks a call as waiting for the user's answer, until `answered`. The first of them is shown by the question itself. */
   waits(callId: string): void;
@@ -59,9 +59,9 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   let finished: Block[] = [];
   let lastKind: Block["kind"] | undefined;
   let answer = createAnswer();
-  /** The text of the current segment so far, to be completed by its end. */
+  /** The text of the current segment so far; the event at its end has all of it. */
   let segment = "";
-  /** Notices that arrived during the segment. */
+  /** Notices that arrived while a segment was being written. */
   const held: Block[] = [];
   let thinking: { since: number; text: string } | undefined;
   let turn: { since: number; characters: number; changed: Set<string> } | undefined;
@@ -69,7 +69,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   /** Started calls that are not in the transcript yet, and those of them that have ended. */
   const order: string[] = [];
   const ended = new Map<string, EndedCall>();
-  /** Time spent waiting for the user in the current turn; its ending says how much it was. */
+  /** How long the current turn has waited for the user, which its last line shows. */
   let waited = 0;
   let waitsSince = 0;
 
@@ -153,7 +153,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         break;
       case "text_end":
         void load();
-        // Deltas may have been missed, in part or entirely.
+        // Show the whole text if none of its deltas arrived, or the missing rest.
         if (segment === "") answer.add(event.text);
         else if (event.text.startsWith(segment)) answer.add(event.text.slice(segment.length));
         endText();
@@ -265,9 +265,9 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         if (isFirst ? lastKind !== undefined && !isClose(kind) : kind !== "call") lines.push(nothing);
         lines.push(...shown);
       };
-      // While the renderer is loading, show finished blocks in the live region.
+      // While the renderer is being loaded, finished blocks are in the live region.
       if (loading && !rendering) for (const block of finished) part(block.kind, block.lines(width));
-      // Leave room for the working line and blanks.
+      // Leave room for the working line and for empty lines.
       const running = calls.live(style(width), now(), Math.max(1, rows - 4));
       const room = Math.max(1, rows - 3 - running.length);
       part(answer.follows ? "item" : "text", answer.live(width, room, { palette, rendering }));
@@ -276,7 +276,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         "call",
         [...ended.values()].map((call) => call(style(width), now())[0]!),
       );
-      // A turn that waits for the user is not working.
+      // A turn that waits for the user shows no working line.
       if (turn && !calls.isWaiting) part("text", [workingLine(turn)]);
       return lines.slice(-Math.max(0, rows));
     },

@@ -60,8 +60,8 @@ const blocks: { [Type in keyof BlockTypes]: Block<Type> } = {
     tokens ? inlineLines(tokens, width, style) : plainLines(decodeEntities(text), width, style.palette),
   code: ({ text, lang }, width, style) =>
     codeBlock(
-      codeLines(text, languageOf(lang), style).map((line) => cutCode(line, width - 2)),
-      languageOf(lang),
+      codeLines(text, fenceLanguage(lang), style).map((line) => cutCode(line, width - 2)),
+      fenceLanguage(lang),
       style.palette,
     ),
   list: listLines,
@@ -78,7 +78,7 @@ function linesOfBlock(token: Token, width: number, style: MarkdownStyle): Painte
 }
 
 /** Returns the language, the first word after a fence. */
-export function languageOf(words: string | undefined): string {
+export function fenceLanguage(words: string | undefined): string {
   return (words ?? "")
     .trim()
     .split(/[\s:{,]/)[0]!
@@ -99,7 +99,7 @@ function listLines(list: Tokens.List, width: number, style: MarkdownStyle): Pain
     const lead = item.task && !list.ordered ? box : join(palette.soft(mark), box);
     const indent = blanks(widthOf(lead));
     const inner: Painted[] = [];
-    // The parts of an item follow each other without empty lines.
+    // Render the parts of a list item without empty lines between them.
     for (const token of item.tokens)
       if (token.type !== "space" && token.type !== "checkbox")
         inner.push(...linesOfBlock(token, Math.max(8, width - widthOf(lead)), style));
@@ -166,7 +166,7 @@ function inlineLines(
 function inlineParts(tokens: readonly Token[], style: MarkdownStyle, styles: readonly Colour[]): Painted[][] {
   const lines: Painted[][] = [[]];
   const paint = (text: string, more: readonly Colour[] = []) => {
-    // A single line break is a blank.
+    // In Markdown, a single line break means a blank.
     const decodedText = decodeEntities(text).replace(/ *\n */g, " ");
     if (decodedText !== "") lines.at(-1)!.push(style.palette.both(...styles, ...more)(decodedText));
   };
@@ -187,9 +187,12 @@ function inlineParts(tokens: readonly Token[], style: MarkdownStyle, styles: rea
       case "del":
         nest(token.tokens, ["struck"]);
         break;
-      case "codespan":
-        lines.at(-1)!.push(style.palette.both(...styles, "type")(token.text.replaceAll("\n", " ")));
+      case "codespan": {
+        // Without colours the backticks stay: nothing else would tell code from words.
+        const code = style.palette.type("x") === "x" ? token.raw : token.text;
+        lines.at(-1)!.push(style.palette.both(...styles, "type")(code.replaceAll("\n", " ")));
         break;
+      }
       case "br":
         lines.push([]);
         break;
@@ -214,7 +217,7 @@ function inlineParts(tokens: readonly Token[], style: MarkdownStyle, styles: rea
         paint(token.text);
         break;
       default:
-        paint(token.raw); // HTML and other tokens are shown as written
+        paint(token.raw); // HTML and unknown tokens are shown as source text
     }
   }
   return lines;

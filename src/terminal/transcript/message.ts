@@ -4,7 +4,7 @@ import { cut, join, linesOf, type Painted, type Palette, wrap } from "../painted
 const maxLines = 40;
 const first = 10;
 const last = 3;
-/** Rows that one long line may take. */
+/** The maximum number of rows for one long line. */
 const maxRows = 10;
 
 type MessageStyle = { palette: Palette; isExpanded: boolean };

@@ -3,9 +3,9 @@ import type { Recorded } from "../../protocol/run.ts";
 
 const maxTurns = 50;
 
-/** `left` is the number of turns before the returned ones. */
+/** Returns the events of the most recent turns; `left` is the number of turns before them. */
 export async function recentTurns(all: AsyncIterable<Recorded>): Promise<{ left: number; events: Recorded[] }> {
-  /** The events before the first turn, then one array per turn. */
+  /** The events before the first turn, followed by one array per turn. */
   const turns: Recorded[][] = [[]];
   let count = 0;
   for await (const recorded of all) {

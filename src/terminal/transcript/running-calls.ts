@@ -41,7 +41,7 @@ type Agent = { calls: Map<string, Call>; ended: Call[]; count: number };
 
 const shownOutput = 8;
 const shownBranches = 5;
-/** Characters of output kept per command, enough for the lines shown. */
+/** How many characters of output are kept per command, for the lines shown. */
 const maxTail = 16_384;
 
 export function createCalls(): RunningCalls {
@@ -52,13 +52,13 @@ export function createCalls(): RunningCalls {
   /** When each call began to wait for the user, in the order of the questions. */
   const waiting = new Map<string, number>();
 
-  const callOf = ({ callId, tool, args, startedAt, at }: Start | End): Call => ({
+  const callFromEvent = ({ callId, tool, args, startedAt, at }: Start | End): Call => ({
     callId,
     tool,
     args,
     startedAt: startedAt ?? at,
   });
-  const agentOf = ({ tool, args }: Call): Agent | undefined =>
+  const subagentOfCall = ({ tool, args }: Call): Agent | undefined =>
     tool === "task" && isObject(args) && typeof args.agentId === "string" ? agents.get(args.agentId) : undefined;
   const note = (agent: Agent | undefined) => (agent && agent.count > 0 ? counted(agent.count, "call") : undefined);
 
@@ -70,14 +70,14 @@ export function createCalls(): RunningCalls {
     const lines = all.flatMap((call, index) => {
       const isLast = index === all.length - 1;
       const line = branchLine(call, style, { now, isLast, width: style.width - indent });
-      const below = branches(agentOf(call), style, now, indent + 2);
+      const below = branches(subagentOfCall(call), style, now, indent + 2);
       return [line, ...below.map((each) => join(style.palette.soft(isLast ? "  " : "│ "), each))];
     });
     return left > 0 ? [style.palette.soft(`… ${counted(left, "call")} before`), ...lines] : lines;
   }
 
   function asEndedCall(call: Call): EndedCall {
-    const agent = agentOf(call);
+    const agent = subagentOfCall(call);
     return (style, now) => {
       const indent = bodyIndent(style.width);
       const words = note(agent);
@@ -95,7 +95,7 @@ export function createCalls(): RunningCalls {
 
   return {
     start(event) {
-      running.set(event.callId, callOf(event));
+      running.set(event.callId, callFromEvent(event));
     },
     output({ callId, chunk }) {
       const tail = (tails.get(callId) ?? "") + chunk;
@@ -103,7 +103,7 @@ export function createCalls(): RunningCalls {
     },
     end(event) {
       const { callId, outcome, completedAt, at } = event;
-      const call: Call = { ...running.get(callId), ...callOf(event), outcome, endedAt: completedAt ?? at };
+      const call: Call = { ...running.get(callId), ...callFromEvent(event), outcome, endedAt: completedAt ?? at };
       call.startedAt = event.ranAt ?? call.startedAt;
       running.delete(callId);
       waiting.delete(callId);
@@ -123,10 +123,10 @@ export function createCalls(): RunningCalls {
       agents.set(id, agent);
       if (event.type === "tool_start") {
         agent.count++;
-        agent.calls.set(event.callId, callOf(event));
+        agent.calls.set(event.callId, callFromEvent(event));
       }
       if (event.type === "tool_end") {
-        const call = agent.calls.get(event.callId) ?? callOf(event);
+        const call = agent.calls.get(event.callId) ?? callFromEvent(event);
         agent.calls.delete(event.callId);
         agent.ended = [
           ...agent.ended,
@@ -165,17 +165,17 @@ export function createCalls(): RunningCalls {
       if (call.startedAt !== undefined) call.startedAt += now - since;
     },
     live: (style, now, rows) => {
-      const [asked] = waiting.keys(); // shown by the question itself
+      const [asked] = waiting.keys(); // the question itself shows this call
       const indent = bodyIndent(style.width);
       const all = [...running.values()].filter(
         ({ callId, tool }) => callId !== asked && !(asked !== undefined && isQuestion.test(tool)),
       );
       const shownCalls = [...all, ...background.values()].map((call) => {
-        const agent = agentOf(call);
+        const agent = subagentOfCall(call);
         return {
           call,
           words: note(agent),
-          output: agent ? [] : outputOf(call.callId), // the steps of a subagent are shown as branches
+          output: agent ? [] : outputOf(call.callId), // the steps of a subagent are shown as branches below it
           below: indented(branches(agent, style, now, indent), indent),
         };
       });

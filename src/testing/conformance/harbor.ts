@@ -5,12 +5,12 @@ import type { Rule } from "./rules.ts";
 import type { Line, Trial } from "./trials.ts";
 
 const integer: Check = (value) => (Number.isInteger(value) ? undefined : "must be an integer");
-/** Also accepts null and a missing value. */
+/** Creates a check that also accepts null and a missing value. */
 const maybe =
   (check: Check): Check =>
   (value) =>
     value === undefined || value === null ? undefined : check(value);
-/** Further fields are ignored. */
+/** Creates a check for the fields of an object; other fields are ignored. */
 const fields =
   (table: FieldTable): Check =>
   (value) =>
@@ -29,7 +29,7 @@ const usage = fields({
   cost: maybe(number),
 });
 
-/** The fields by line type. */
+/** The fields that lines of each type must have. */
 const schema: Record<string, FieldTable> = {
   system: {
     subtype: oneOf("init"),
@@ -70,7 +70,7 @@ const schema: Record<string, FieldTable> = {
   },
 };
 
-function faultOf({ number: at, value, text: line }: Line): string | undefined {
+function lineFault({ number: at, value, text: line }: Line): string | undefined {
   const table = schema[String(value?.["type"])];
   if (!value || !table) return `line ${at} is of no known type: ${line.slice(0, 200)}`;
   const wrong = wrongFields(table, value);
@@ -85,10 +85,10 @@ const linesOf = (type: string) => (trial: Trial) => {
   const lines = trial.lines.filter(({ value }) =>
     type === "" ? !value || !schema[String(value["type"])] : value?.["type"] === type,
   );
-  return lines.map(faultOf).find((fault) => fault !== undefined);
+  return lines.map(lineFault).find((fault) => fault !== undefined);
 };
 
-/** Harbor takes the first key that holds an object as the tool, so no other key may hold one. */
+/** Harbor takes the first key with an object as the tool, so reports any other key that has an object. */
 function siblingFault(trial: Trial): string | undefined {
   for (const { number: at, value } of trial.lines) {
     const call: JsonObject = isObject(value?.["tool_call"]) ? value["tool_call"] : {};

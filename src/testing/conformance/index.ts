@@ -8,15 +8,15 @@ export type Verdict = {
   rule: string;
   statement: string;
   status: "pass" | "fail" | "skip";
-  /** What was observed in the trial. */
+  /** What was observed in the trial that decided this rule. */
   evidence?: string;
-  /** The arguments that the CLI was started with. */
+  /** The arguments with which the CLI was started. */
   arguments: readonly string[];
 };
 
 export type ConformanceReport = { command: readonly string[]; passes: boolean; verdicts: Verdict[] };
 
-/** `only` holds ids of rules, or groups of them. */
+/** Checks a CLI against the rules. `only` contains ids of rules, or of groups of rules. */
 export async function checkConformance(
   options: TrialOptions & { only: readonly string[] },
 ): Promise<ConformanceReport> {
@@ -35,7 +35,7 @@ export async function checkConformance(
   return { command: options.command, passes: verdicts.every(({ status }) => status !== "fail"), verdicts };
 }
 
-/** Reports the failure only once and skips the other rules. */
+/** Reports once that the CLI could not be started, and skips the other rules. */
 function notStarted(failure: string, before: readonly Verdict[]): Fault {
   return before.some(({ status }) => status === "fail") ? { skip: "the program could not be started" } : failure;
 }

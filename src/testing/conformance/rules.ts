@@ -1,14 +1,14 @@
 // The observable rules of the protocol: one row each, with the statement that it checks.
 import { isObject } from "../../json/object.ts";
 import { harborRules } from "./harbor.ts";
-import { type Line, noteWord, prompt, sessionOf, type Trial, type TrialName, type Trials } from "./trials.ts";
+import { type Line, noteWord, prompt, sessionId, type Trial, type TrialName, type Trials } from "./trials.ts";
 
-/** What was observed instead, or with `skip` why it could not be checked. Undefined if the rule holds. */
+/** The result of a rule: undefined if it holds, otherwise what was observed, or in `skip` why it was not checked. */
 export type Fault = string | { skip: string } | undefined;
 
 export type Rule = {
   id: string;
-  /** What a program may rely on. */
+  /** What a program that uses the CLI can rely on. */
   statement: string;
   trial: TrialName;
   check(trial: Trial, trials: Trials): Fault | Promise<Fault>;
@@ -113,7 +113,7 @@ export const rules: readonly Rule[] = [
     statement: "Every line carries the session_id of the first.",
     trial: "stream",
     check(trial) {
-      const id = sessionOf(trial);
+      const id = sessionId(trial);
       const other = trial.lines.find(({ value }) => value && value["session_id"] !== id);
       return other && quoteLine(other);
     },
@@ -249,9 +249,9 @@ export const rules: readonly Rule[] = [
     statement: "--resume <id> continues the session: its lines carry that id.",
     trial: "resume",
     async check(trial, trials) {
-      const id = sessionOf(await trials.get("stream"));
+      const id = sessionId(await trials.get("stream"));
       if (trial.exit !== 0) return howItEnded(trial);
-      return sessionOf(trial) === id ? undefined : `${sessionOf(trial)}, not ${id}`;
+      return sessionId(trial) === id ? undefined : `${sessionId(trial)}, not ${id}`;
     },
   },
   {

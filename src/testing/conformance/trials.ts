@@ -9,9 +9,9 @@ import { Supervisor } from "../../process/supervisor.ts";
 export type Line = {
   number: number;
   text: string;
-  /** Undefined if the line is not a JSON object. */
+  /** The parsed line; undefined if it is not a JSON object. */
   value: JsonObject | undefined;
-  /** Milliseconds since the start. */
+  /** When the line arrived, in milliseconds since the start. */
   atMs: number;
 };
 
@@ -23,7 +23,7 @@ export type Trial = {
   stderr: string;
   lines: readonly Line[];
   timedOut: boolean;
-  /** The signal was sent while the CLI ran. */
+  /** Whether the signal was sent while the CLI was running. */
   wasSignalled: boolean;
   /** Milliseconds from the signal, or from the start, to the exit. */
   endMs: number;
@@ -46,7 +46,7 @@ type Plan = {
   send?: NodeJS.Signals;
 };
 
-/** The word in the note that the agent is asked to read. */
+/** The word in the file that the agent is asked to read. */
 export const noteWord = "quokka";
 export const prompt = "read note.txt";
 const longPrompt = "run sleep 20";
@@ -54,7 +54,7 @@ export const unknownSession = "00000000-0000-4000-8000-000000000000";
 
 const stream = ["-p", "--force", "--output-format", "stream-json"];
 
-/** How each trial is started. `session` is that of the run before. */
+/** How to start the CLI in each trial. `session` is the session of the previous run. */
 const plans = {
   stream: () => ({ args: [...stream, prompt] }),
   partial: () => ({ args: [...stream, "--stream-partial-output", prompt] }),
@@ -72,13 +72,13 @@ const plans = {
   untrusted: () => ({ args: ["-p", "--output-format", "stream-json", prompt] }),
   interrupted: () => ({ args: [...stream, longPrompt], send: "SIGINT" }),
   terminated: () => ({ args: [...stream, longPrompt], send: "SIGTERM" }),
-  // Harbor's built-in agent for this CLI starts it like this.
+  // Start the CLI like Harbor's built-in agent does.
   harbor: () => ({ args: ["--yolo", "--print", "--output-format=stream-json", "--", prompt] }),
 } satisfies Record<string, (session: string) => Plan>;
 
 export type TrialName = keyof typeof plans;
 
-/** Runs each requested trial once. */
+/** Runs trials. Each requested trial is run only once. */
 export class Trials {
   readonly #options: TrialOptions;
   readonly #done = new Map<TrialName, Promise<Trial>>();
@@ -100,9 +100,9 @@ export class Trials {
   }
 
   async #run(name: TrialName): Promise<Trial> {
-    const session = name === "resume" ? sessionOf(await this.get("stream")) : "";
+    const session = name === "resume" ? sessionId(await this.get("stream")) : "";
     const plan: Plan = plans[name](session);
-    // A resumed run works in the first one's folder.
+    // Resume a run in the folder of the first run.
     const cwd = join(this.#base, name === "resume" ? "stream" : name);
     mkdirSync(cwd, { recursive: true });
     writeFileSync(join(cwd, "note.txt"), `${noteWord}\n`);
@@ -110,12 +110,12 @@ export class Trials {
   }
 }
 
-export function sessionOf({ lines }: Trial): string {
+export function sessionId({ lines }: Trial): string {
   const id = lines.map(({ value }) => value?.["session_id"]).find((each) => typeof each === "string");
   return (id as string | undefined) ?? unknownSession;
 }
 
-/** If there is no key, sets a made-up one, and for this CLI the offline model, so that no vendor is called. */
+/** Returns an environment with a made-up key if there is none, so that no vendor is called. */
 function withAKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (env["CURSOR_API_KEY"] !== undefined) return env;
   return { ...env, CURSOR_API_KEY: "conformance", COURSER_MODEL: env["COURSER_MODEL"] ?? "offline" };
@@ -141,7 +141,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
       const text = decoders[name].write(chunk);
       if (name === "stderr") stderr += text;
       else chunks.push({ text, atMs: performance.now() - startedAt });
-      // Send the signal in the middle of its work.
+      // Send the signal in the middle of a tool call.
       if (!plan.send || sentAt !== undefined || !/"subtype":\s*"started"/.test(text) || /"type":\s*"result"/.test(text))
         return;
       sentAt = performance.now();
@@ -155,7 +155,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
     signal: end.signal,
     stdout: chunks.map(({ text }) => text).join(""),
     stderr,
-    lines: linesOf(chunks),
+    lines: timedLines(chunks),
     timedOut: end.stopped === "timedOut",
     wasSignalled: sentAt !== undefined,
     endMs: performance.now() - (sentAt ?? startedAt),
@@ -164,7 +164,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
 }
 
 /** Returns each line with the time at which it was complete. */
-function linesOf(chunks: readonly { text: string; atMs: number }[]): Line[] {
+function timedLines(chunks: readonly { text: string; atMs: number }[]): Line[] {
   const lines: Line[] = [];
   let open = "";
   let last = 0;

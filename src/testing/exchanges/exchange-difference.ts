@@ -5,15 +5,15 @@ import type { UnifiedTool } from "../../sdk/unified.ts";
 import { differenceOf } from "../compare.ts";
 import { createDescriber } from "../describe.ts";
 import { type AskedMessage, readAsked } from "../kit/wires/asked.ts";
-import { wireOf } from "../kit/wires/index.ts";
+import { wireForPath } from "../kit/wires/index.ts";
 import { createNormaliser, type Normaliser, type Places } from "../normalise.ts";
 import { textDifference } from "../text-difference.ts";
 import type { ExchangeRequest } from "./exchange-file.ts";
 
-/** Where, when and with which version of the CLI requests are made. */
+/** Where and when requests were made, and by which version of the CLI. */
 export type Situation = { tool: UnifiedTool; places: Places; at: Date; version: string | undefined };
 
-/** Request fields that name a session, a device or a user and mean nothing to the model. */
+/** Request fields that name a session, a device or a user, which are not compared. */
 const unsaid = new Set([
   "metadata",
   "client_metadata",
@@ -45,7 +45,7 @@ const passing: Partial<Record<string, readonly [RegExp, string][]>> = {
 export function situationNormaliser({ tool, places, at, version }: Situation): Normaliser {
   const paths = createNormaliser(places);
   const words: [RegExp, string][] = [
-    // Some ids have a prefix: msg_42ee7992-….
+    // Replace ids that have a prefix: msg_42ee7992-….
     [/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>"],
     ...daysOf(at).map((day): [RegExp, string] => [new RegExp(`${day}(?:T[\\d:.]+Z?)?`, "g"), "<date>"]),
     [/\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,2} \d\d:\d\d\b/g, "<time>"],
@@ -85,7 +85,7 @@ function escaped(text: string): string {
 
 /** The part of a request that is compared. Requests with equal parts are the same. */
 export function comparable({ method, path, body }: ExchangeRequest, normalise: Normaliser): string {
-  return normalise(JSON.stringify([method, path, said(body)]));
+  return normalise(JSON.stringify([method, path, unwrapRequest(body)]));
 }
 
 /** Describes the first difference: in the conversation or, if that is the same, in the other fields. */
@@ -94,21 +94,21 @@ export function exchangeDifference(
   now: ExchangeRequest,
   sides: { recorded: Normaliser; now: Normaliser },
 ): string {
-  const [then, today] = [recorded, now].map(({ path, body }) => readAsked(wireOf(path), body));
+  const [then, today] = [recorded, now].map(({ path, body }) => readAsked(wireForPath(path), body));
   if (then && today) {
     const tools = today.tools.map(({ schema, ...tool }) => ({ ...tool, parameters: schema as object }));
     const described = (asked: typeof then, normalise: Normaliser) =>
       createDescriber(normalise, undefined).request({
         system: asked.system,
         tools: asked.tools.map(({ schema, ...tool }) => ({ ...tool, parameters: schema as object })),
-        messages: messagesOf(asked.messages),
+        messages: convertMessages(asked.messages),
       });
     const words = differenceOf(described(then, sides.recorded), described(today, sides.now), { ...sides, tools });
     if (words !== undefined) return words;
   }
   const bodies = [
-    sides.recorded(JSON.stringify(said(recorded.body) ?? null)),
-    sides.now(JSON.stringify(said(now.body) ?? null)),
+    sides.recorded(JSON.stringify(unwrapRequest(recorded.body) ?? null)),
+    sides.now(JSON.stringify(unwrapRequest(now.body) ?? null)),
   ];
   return (
     fieldDifference("body", JSON.parse(bodies[0]!), JSON.parse(bodies[1]!)) ??
@@ -117,7 +117,7 @@ export function exchangeDifference(
 }
 
 /** Calls and results are numbered: the vendors' ids differ in each run. */
-function messagesOf(messages: readonly AskedMessage[]): Message[] {
+function convertMessages(messages: readonly AskedMessage[]): Message[] {
   let called = 0;
   let answered = 0;
   return messages.map(({ role, text, calls }) => {
@@ -132,13 +132,13 @@ function messagesOf(messages: readonly AskedMessage[]): Message[] {
   });
 }
 
-/** Google's service for accounts wraps the request in another. */
-function said(body: unknown): unknown {
+/** Returns the actual request, which Google's service for accounts wraps in another. */
+function unwrapRequest(body: unknown): unknown {
   if (!isObject(body)) return body;
   return Object.fromEntries(
     sortedEntries(body).flatMap(([name, value]) => {
       if (unsaid.has(name)) return [];
-      return [[name, name === "request" ? said(value) : withoutCacheMarks(value)]];
+      return [[name, name === "request" ? unwrapRequest(value) : withoutCacheMarks(value)]];
     }),
   );
 }
@@ -151,7 +151,7 @@ function withoutCacheMarks(value: unknown): unknown {
   return Object.fromEntries(sortedEntries(rest).map(([name, each]) => [name, withoutCacheMarks(each)]));
 }
 
-/** Sorts the fields, whose order means nothing. */
+/** Sorts the fields of an object, whose order is not significant. */
 function sortedEntries(value: object): [string, unknown][] {
   return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
 }

@@ -9,10 +9,10 @@ import { readText } from "../recording.ts";
 
 export const exchangesVersion = 1;
 
-/** The first line of the file. */
+/** The first line of a file of recorded exchanges. */
 export type ExchangesHeader = {
   exchanges: typeof exchangesVersion;
-  /** The version of the program that recorded it. */
+  /** The version of our program that made the recording. */
   version: string;
   recordedAt: string;
   agent: UnifiedTool;

@@ -13,18 +13,18 @@ export type PointedRequest = {
   env: NodeJS.ProcessEnv;
   home: string;
   cwd: string;
-  /** The arguments after the program. */
+  /** The arguments that follow the program. */
   args: readonly string[];
   /** Returns the address of a server that replaces the vendor at this one. */
   standIn(vendor: string): string;
-  /** A replay, which needs no key. */
+  /** Whether this is a replay, which needs no key. */
   isReplay: boolean;
 };
 
 /** Variables, arguments to put first, and folders to remove when the program has ended. */
 export type PointedCli = { env: Record<string, string>; words?: readonly string[]; folders?: readonly string[] };
 
-/** Takes the place of a key where none is needed. */
+/** A value for key variables where no real key is needed. */
 export const placeholderKey = "replayed-without-a-key";
 
 export const pointedClis: Record<Exclude<BuiltInTool, "cursor">, (request: PointedRequest) => PointedCli> = {
@@ -124,7 +124,7 @@ export const pointedClis: Record<Exclude<BuiltInTool, "cursor">, (request: Point
     const providers = fieldsOf(models.providers);
     const providerConfig = isObject(providers[id]) ? providers[id] : {};
     const provider = { ...providerConfig, baseUrl: standIn(baseUrl), ...(isReplay && { apiKey: placeholderKey }) };
-    // It reads only one folder: give it a copy that differs in this file. Its sessions stay where they are.
+    // pi reads only one folder: make a copy in which this file differs. Its sessions stay where they are.
     const copy = mkdtempSync(join(tmpdir(), "courser-pi-"));
     mkdirSync(join(folder, "sessions"), { recursive: true });
     for (const name of readdirSync(folder))

@@ -5,14 +5,14 @@ import { redacted } from "../describe.ts";
 import { type ModelAnswer, type ModelServer, modelServer, type RecordedRequest } from "../kit/model-server.ts";
 import { type ExchangesHeader, ExchangeWriter } from "./exchange-file.ts";
 
-/** A server in the place of the vendors. */
+/** A server that agent CLIs talk to in place of their vendor. */
 export interface Middleman {
   /** Returns the address of this server that stands in for the vendor's address. */
   standIn(vendor: string): string;
   stop(): Promise<void>;
 }
 
-/** The prefix of a request's path that holds the vendor's number. */
+/** Matches the beginning of a request's path, which contains the number of the vendor. */
 const route = /^\/vendor-(\d+)(?=\/|$)/;
 
 /** Calls `answer` with each request, its path below the vendor's base address, and that address. */
@@ -40,14 +40,14 @@ const ofConnection =
   /^(?:host|connection|keep-alive|transfer-encoding|content-length|accept-encoding|expect|upgrade|te|trailer|proxy-.*)$/;
 const keptHeaders = ["content-type", "retry-after", "retry-after-ms", "x-should-retry"];
 
-/** Long, because models think for minutes. */
+/** The time limit of a request. It is long, because models may think for minutes. */
 const longestMs = 15 * 60_000;
 
 export type RecorderOptions = {
   file: string;
   header: ExchangesHeader;
   env: NodeJS.ProcessEnv;
-  /** Keys in use, which must not be recorded. */
+  /** The keys in use, which must not be recorded. */
   secrets: readonly string[];
 };
 
@@ -111,7 +111,7 @@ export async function startRecorder({ file, header, env, secrets }: RecorderOpti
     ...made,
     async stop() {
       await made.stop();
-      // A reply that this interrupts writes its line first.
+      // Let a reply that was interrupted write its line first.
       await new Promise((resolve) => setImmediate(resolve));
       writer.close();
     },

@@ -32,10 +32,10 @@ export async function startReplayer(exchanges: Exchanges, options: ReplayerOptio
   const open = new Map(list.map((exchange) => [exchange, comparable(exchange.request, sides.recorded)]));
   const found: string[] = [];
   const refuse = (words: string): ModelAnswer => {
-    // A program that goes on after a difference is only told of that one.
+    // Report only the first difference to a program that continues after it.
     if (options.onMismatch === "continue" || found.length === 0) found.push(`The recording ${file} ${words}`);
     const message = options.onMismatch === "continue" ? found.at(-1)! : found[0]!;
-    // No CLI retries after this status.
+    // Answer with 400, after which no CLI retries.
     return { status: 400, body: { type: "error", error: { type: "invalid_request_error", message, code: 400 } } };
   };
 
@@ -82,7 +82,7 @@ export async function startReplayer(exchanges: Exchanges, options: ReplayerOptio
   };
 }
 
-/** Side requests, such as one for a title, offer no tools. */
+/** Returns whether a request belongs to the conversation. Side requests, such as one for a title, offer no tools. */
 function isTurn({ body }: ExchangeRequest): boolean {
   const request = isObject(body) && isObject(body.request) ? body.request : body;
   return isObject(request) && Array.isArray(request.tools) && request.tools.length > 0;

@@ -18,7 +18,7 @@ import { type Middleman, startRecorder } from "./recorder.ts";
 import { startReplayer } from "./replayer.ts";
 
 export type CliCommand = {
-  /** The program and its arguments. */
+  /** The program to run, with its arguments. */
   command: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
@@ -28,7 +28,7 @@ export type CliCommand = {
 
 type FoundProgram = { tool: BuiltInTool; words: readonly string[]; args: readonly string[] };
 
-/** Recognises the agent CLI by the name of its program. */
+/** Returns which agent CLI a command runs, recognised by the name of its program. */
 export async function programOf({ command, env }: Pick<CliCommand, "command" | "env">): Promise<FoundProgram> {
   const [program = "", ...args] = command;
   const name = basename(program).replace(/\.(?:exe|cmd|[cm]?js)$/, "");
@@ -47,7 +47,7 @@ export async function programOf({ command, env }: Pick<CliCommand, "command" | "
   return { tool, words: cli.words, args };
 }
 
-/** Returns the exit code of the program. */
+/** Runs an agent CLI and records its exchanges. Returns the exit code of the program. */
 export async function recordCli(file: string, cliCommand: CliCommand): Promise<number> {
   const { tool, words, args } = await programOf(cliCommand);
   const { env, cwd, version, secrets } = cliCommand;
@@ -104,7 +104,7 @@ async function startPointed(
     const { standIn } = server;
     const pointed = pointedClis[tool as keyof typeof pointedClis]({ env, home, cwd, args, standIn, isReplay });
     folders = pointed.folders ?? [];
-    // Requests to the vendor must reach this machine, whatever proxy the user has.
+    // Exclude this machine from the user's proxy, so that requests to the recorder reach it.
     const direct = { NO_PROXY: [env["NO_PROXY"], "127.0.0.1"].filter(Boolean).join(",") };
     return await startAndWait([...words, ...(pointed.words ?? []), ...args], {
       cwd,

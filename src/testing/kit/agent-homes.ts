@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BuiltInTool } from "../../sdk/unified.ts";
 
-/** `url` is the address of the model server. */
+/** Where an agent runs; `url` is the address of the model server. */
 export type AgentPlace = { workspace: string; home: string; url: string };
 
 /** The model to ask for, the environment variables, and arguments for the command line. */
@@ -26,9 +26,9 @@ export const agentHomes: Record<BuiltInTool, (place: AgentPlace) => AgentHome> =
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
         DISABLE_AUTOUPDATER: "1",
         CLAUDE_CODE_MAX_RETRIES: "1",
-        // Otherwise the tools of MCP servers are not offered to the model until it has searched for them.
+        // Offer the tools of MCP servers at once, without making the model search for them.
         ENABLE_TOOL_SEARCH: "false",
-        // It refuses to skip permissions as root outside a container.
+        // Claude refuses to skip permissions as root unless it is told that it runs in a container.
         IS_SANDBOX: "1",
       },
     };
@@ -39,7 +39,7 @@ export const agentHomes: Record<BuiltInTool, (place: AgentPlace) => AgentHome> =
       join(home, ".codex/config.toml"),
       `model = "gpt-5"\nmodel_provider = "loopback"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\n[model_providers.loopback]\n${provider}\n[projects."${workspace}"]\ntrust_level = "trusted"\n`,
     );
-    // Otherwise it runs only hooks that its user trusted on its screen.
+    // Run hooks that the user has not trusted; otherwise trust can only be given on its screen.
     const args = ["--dangerously-bypass-hook-trust"];
     return { model: "gpt-5", env: { LOOPBACK_KEY: "on-loopback" }, args };
   },
@@ -98,7 +98,7 @@ export const agentHomes: Record<BuiltInTool, (place: AgentPlace) => AgentHome> =
   },
 };
 
-/** Keeps a file that the test wrote itself; overwrites one that names an earlier server of this kit. */
+/** Writes a file, unless the test has written its own. One that names an earlier server of this kit is overwritten. */
 function put(path: string, content: string | object): void {
   if (existsSync(path) && !readFileSync(path, "utf8").includes("loopback")) return;
   mkdirSync(dirname(path), { recursive: true });

@@ -20,11 +20,11 @@ import type { Workspace } from "./workspace.ts";
 
 /** The options of `run` of an agent. */
 export type AgentRunOptions = {
-  /** The workspace, with the home that the agent gets. */
+  /** The workspace of the run, with the home folder that the agent gets. */
   workspace: Pick<Workspace, "path" | "home" | "env">;
-  /** A model made by scriptedModel(). */
+  /** The model that answers, from `scriptedModel()`. */
   model: Pick<ScriptedModel, "replies" | "loop">;
-  /** After this time the program is killed. Default: two minutes. */
+  /** After how many milliseconds the program is killed. Default: two minutes. */
   timeoutMs?: number;
 } & Pick<StartOptions, "permissionMode" | "mcpServers" | "extraArgs" | "resume" | "signal" | "env" | "schema">;
 
@@ -43,8 +43,8 @@ export interface AgentRun extends Pick<CliRun, "events" | "result" | "text" | "t
 export interface TestAgent {
   readonly tool: UnifiedTool;
   /**
-   * What keeps it off the network. `sandbox`: a network namespace, from which only the scripted model can be reached.
-   * `settings`: its own settings, which send all model requests to this process.
+   * What keeps the agent off the network. `sandbox`: a network namespace from which only the scripted model can be
+   * reached. `settings`: the agent's own settings, which send model requests to this process.
    */
   readonly isolation: "sandbox" | "settings";
   /** Rejects if the program cannot be started, or if the script does not fit: replies are missing or left over. */
@@ -53,7 +53,7 @@ export interface TestAgent {
 
 /** The options of `agent`. */
 export type TestAgentOptions = {
-  /** Needed if the SDK does not find the CLI in PATH. */
+  /** The path or command of the CLI. Required if the SDK does not find it in PATH. */
   executable?: string | readonly string[];
   /** `settings` lets it reach the network, for servers of your own on this machine. Default: `sandbox` where that works. */
   isolation?: TestAgent["isolation"];
@@ -132,7 +132,7 @@ export function agent(tool: UnifiedTool, { executable, isolation: wanted }: Test
   };
 }
 
-/** Unsets all other variables, so that nothing of the machine's user reaches the agent. */
+/** Returns an environment in which all other variables are unset, so that nothing of the user's reaches the agent. */
 function withoutOthers(env: Readonly<Record<string, string>>): Record<string, undefined> {
   return Object.fromEntries(Object.keys(process.env).flatMap((name) => (name in env ? [] : [[name, undefined]])));
 }

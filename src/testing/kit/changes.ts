@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-/** What became of a file. */
+/** How a file changed during a run. */
 export type Change = "added" | "modified" | "deleted";
 /** `path` is relative to the run's folder, with `/`. */
 export type ChangedFile = { path: string; change: Change };
@@ -17,18 +17,18 @@ export function fingerprints(folder: string): Map<string, string> {
       const path = join(inside, entry.name);
       const name = relative(folder, path).replaceAll(sep, "/");
       if (entry.isDirectory()) visit(path);
-      else if (entry.isSymbolicLink() || entry.isFile()) found.set(name, contentOf(path, entry.isFile()));
+      else if (entry.isSymbolicLink() || entry.isFile()) found.set(name, readContent(path, entry.isFile()));
     }
   };
   visit(folder);
   return found;
 }
 
-function contentOf(path: string, isFile: boolean): string {
+function readContent(path: string, isFile: boolean): string {
   try {
     return isFile ? createHash("sha256").update(readFileSync(path)).digest("hex") : `-> ${readlinkSync(path)}`;
   } catch (error) {
-    // Not readable, or gone since it was listed.
+    // The file cannot be read, or was removed after it was listed.
     return (error as NodeJS.ErrnoException).code ?? "unreadable";
   }
 }

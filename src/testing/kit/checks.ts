@@ -14,7 +14,7 @@ import { type ModelRequest, offeredName } from "./wires/asked.ts";
 /** A run of `runCli` or of an agent, events from elsewhere (the SDK's, a stored stream), or a request that an agent made. */
 export type CheckedRun = CliRun | AgentRun | readonly RunEvent[] | ModelRequest;
 
-/** `sentence` continues "Expected the run to" or "not to". `actual` holds lines. */
+/** The result of a check. `sentence` continues "Expected the run to" or "not to"; `actual` contains lines of text. */
 export type Finding = { pass: boolean; sentence: string; actual: readonly string[] };
 
 type Subject = Pick<CliRun, "events" | "result" | "toolCalls" | "questions"> &
@@ -26,22 +26,22 @@ const checks = {
   /** The run ended by itself with a success result and, if known, exit code 0. */
   toHaveSucceeded(run) {
     const pass = run.result?.type === "done" && (run.exitCode === undefined || run.exitCode === 0) && !run.timedOut;
-    return { pass, sentence: "have succeeded", actual: endingOf(run) };
+    return { pass, sentence: "have succeeded", actual: describeEnding(run) };
   },
 
-  /** `code` is that of the error. */
+  /** Checks that the run failed; `code` is the error code it must have. */
   toHaveFailed(run, code?: ErrorCode | (string & {})) {
     const failed = run.result?.type === "fail" || (run.exitCode !== undefined && run.exitCode !== 0);
     const said = run.result?.type === "fail" ? run.result.code : /\[([A-Z_]+)\]\s*$/.exec(run.stderr ?? "")?.[1];
     const pass = failed && (code === undefined || said === code);
-    return { pass, sentence: `have failed${code === undefined ? "" : ` with ${code}`}`, actual: endingOf(run) };
+    return { pass, sentence: `have failed${code === undefined ? "" : ` with ${code}`}`, actual: describeEnding(run) };
   },
 
-  /** `text` is a part of the answer, or a pattern. */
+  /** Checks the final answer; `text` is a part of it, or a pattern. */
   toHaveAnswered(run, text: string | RegExp) {
     const answer = run.result?.type === "done" ? run.result.text : undefined;
     const pass = answer !== undefined && contains(answer, text);
-    return { pass, sentence: `have answered ${shown(text)}`, actual: endingOf(run) };
+    return { pass, sentence: `have answered ${shown(text)}`, actual: describeEnding(run) };
   },
 
   /**
@@ -61,14 +61,14 @@ const checks = {
       ...(outcome === undefined ? [] : [`that ended in ${outcome}`]),
       ...(times === undefined ? [] : [times === 1 ? "once" : `${times} times`]),
     ];
-    return { pass, sentence: words.join(" "), actual: listed("It called", run.toolCalls.map(callLine)) };
+    return { pass, sentence: words.join(" "), actual: listLines("It called", run.toolCalls.map(callLine)) };
   },
 
-  /** Calls in this order, with any others in between. */
+  /** Checks that tools were called in this order, with any other calls in between. */
   toHaveCalledInOrder(run, names: readonly string[]) {
     let next = 0;
     for (const call of run.toolCalls) if (next < names.length && argumentsAs(names[next]!, call)) next += 1;
-    const actual = listed("It called", run.toolCalls.map(callLine));
+    const actual = listLines("It called", run.toolCalls.map(callLine));
     return { pass: next === names.length, sentence: `have called ${names.join(", then ")}`, actual };
   },
 
@@ -79,7 +79,7 @@ const checks = {
     return {
       pass: offeredName(name, names) !== undefined,
       sentence: `have the tool ${name}`,
-      actual: listed("It had", names),
+      actual: listLines("It had", names),
     };
   },
 
@@ -87,7 +87,7 @@ const checks = {
   toHaveChangedFiles(run, files?: readonly string[] | Readonly<Record<string, Change>>) {
     if (!run.changedFiles) throw new TypeError("toHaveChangedFiles needs a run of runCli(): events do not tell it.");
     const changed = run.changedFiles;
-    const actual = listed("It changed", changed.map(changeLine));
+    const actual = listLines("It changed", changed.map(changeLine));
     if (files === undefined) return { pass: changed.length > 0, sentence: "have changed files", actual };
     const wanted = Array.isArray(files)
       ? (files as readonly string[]).map((path) => ({ path, change: undefined }))
@@ -106,7 +106,7 @@ const checks = {
     return {
       pass,
       sentence: text === undefined ? "have asked" : `have asked ${shown(text)}`,
-      actual: listed("It asked", asked),
+      actual: listLines("It asked", asked),
     };
   },
 
@@ -120,13 +120,13 @@ const checks = {
     );
     const words = ["have been denied", ...(tool ? [tool] : []), ...(why ? [`because of ${shown(why)}`] : [])];
     const lines = denials.map(({ name, reason }) => `${name}: ${reason}`);
-    return { pass, sentence: words.join(" "), actual: listed("It was denied", lines) };
+    return { pass, sentence: words.join(" "), actual: listLines("It was denied", lines) };
   },
 } satisfies Record<string, Check<never[]>>;
 
 export type Checks = typeof checks;
 export type CheckName = keyof Checks;
-/** The arguments of a check besides the run. */
+/** The arguments of a check, besides the run. */
 export type Given<Name extends CheckName> = Checks[Name] extends (run: Subject, ...given: infer Args) => Finding
   ? Args
   : never;
@@ -140,12 +140,12 @@ export function check(name: CheckName, received: unknown, given: readonly unknow
       `${name} needs what runCli() or agent() gave, or a list of events; it was given ${shown(received)}.`,
     );
   const finding = (checks[name] as (run: Subject, ...given: readonly unknown[]) => Finding)(run, ...given);
-  // Add how the run ended, which is the next thing to look at.
-  const isTold = isRequest(received) || run.result?.type === "done" || finding.actual.includes(endingOf(run)[0]!);
-  return isTold ? finding : { ...finding, actual: [...finding.actual, ...endingOf(run)] };
+  // Add how the run ended, which helps to find the cause.
+  const isTold = isRequest(received) || run.result?.type === "done" || finding.actual.includes(describeEnding(run)[0]!);
+  return isTold ? finding : { ...finding, actual: [...finding.actual, ...describeEnding(run)] };
 }
 
-export function messageOf({ sentence, actual }: Finding, isNot: boolean): string {
+export function failureMessage({ sentence, actual }: Finding, isNot: boolean): string {
   return [`Expected the run ${isNot ? "not " : ""}to ${sentence}.`, ...actual].join("\n");
 }
 
@@ -191,7 +191,7 @@ function contains(text: string, part: string | RegExp): boolean {
   return typeof part === "string" ? text.includes(part) : part.test(text);
 }
 
-function endingOf(run: Subject): string[] {
+function describeEnding(run: Subject): string[] {
   const { result, exitCode, signal, timedOut, stderr, stdout } = run;
   const lines: string[] = [];
   if (result?.type === "done") lines.push(`It answered ${shown(result.text)}.`);
@@ -207,12 +207,12 @@ function endingOf(run: Subject): string[] {
   return lines;
 }
 
-/** Keeps the end of a long text, which is the most useful part. */
+/** Shortens a long text from the beginning, since its end is the most useful part. */
 function ends(text: string): string {
   return text.length > 600 ? `…${text.slice(-600)}` : text;
 }
 
-function listed(words: string, lines: readonly string[]): string[] {
+function listLines(words: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return [`${words} nothing.`.replace("It was denied nothing.", "Nothing was denied.")];
   return [`${words}:`, ...firstLines(lines, 20)];
 }

@@ -13,15 +13,15 @@ export function withCodexDenials(
   toolCalls: readonly ToolUse[],
   denials: readonly RunDenial[],
 ): { toolCalls: readonly ToolUse[]; denials: readonly RunDenial[] } {
-  const itemsOf = (request: RecordedRequest | undefined): JsonObject[] =>
+  const inputItems = (request: RecordedRequest | undefined): JsonObject[] =>
     Array.isArray(request?.json?.input) ? request.json.input.filter(isObject) : [];
-  const earlier = itemsOf(requests[0]).length;
-  const items = itemsOf(requests.at(-1)).slice(earlier);
+  const earlier = inputItems(requests[0]).length;
+  const items = inputItems(requests.at(-1)).slice(earlier);
   const all = [...toolCalls];
   const more = [...denials];
   const calls = items.filter(({ type }) => type === "function_call" || type === "custom_tool_call");
   for (const [index, item] of calls.entries()) {
-    const { callId, name, text } = callOf(item);
+    const { callId, name, text } = parseCall(item);
     const { output } = items.find(({ call_id, output }) => call_id === callId && output !== undefined) ?? {};
     const reason = typeof output === "string" ? told.exec(output)?.[1] : undefined;
     if (reason === undefined || all.some((call) => call.callId === callId)) continue;
@@ -34,6 +34,10 @@ export function withCodexDenials(
   return { toolCalls: all, denials: more };
 }
 
-function callOf({ call_id, name, arguments: text, input }: JsonObject): { callId: string; name: string; text: string } {
+function parseCall({ call_id, name, arguments: text, input }: JsonObject): {
+  callId: string;
+  name: string;
+  text: string;
+} {
   return { callId: String(call_id), name: String(name), text: String(text ?? input) };
 }

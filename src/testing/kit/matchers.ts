@@ -1,6 +1,6 @@
 // The checks in two forms: matchers for `expect` of vitest and Jest, and standalone assertions.
 import { AssertionError } from "node:assert";
-import { type CheckedRun, type CheckName, check, checkNames, type Given, messageOf } from "./checks.ts";
+import { type CheckedRun, type CheckName, check, checkNames, failureMessage, type Given } from "./checks.ts";
 
 /** The checks as methods of `expect`. For vitest, declare `interface Matchers<T> extends CourserMatchers<T>` in its module. */
 export interface CourserMatchers<Result = unknown> {
@@ -33,8 +33,8 @@ export const courserMatchers = Object.fromEntries(
     name,
     (received, ...given) => {
       const finding = check(name, received, given);
-      // Runners ask for the message only on failure, so if the check holds, it was negated.
-      return { pass: finding.pass, message: () => messageOf(finding, finding.pass) };
+      // A test runner asks for the message only on failure. If the check holds then, it was negated.
+      return { pass: finding.pass, message: () => failureMessage(finding, finding.pass) };
     },
   ]),
 ) as Record<CheckName, Matcher>;
@@ -52,7 +52,7 @@ function assertions(run: CheckedRun, isNot: boolean): CourserMatchers<void> {
     const assert = (...given: unknown[]): void => {
       const finding = check(name, run, given);
       if (finding.pass === isNot)
-        throw new AssertionError({ message: messageOf(finding, isNot), operator: name, stackStartFn: assert });
+        throw new AssertionError({ message: failureMessage(finding, isNot), operator: name, stackStartFn: assert });
     };
     return [name, assert] as const;
   });

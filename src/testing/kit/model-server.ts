@@ -1,45 +1,45 @@
 // A model server on loopback that speaks the vendors' APIs, streaming or not, and gives the answers a test defines.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { isStreamed, type Wire, wireOf, wires } from "./wires/index.ts";
+import { isStreamed, type Wire, wireForPath, wires } from "./wires/index.ts";
 
 /** A tool call in an answer. */
 export type ToolCallAnswer = {
   id?: string;
   name: string;
-  /** A string is sent as it is, so that arguments can be invalid JSON. */
+  /** The arguments of the call. A string is sent unchanged, so that it can be invalid JSON. */
   args: unknown;
 };
 
 export type UsageAnswer = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
 
-/** What the model server answers: a reply, or a fault. */
+/** An answer of the model server: a reply or a fault. */
 export type ModelAnswer = {
   /** Any status but 200 is an error, with `body` or with the vendor's usual one. */
   status?: number;
   headers?: Record<string, string>;
   contentType?: string;
-  /** Sent instead of an answer: text as it is, anything else as JSON. */
+  /** Sent in place of an answer. A string is sent unchanged, anything else as JSON. */
   body?: unknown;
   thinking?: string;
-  /** Several strings are sent as several deltas. */
+  /** The text of the answer. Several strings are sent as separate deltas. */
   text?: string | readonly string[];
   toolCalls?: readonly ToolCallAnswer[];
   usage?: UsageAnswer;
-  /** The reason for stopping, in the vendor's own term. */
+  /** Why the model stopped, in the vendor's own term. */
   stopReason?: string;
   /** Raw bytes, one write each, instead of all the above. `status` still applies. */
   chunks?: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
-  /** What follows the chunks: an orderly end (default), a close without one, a reset, or nothing at all. */
+  /** What follows the chunks: a proper end (default), closing the connection without one, a reset, or silence. */
   ending?: "end" | "close" | "reset" | "silence";
-  /** Accepts the connection and never responds. */
+  /** If set, the server accepts the connection and never responds. */
   acceptOnly?: true;
-  /** Drops the connection without a response. */
+  /** If set, the server closes the connection without a response. */
   hangUp?: true;
   delayMs?: number;
-  /** How often this answer is given; default once. */
+  /** How many times this answer is given; once by default. */
   repeat?: number;
-  /** Only for matching requests; others take the next answer. */
+  /** Restricts the answer to matching requests. Other requests take the next answer. */
   when?(request: RecordedRequest): boolean;
 };
 
@@ -55,7 +55,7 @@ export type RecordedRequest = {
   json: any;
   model: string;
   key: string;
-  /** performance.now() when the request's head arrived. */
+  /** When the head of the request arrived, from performance.now(). */
   at: number;
   /** Counts from 1, among the requests that want an answer; ids of replies and calls are made of it. */
   number: number;
@@ -63,9 +63,9 @@ export type RecordedRequest = {
 
 /** A server on loopback that speaks the APIs of model vendors. */
 export interface ModelServer {
-  /** The base for every API: `${url}/v1`. */
+  /** The base URL of the server; every API is below `${url}/v1`. */
   url: string;
-  /** The requests received, in order. */
+  /** The requests that the server received, in order. */
   requests: readonly RecordedRequest[];
   /** Variables that make programs use it instead of Anthropic, OpenAI and Google. */
   env: Record<string, string>;
@@ -171,7 +171,7 @@ function record(
   const bearer = /^Bearer (.*)$/.exec(headers.authorization ?? "")?.[1];
   const key = bearer ?? headers["x-api-key"] ?? headers["x-goog-api-key"] ?? "";
   const model = json?.model ?? /models\/([^:]+):/.exec(path)?.[1] ?? "";
-  return { method, path, wire: wireOf(path), headers, body, json, model, key: String(key), at };
+  return { method, path, wire: wireForPath(path), headers, body, json, model, key: String(key), at };
 }
 
 async function give(response: ServerResponse, request: RecordedRequest, answer: ModelAnswer): Promise<void> {

@@ -10,7 +10,7 @@ import { temporaryFolder } from "./temporary.ts";
 /** `model` is the value for `--model`, or for `model` in the SDK. */
 export interface TestModel extends Disposable {
   readonly model: string;
-  /** Command line arguments: `--model` and what belongs to it. */
+  /** The arguments that select this model on the command line, beginning with `--model`. */
   readonly args: readonly string[];
   /** Removes the model's files. Otherwise they are removed when the process ends. */
   remove(): void;
@@ -19,14 +19,14 @@ export interface TestModel extends Disposable {
 /** A model made by `scriptedModel`. */
 export interface ScriptedModel extends TestModel {
   readonly replies: readonly ScriptedReply[];
-  /** Whether it starts over after the last reply. */
+  /** Whether the script starts again after its last reply. */
   readonly loop: boolean;
 }
 
 type ScriptedCall = { name: string; args?: object | string; id?: string };
 type ScriptedError = { code: ErrorCode; message?: string; retryAfterMs?: number };
 
-/** A step of a scripted reply. */
+/** A step within a scripted reply. */
 export type ScriptedStep =
   | { text: string | readonly string[] }
   | { thinking: string | readonly string[] }
@@ -34,14 +34,14 @@ export type ScriptedStep =
   | { delayMs: number }
   | { error: ScriptedError };
 
-/** The replies that docs/scripted-model.md describes. */
+/** A scripted reply, as docs/scripted-model.md describes it. */
 export type ScriptedReply = {
   text?: string | readonly string[];
   thinking?: string | readonly string[];
   calls?: readonly ScriptedCall[];
   steps?: readonly ScriptedStep[];
   error?: ScriptedError;
-  /** Each must occur in what was sent since the last answer. */
+  /** Texts that must occur in what was sent to the model since its last answer. */
   expect?: string | readonly string[];
   delayMs?: number;
   usage?: Partial<Usage>;
@@ -78,9 +78,9 @@ export function scriptedModel(
 
 /** The options of `replayModel`. */
 export type ReplayOptions = {
-  /** `live` runs the tools for real and replays only the model. */
+  /** Whether tools are replayed too (`recorded`), or run (`live`) so that only the model is replayed. */
   tools?: "recorded" | "live";
-  /** What to do if the run differs from the recording. */
+  /** What happens when the run differs from the recording. */
   onMismatch?: "stop" | "continue";
 };
 
@@ -92,7 +92,7 @@ export function replayModel(file: string, { tools, onMismatch }: ReplayOptions =
     ...(tools ? ["--replay-tools", tools] : []),
     ...(onMismatch ? ["--replay-on-mismatch", onMismatch] : []),
   ];
-  // It has no files to remove.
+  // This model created no files, so there is nothing to remove.
   return { ...testModel(`replay:${path}`, more), remove() {}, [Symbol.dispose]() {} };
 }
 

@@ -17,7 +17,7 @@ export function canLeaveNetwork(): boolean {
 /** The address of the model server in the namespace, and the command that runs another one there. */
 export type OffNetwork = AsyncDisposable & { url: string; command(words: readonly string[]): string[] };
 
-/** `url` is the address of the model server on this machine. */
+/** Cuts the agent off the network, except from the model server at `url` on this machine. */
 export async function offNetwork(url: string): Promise<OffNetwork> {
   const { hostname, port } = new URL(url);
   const folder = temporaryFolder("courser-relay-");

@@ -16,9 +16,9 @@ import type { TestModel } from "./models.ts";
 /** The options of `runCli`. */
 export type CliOptions = {
   cwd?: string;
-  /** The whole environment; by default that of this process. */
+  /** All environment variables of the run; by default those of this process. */
   env?: Record<string, string | undefined>;
-  /** A name for `--model`, or a model of this kit. */
+  /** The model, by a name for `--model` or as a model of this kit. */
   model?: string | Pick<TestModel, "args">;
   /** Written to its stdin, which is then closed. Without it stdin is empty. */
   stdin?: string;
@@ -45,7 +45,7 @@ export type RunQuestion = { kind: string; text: string; query: unknown; answer: 
 export interface CliRun {
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Null if a signal ended it. */
+  /** The exit code; null if a signal ended the process. */
   readonly exitCode: number | null;
   readonly signal: string;
   readonly timedOut: boolean;
@@ -54,9 +54,9 @@ export interface CliRun {
   readonly stderr: string;
   /** The events of `--output-format stream-json` and `json`; otherwise empty. */
   readonly events: readonly RunEvent[];
-  /** The result that it reported, if any. */
+  /** The result that the CLI reported, if it did. */
   readonly result: Extract<AgentEvent, { type: "done" | "fail" }> | undefined;
-  /** The answer, or the reason why there is none. */
+  /** The final answer, or the reason why there is none. */
   readonly text: string;
   readonly sessionId: string | undefined;
   readonly toolCalls: readonly ToolUse[];
@@ -109,7 +109,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
 
 const maxBytes = 256 * 1024 * 1024;
 
-/** Skips lines that are not JSON. */
+/** Returns the events in the output. Lines that are not JSON are skipped. */
 function eventsIn(stdout: string, isOurs: boolean): RunEvent[] {
   const decode = createDecoder();
   const name = createNamer({ tool: "cursor", isOurs });

@@ -11,7 +11,7 @@ type Reply = ReturnType<typeof readScript>["replies"][number];
 /** Gives one reply per turn of the model, and records what did not fit. */
 export class ServedScript {
   readonly #replies: readonly Reply[];
-  /** For requests outside the conversation. */
+  /** Replies for requests that are not part of the conversation. */
   readonly #asides: Reply[];
   readonly #isLoop: boolean;
   #given = 0;
@@ -28,24 +28,24 @@ export class ServedScript {
     const asked = askedIn(request);
     if (!isTurn(request) || !asked) {
       const aside = this.#asides.shift();
-      return aside && asked ? answerOf(aside, asked) : { text: "ok" };
+      return aside && asked ? scriptedAnswer(aside, asked) : { text: "ok" };
     }
     const all = this.#replies;
     const last = all.at(-1);
-    // Agents repeat a failed request as often as they like.
+    // Repeat a scripted error for as long as the agent retries.
     const repeated = last?.steps.some(({ type }) => type === "error") ? last : undefined;
     const reply = (this.#isLoop ? all[this.#given % all.length] : all[this.#given]) ?? repeated;
     if (!reply) return this.#refuse(`The script has ${counted(all.length)}, and the agent asked for one more.`);
     this.#given += 1;
     const news = asked.messages.slice(asked.messages.findLastIndex(({ role }) => role === "assistant") + 1);
     const missing = reply.expect.find((part) => !news.some(({ text }) => text.includes(part)));
-    if (missing === undefined) return answerOf(reply, asked);
+    if (missing === undefined) return scriptedAnswer(reply, asked);
     const shown = JSON.stringify(news.map(({ text }) => text).join("\n"));
     const said = shown.length > 600 ? `…${shown.slice(-600)}` : shown;
     return this.#refuse(`Reply ${this.#given} expects ${JSON.stringify(missing)}, but the agent sent: ${said}`);
   }
 
-  /** Throws if the script did not fit the run. */
+  /** Throws if the run did not follow the script. */
   check(outcome: RunResult<unknown>): void {
     if (this.#fault !== undefined) throw new Error(this.#fault);
     const left = this.#isLoop ? 0 : this.#replies.length - this.#given;
@@ -53,14 +53,14 @@ export class ServedScript {
     if (left > 0) throw new Error(`The run ended with ${left} of ${counted(this.#replies.length)} left over. ${how}`);
   }
 
-  /** Uses a status after which no agent retries. */
+  /** Refuses a request with a status after which no agent retries. */
   #refuse(fault: string): ModelAnswer {
     this.#fault ??= fault;
     return failure(400, this.#fault);
   }
 }
 
-/** Requests without tools are beside the conversation: for a title, a warm-up. */
+/** Returns whether a request is part of the conversation. Requests without tools are not: for a title, or a warm-up. */
 export function isTurn({ json }: RecordedRequest): boolean {
   return Array.isArray(json?.tools) && json.tools.length > 0;
 }
@@ -69,14 +69,14 @@ function counted(replies: number): string {
   return replies === 1 ? "1 reply" : `${replies} replies`;
 }
 
-function answerOf({ steps, usage }: Reply, { tools }: Asked): ModelAnswer {
+function scriptedAnswer({ steps, usage }: Reply, { tools }: Asked): ModelAnswer {
   const offered = tools.map(({ name }) => name);
   const text: string[] = [];
   const thinking: string[] = [];
   const toolCalls: NonNullable<ModelAnswer["toolCalls"]>[number][] = [];
   let delayMs = 0;
   for (const step of steps) {
-    if (step.type === "error") return { ...failureOf(step.error), delayMs };
+    if (step.type === "error") return { ...scriptedFailure(step.error), delayMs };
     if (step.type === "delay") delayMs += step.ms;
     else if (step.type === "text") text.push(...step.deltas);
     else if (step.type === "thinking") thinking.push(...step.deltas);
@@ -98,7 +98,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   MODEL_OVERLOADED: 529,
 };
 
-function failureOf({ code, message, retryAfterMs }: { code: ErrorCode; message: string; retryAfterMs?: number }) {
+function scriptedFailure({ code, message, retryAfterMs }: { code: ErrorCode; message: string; retryAfterMs?: number }) {
   if (code === "MODEL_UNREACHABLE") return { hangUp: true } as const;
   const made = failure(statuses[code] ?? 400, code === "MODEL_OVERFLOW" ? `prompt is too long: ${message}` : message);
   return { ...made, ...(retryAfterMs && { headers: { "retry-after": String(Math.ceil(retryAfterMs / 1000)) } }) };

@@ -15,7 +15,7 @@ export function temporaryFolder(prefix: string): { path: string; remove(): void 
 }
 
 function removeFolder(path: string): void {
-  // Retry, because a run that just ended may still be writing.
+  // Retry, because a run that has just ended may still be writing.
   rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   folders.delete(path);
 }

@@ -15,31 +15,31 @@ export type WorkspaceOptions = {
   config?: Record<string, Content>;
   /** Serves the models `anthropic/…`, `openai/…`, `google/…` and `chat/…`. */
   server?: Pick<ModelServer, "env" | "settings">;
-  /** More variables for its runs. */
+  /** Additional environment variables for runs in this workspace. */
   env?: Record<string, string>;
 };
 
 /** A temporary workspace. */
 export interface Workspace extends Disposable {
-  /** The real path of the folder that the agent works in. */
+  /** The real path of the workspace folder. */
   readonly path: string;
   readonly home: string;
   readonly config: string;
-  /** The whole environment of its runs. */
+  /** All environment variables of runs in this workspace. */
   readonly env: Record<string, string>;
-  /** Returns the path of the file it wrote. */
+  /** Writes a file and returns its path. */
   write(name: string, content: Content): string;
   read(name: string): string;
   /** Relative paths of all files, sorted; without `.git` and `node_modules`. */
   files(): string[];
   /** Runs one prompt in print mode, in a trusted workspace, and reads the events. `args` are more flags, such as `--force`. */
   run(prompt: string, options?: CliOptions & { args?: readonly string[] }): Promise<CliRun>;
-  /** Runs the CLI with any arguments. */
+  /** Runs the CLI with these arguments. */
   cli(args: readonly string[], options?: CliOptions): Promise<CliRun>;
   remove(): void;
 }
 
-/** Makes a temporary workspace with these files, and a home of its own. */
+/** Creates a temporary workspace with these files, and a home folder for its runs. */
 export function workspace(files: Record<string, Content> = {}, options: WorkspaceOptions = {}): Workspace {
   const base = temporaryFolder("courser-test-");
   const [path, home] = [join(base.path, "work"), join(base.path, "home")];

@@ -13,7 +13,7 @@ class Pieces {
   readonly #parts: string[] = [];
   #endsBlank = false;
 
-  /** Collapses blanks into one, across elements as well. */
+  /** Adds text. Runs of blanks are reduced to one, across elements as well. */
   add(text: string): void {
     const piece = this.#endsBlank && text.startsWith(" ") ? text.slice(1) : text;
     if (piece === "") return;
@@ -69,7 +69,7 @@ function wrap(element: Element, writing: InlineContext, pieces: Pieces): void {
 }
 
 function link(text: string, element: Element, { base }: InlineContext): string {
-  // The mark beside a heading that links to itself.
+  // Omit the mark beside a heading that links to the heading itself.
   if (/^(?:#|¶|§|🔗|permalink)$/iu.test(text)) return "";
   const target = absoluteUrl(element.attributes["href"], base);
   return target === undefined ? text : `[${text.replace(/\s*\n\s*/g, " ")}](${target})`;

@@ -12,11 +12,11 @@ export function mainContent(body: Element): Element {
   const weights = weighElements(body);
   const place = mainElement(body, weights) ?? body;
   const kept = prune(place, weights, { isInside: place !== body });
-  // A page that is nothing but a menu is shown as it is.
+  // If the page consists only of a menu, show all of it.
   return textLength(kept) * 20 < weights.get(place)!.text ? place : kept;
 }
 
-/** Elements and roles for navigation and notices. */
+/** Elements and roles that contain navigation and notices. */
 const aside = new Set(["nav", "aside", "footer"]);
 const asideRoles = words(`
   navigation banner contentinfo complementary search menu menubar toolbar alert dialog alertdialog tablist`);
@@ -47,7 +47,7 @@ function isAside(element: Element, weights: Weights, { isInside }: { isInside: b
   if (name === "header" && !isInside) return isMostlyLinks || text < 400;
   const isNamedSo = asideWords.test(`${attributes["class"] ?? ""} ${attributes["id"] ?? ""}`);
   if (isNamedSo) return isMostlyLinks || text < 200;
-  // Outside the main part, a list of nothing but links is a menu, whatever it is called.
+  // Outside the main content, a list that contains only links is a menu.
   return !isInside && (name === "ul" || name === "ol" || name === "div") && links >= 4 && linked > text * 0.9;
 }
 

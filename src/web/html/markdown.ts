@@ -4,7 +4,7 @@ import { words } from "../../text/words.ts";
 import { inlineMarkdown, plainText } from "./inline.ts";
 import { type Element, isElement } from "./tree.ts";
 
-/** `base` is the address that links are relative to. */
+/** Converts an element to Markdown. `base` is the address that links are relative to. */
 export function markdownOf(element: Element, base: string): string {
   const lines: string[] = [];
   writeBlocks(element, { base, nesting: 0, lines, opened: inlineAroundBlocks(element) });
@@ -17,7 +17,7 @@ type BlockContext = {
    * How many lists, quotes and cells are around this. Beyond a limit they are not indented, since the text would grow with each level.
    */
   nesting: number;
-  /** The output, appended to. */
+  /** The lines of output so far. */
   lines: string[];
   /** Inline elements that contain blocks here. */
   opened: ReadonlySet<Element>;
@@ -71,9 +71,9 @@ const blockWriters: Record<string, BlockWriter> = {
     writeList(element, writing, (index) => `${(Number.isSafeInteger(first) ? first : 1) + index}. `);
   },
   li: (element, writing) => void writeBehind(element, writing, "- ", "  "),
-  dt: (element, writing) => void writing.lines.push("", ...boldLine(lineOf(element, writing))),
+  dt: (element, writing) => void writing.lines.push("", ...boldLine(inlineLine(element, writing))),
   dd: (element, writing) => void writeBehind(element, writing, ": ", "  "),
-  summary: (element, writing) => void writing.lines.push("", ...boldLine(lineOf(element, writing)), ""),
+  summary: (element, writing) => void writing.lines.push("", ...boldLine(inlineLine(element, writing)), ""),
   table(element, writing) {
     if (!isDataTable(element)) return writeBlocks(element, writing);
     writing.lines.push("");
@@ -107,7 +107,7 @@ function writeBlocks(element: Element, writing: BlockContext): void {
 
 function heading(level: number): BlockWriter {
   return (element, writing) => {
-    const text = lineOf(element, writing);
+    const text = inlineLine(element, writing);
     if (text !== "") writing.lines.push("", `${"#".repeat(level)} ${text}`, "");
   };
 }
@@ -148,12 +148,12 @@ function codeBlock(element: Element, { lines }: BlockContext): void {
   let ticks = 2;
   for (const [run] of text.matchAll(/`{3,}/g)) ticks = Math.max(ticks, run.length);
   const fence = "`".repeat(Math.min(ticks + 1, 40));
-  lines.push("", fence + languageOf(element));
+  lines.push("", fence + codeLanguage(element));
   for (const line of text.split("\n")) lines.push(line);
   lines.push(fence, "");
 }
 
-function languageOf(element: Element): string {
+function codeLanguage(element: Element): string {
   for (const each of [element, ...element.children.filter(isElement)]) {
     const name = each.attributes["class"] ?? "";
     const found = /(?:^|\s)(?:lang(?:uage)?|highlight-source|brush:?)[-:\s]?([\w+#-]{1,20})/.exec(name);
@@ -170,7 +170,7 @@ function cellText(cell: Element, writing: BlockContext): string {
     .replaceAll("|", "\\|");
 }
 
-function lineOf(element: Element, { base }: BlockContext): string {
+function inlineLine(element: Element, { base }: BlockContext): string {
   return collapsed(inlineMarkdown(element.children, base));
 }
 
@@ -189,16 +189,16 @@ function tidyLines(lines: readonly string[]): string {
   return kept.join("\n");
 }
 
-/** A layout table has one column, one row, or other tables inside. */
+/** Returns whether a table contains data. A table for layout has one column or row, or other tables inside. */
 function isDataTable(table: Element): boolean {
-  const rows = rowsOf(table);
+  const rows = tableRows(table);
   if (rows.length < 2 || Math.max(...rows.slice(0, 50).map((row) => cellsOf(row).length)) < 2) return false;
   return table.attributes["role"] !== "presentation" && !holdsTable(table);
 }
 
 /** `renderCell` renders a cell as one line. A cell that spans columns leaves the others empty. */
 function tableLines(table: Element, renderCell: (cell: Element) => string): string[] {
-  const rows = rowsOf(table).map((row) =>
+  const rows = tableRows(table).map((row) =>
     cellsOf(row).flatMap((cell) => {
       const span = Number.parseInt(cell.attributes["colspan"] ?? "1", 10);
       const empty = Array.from({ length: Math.min(Math.max((span || 1) - 1, 0), maxColumns) }, () => "");
@@ -221,7 +221,7 @@ function tableLines(table: Element, renderCell: (cell: Element) => string): stri
 
 const maxColumns = 40;
 
-function rowsOf(table: Element): Element[] {
+function tableRows(table: Element): Element[] {
   const rows: Element[] = [];
   for (const child of table.children) {
     if (!isElement(child)) continue;

@@ -75,7 +75,7 @@ export function parseHtml(html: string): HtmlPage | undefined {
 
 class TooDeep extends Error {}
 
-/** Keeps a button inside a heading, which folds the section below it. */
+/** Returns whether an element is skipped. A button in a heading is kept, since it folds the section below. */
 function isUnread(name: string, around: Element): boolean {
   return unread.has(name) && !(name === "button" && /^h[1-6]$/.test(around.name));
 }

@@ -305,7 +305,7 @@ describe("writes that are refused", () => {
     expect(await words("/proc/self/comm")).toContain("kernel");
   });
 
-  test("nothing is written to a folder that became a link after the permission check", async () => {
+  test("the write tool writes nothing to a folder that became a link after the permission check", async () => {
     const space = workspace({ "swap/keep": "", "outside/keep": "" });
     const path = space.path("swap/x.txt");
     const approved = new Map([[path, path]]);

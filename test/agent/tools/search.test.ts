@@ -167,7 +167,7 @@ describe("Grep", () => {
     expect(await found("src/**")).toEqual(["src/b.ts", "src/x/c.tsx"]);
   });
 
-  test("Grep reports its limits", async () => {
+  test("the Grep tool reports when its output was limited", async () => {
     const space = workspace({ a: "hit\n".repeat(3000), b: "hit\n" });
     const { value, text } = await space.call(grep, { pattern: "hit" });
     const { content } = value.workspaceResults[space.root];
@@ -326,7 +326,7 @@ describe("Glob", () => {
     expect((await space.fail(glob, { pattern: "*", path: "a" })).message).toContain("is a file");
   });
 
-  test("Glob counts matches beyond its limit", async () => {
+  test("the Glob tool counts matches beyond its limit", async () => {
     const space = workspace(Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`d/${index}.txt`, ""])));
     const { value, text } = await space.call(glob, { pattern: "*.txt" });
     expect(value).toMatchObject({ totalFiles: 1100, clientTruncated: true });
@@ -458,7 +458,7 @@ describe("LS", () => {
     expect((await space.fail(ls, { path: "none" })).value.error).toContain("none");
   });
 
-  test("LS counts what it leaves out", async () => {
+  test("the LS tool counts the entries that it leaves out", async () => {
     const names = [
       ...Array.from({ length: 300 }, (_, index) => `one/${index}.ts`),
       ...Array.from({ length: 400 }, (_, index) => `two/${index}.js`),

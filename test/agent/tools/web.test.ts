@@ -54,7 +54,7 @@ describe("WebFetch and WebSearch", () => {
     expect((await space.call(webFetch, { url: `${url}/app` }, extras)).text).toMatch(/^The page has no text/);
   });
 
-  it("WebFetch accepts other agents' argument names", () => {
+  it("the WebFetch tool accepts the argument names of other agents", () => {
     expect(webFetch.parse({ uri: "https://a.test" })).toEqual({ url: "https://a.test" });
     expect(webSearch.parse({ search_term: "x" })).toEqual({ query: "x" });
     expect(() => webFetch.parse({ url: " " })).toThrow(/must not be empty/);
@@ -70,7 +70,7 @@ describe("WebFetch and WebSearch", () => {
     expect([search.value.error, web.seen.length]).toEqual(["The run was stopped.", 0]);
   });
 
-  it("WebSearch lists its results", async () => {
+  it("the WebSearch tool lists its results", async () => {
     const results = [{ title: "T", url: "https://t.test/", content: "text" }];
     const { space, extras } = await open(() => ({ body: JSON.stringify({ results }) }));
     expect((await space.call(webSearch, { query: "x" }, extras)).text).toBe("1. T\n   https://t.test/\n   text");

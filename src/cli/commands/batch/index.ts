@@ -28,7 +28,7 @@ import { openResults, streamResults } from "./results.ts";
 import { Batch, type BatchEnd } from "./run-batch.ts";
 
 const usualConcurrency = 4;
-/** How many runs to queue at once on a fleet; its workers decide how many of them execute. */
+/** How many runs of a batch are queued at once on a fleet. Its workers decide how many of them execute. */
 const fleetConcurrency = 100;
 const maxBytes = 512 * 1024 * 1024;
 
@@ -44,7 +44,7 @@ export async function batch(invocation: Invocation): Promise<number> {
       "USAGE",
       "--format json is for the summary: the results need a file of their own, --output FILE.",
     );
-  const plan = planOf(invocation, file);
+  const plan = readPlan(invocation, file);
   const bytes = readInput(file);
   const items = readItems(bytes, plan.context, plan.check);
   return withFleet(invocation, async (fleet, gone) => {
@@ -53,7 +53,7 @@ export async function batch(invocation: Invocation): Promise<number> {
     const isElsewhere = plan.launch.fleetUrl !== undefined;
     const { stop, leave, release } = watchSignals(() => work, { gone, isElsewhere });
     const { isatty } = await import("node:tty");
-    const onSent = (text: string) => work.say(text);
+    const onSent = (text: string) => work.printLine(text);
     const sender = fileSender(fleet, { env: invocation.env, signal: leave.signal, onSent });
     const work = new Batch(
       {
@@ -96,7 +96,7 @@ type Plan = {
 };
 
 /** Combines the command line, which applies to every run, with what each line adds. */
-function planOf(invocation: Invocation, file: string): Plan {
+function readPlan(invocation: Invocation, file: string): Plan {
   const { flags } = invocation.line;
   const { maxCost, ...limits } = limitsOf(flags);
   const { chat: _chat, limits: _limits, ...base } = runRequest(invocation, "print");
@@ -107,7 +107,7 @@ function planOf(invocation: Invocation, file: string): Plan {
   const concurrency = concurrencyOf(flagText(flags, "concurrency"), launch.fleetUrl !== undefined);
   const folder = file === "-" ? process.cwd() : dirname(resolve(file));
   const isChecked = new Set<string>();
-  const requestOf = (run: BatchRun): { request: RunRequest; choice: SourceChoice } => {
+  const requestForRun = (run: BatchRun): { request: RunRequest; choice: SourceChoice } => {
     const choice = run.source ?? source;
     const request = restrict(usual, run.request, "more");
     newSpec({ cli: run.cli, request, prompt: run.prompt });
@@ -122,12 +122,12 @@ function planOf(invocation: Invocation, file: string): Plan {
     concurrency,
     ...(maxCost !== undefined && { maxCost }),
     check(run) {
-      requestOf(run);
+      requestForRun(run);
       if (launch.fleetUrl === undefined && (run.placement?.pool !== undefined || run.placement?.labels))
         throw new UserError("USAGE", "Pools and labels are for workers of a fleet: --fleet nats://…");
     },
     async prepare(run, names, sender) {
-      const { request: wanted, choice } = requestOf(run);
+      const { request: wanted, choice } = requestForRun(run);
       const request = await inOwnWorktree(wanted, invocation);
       const placement = { ...placed.placement, ...run.placement };
       const spec = newSpec({
@@ -170,15 +170,15 @@ function readInput(file: string): Buffer {
 }
 
 type SignalOptions = {
-  /** Aborted when the fleet was unreachable for too long. */
+  /** Aborted when the fleet could not be reached for too long. */
   gone: AbortSignal;
-  /** Whether workers of a fleet execute the runs. */
+  /** Whether workers of a fleet execute the runs, instead of this machine. */
   isElsewhere: boolean;
 };
 
 /**
- * The first Ctrl+C lets local runs finish; the second, or any other terminating signal, does not wait. Runs on workers go on
- * without this command.
+ * Handles signals. The first Ctrl+C lets local runs finish; a second one, or another signal, ends the command at once.
+ * Runs on workers continue without this command.
  */
 function watchSignals(work: () => Batch, { gone, isElsewhere }: SignalOptions) {
   const stop = new AbortController();
@@ -198,7 +198,7 @@ function watchSignals(work: () => Batch, { gone, isElsewhere }: SignalOptions) {
       return leaveNow();
     }
     stop.abort();
-    work().say(`Stopping. Waiting for ${counted(inFlight, "run")}; Ctrl+C again stops waiting; they continue.`);
+    work().printLine(`Stopping. Waiting for ${counted(inFlight, "run")}; Ctrl+C again stops waiting; they continue.`);
   };
   gone.addEventListener("abort", leaveNow);
   const listeners = [["SIGINT", interrupt] as const, ["SIGTERM", terminate] as const, ["SIGHUP", terminate] as const];

@@ -15,7 +15,7 @@ import { firstLines } from "../../../text/first-of.ts";
 /** `id` is given in the line or derived from its text. `number` is the line number, from 1. */
 export type BatchItem = { id: string; number: number; start: number; end: number };
 
-/** A parsed line. `request` holds only what the line itself says. */
+/** A line of the batch file. `request` contains only fields that the line itself sets. */
 export type BatchRun = Pick<RunSpec, "cli" | "placement" | "onWorkerLoss"> & {
   name?: string;
   prompt: Prompt;
@@ -26,15 +26,15 @@ export type BatchRun = Pick<RunSpec, "cli" | "placement" | "onWorkerLoss"> & {
 const identifier: Check = (value) =>
   (typeof value === "string" && value !== "") || typeof value === "number" ? undefined : "must be a text or a number";
 
-/** Fields that a line may have besides those of a RunRequest. */
+/** Fields that a batch line may have in addition to those of a RunRequest. */
 const ownFields = { ...runFields, id: identifier, images: listOf(image) };
 
 const checkOwn = fields(ownFields, ["prompt"]);
 
 export type BatchContext = {
-  /** The folder that relative paths in the file start from. */
+  /** The folder that relative paths in the batch file are resolved against. */
   folder: string;
-  /** The default for lines that name none; the same goes for `cli`. */
+  /** The workspace of lines that name none; `cli` is the default agent in the same way. */
   workspace: string;
   cli: RunSpec["cli"];
 };
@@ -83,7 +83,7 @@ export function readItems(bytes: Buffer, context: BatchContext, check: (run: Bat
   const items: BatchItem[] = [];
   const numbers = new Map<string, number>();
   const faults: string[] = [];
-  for (const { number, start, end } of linesOf(bytes)) {
+  for (const { number, start, end } of splitBatchLines(bytes)) {
     const line = bytes.toString("utf8", start, end);
     try {
       check(readLine(line, context));
@@ -118,7 +118,7 @@ function madeId(line: string, taken: ReadonlyMap<string, number>): string {
   }
 }
 
-function* linesOf(bytes: Buffer): Generator<{ number: number; start: number; end: number }> {
+function* splitBatchLines(bytes: Buffer): Generator<{ number: number; start: number; end: number }> {
   let start = bytes.subarray(0, 3).toString("latin1") === "\u00ef\u00bb\u00bf" ? 3 : 0;
   for (let number = 1; start < bytes.length; number++) {
     const newline = bytes.indexOf(10, start);

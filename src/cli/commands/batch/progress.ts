@@ -9,16 +9,16 @@ export type BatchCounts = {
   total: number;
   passed: number;
   failed: number;
-  /** Runs that a host has taken and not finished. */
+  /** The number of runs that were started and have not finished. */
   running: number;
   costUsd: number;
   startedAt: number;
-  /** How many runs had finished before this start. */
+  /** How many runs had finished before the batch was resumed. */
   earlier: number;
 };
 
 export interface BatchProgress {
-  /** Redraws after a run began. */
+  /** Redraws the progress after a run has begun. */
   update(): void;
   ended(result: BatchResult): void;
   say(line: string): void;

@@ -17,7 +17,7 @@ export type BatchResult = {
   /** Counts from 1; `--retry-failed` continues the count. */
   attempt: number;
   outcome: "success" | "error" | "cancelled";
-  /** The answer, or the reason why there is none. */
+  /** The final answer of the run, or the reason why it has none. */
   text: string;
   code?: string;
   sessionId?: string;
@@ -26,24 +26,24 @@ export type BatchResult = {
   durationMs: number;
   turns: number;
   denials?: Denial[];
-  /** The changes of a run that had files of its own. For a patch that is too large, only the size is given. */
+  /** The changes of a run that worked on a copy of the files. If the patch is too large, only its size. */
   patch?: string;
   patchBytes?: number;
   branch?: string;
 };
 
-/** The part of an earlier start's result line that is needed. */
+/** The fields that are needed of a result line from before the batch was resumed. */
 export type EarlierResult = Pick<BatchResult, "outcome" | "attempt" | "costUsd">;
 
 type State = { batch: string; pid: number; host: string };
 
 export interface BatchResults {
-  /** The batch's id, from which the names of its runs derive. */
+  /** The id of the batch, which the ids of its runs start with. */
   readonly batch: string;
-  /** Earlier results by id; the last line of an id counts. */
+  /** Results from before the batch was resumed, by run id. If an id has several lines, the last one counts. */
   readonly earlier: ReadonlyMap<string, EarlierResult>;
   add(result: BatchResult): void;
-  /** `isComplete` means that nothing is left to resume. */
+  /** Closes the results file. `isComplete` means that the batch has nothing left to resume. */
   close(isComplete: boolean): void;
 }
 

@@ -19,9 +19,9 @@ export type BatchPlan = {
   retryFailed: boolean;
   /** Turns a line into a run, sending its files and creating its worktree. */
   prepare(item: BatchItem, names: { id: string; agent: string }): Promise<NewRun>;
-  /** When aborted, no more runs start. */
+  /** When aborted, no further runs are started. */
   stop: AbortSignal;
-  /** When aborted, running ones are not waited for either. */
+  /** When aborted, the batch also stops waiting for runs that have started. */
   leave: AbortSignal;
 };
 
@@ -35,11 +35,11 @@ export type BatchEnd = {
   /** Runs that were still going when the batch left them. */
   left: readonly string[];
   costUsd: number;
-  /** Finished runs whose cost is not known. */
+  /** The number of finished runs whose cost is unknown. */
   unpriced: number;
   durationMs: number;
   isOverBudget: boolean;
-  /** The failures of this start, up to the number that is shown. */
+  /** The failures since the batch was started, limited to the number that is shown. */
   failures: readonly Failure[];
 };
 
@@ -81,7 +81,7 @@ export class Batch {
     return this.#many?.unfinished.length ?? 0;
   }
 
-  say(line: string): void {
+  printLine(line: string): void {
     this.#progress.say(line);
   }
 
@@ -140,7 +140,7 @@ export class Batch {
       : await prepare(item, names);
     const record = await this.#many!.run(run);
     if (leave.aborted) return;
-    const result = await resultOf(fleet, record, item, attempt);
+    const result = await batchResult(fleet, record, item, attempt);
     results.add(result);
     this.#count(result);
     this.#running.delete(record.id);
@@ -182,7 +182,7 @@ function namesOf(batch: string, id: string, attempt: number): { id: string; agen
   return { id: `run-${uuid.join("-")}`, agent: `bc-${uuid.join("-")}` };
 }
 
-async function resultOf(fleet: Fleet, run: RunRecord, item: BatchItem, attempt: number): Promise<BatchResult> {
+async function batchResult(fleet: Fleet, run: RunRecord, item: BatchItem, attempt: number): Promise<BatchResult> {
   const { end } = run;
   if (!end) throw new UserError("NO_RESULT", `${run.id} is over without a result.`);
   const { outcome, text, code, durationMs, turns, usage, costUsd, denials, branch } = end;

@@ -65,7 +65,7 @@ function formatValue(setting: Setting, value: unknown): string {
   return visible(withoutSecrets(shownSetting(setting, value)));
 }
 
-/** Prints the bare value, for scripts. A setting without a value prints nothing and exits 1. */
+/** Prints the bare value of a setting, for scripts. If it has no value, prints nothing and returns exit code 1. */
 export async function getSetting(invocation: Invocation, words: readonly string[]): Promise<number> {
   const setting = findSetting(onlyName("get", words, invocation));
   const found = settingValue(setting, configDir(invocation.env), invocation.env);

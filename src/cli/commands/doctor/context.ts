@@ -12,9 +12,9 @@ export type DoctorContext = {
   home: string;
   workspace: string;
   trusted: boolean;
-  /** The settings, or the error that reading them gave. */
+  /** The settings, or the error that occurred while reading them. */
   settings: Settings | Error;
-  /** Whether servers and models may be contacted. */
+  /** Whether checks may contact servers and models. */
   online: boolean;
 };
 

@@ -15,7 +15,7 @@ export function doctor(invocation: Invocation): Promise<number> {
   return printFindings(invocation, checks, { isJson: wantsJson(invocation) });
 }
 
-/** `details` are further fields of the JSON output. */
+/** Prints the doctor's findings. `details` are additional fields of the JSON output. */
 export async function printFindings(
   invocation: Invocation,
   checks: Readonly<Record<string, Check>>,

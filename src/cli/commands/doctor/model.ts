@@ -39,7 +39,7 @@ export async function checkModel({ invocation, online }: DoctorContext): Promise
   return found;
 }
 
-/** Runs the command as a run would. */
+/** Checks the token command by running it the way an agent run does. */
 async function tokenFinding({ tokenCommand, env }: ResolvedModel): Promise<Finding> {
   try {
     readToken(await tokenRunner(env)(tokenCommand!, undefined));
@@ -58,7 +58,7 @@ const advice = {
   http: "check that the address is that of the model's API",
 } as const;
 
-/** Makes one real call to the model, as short as possible. */
+/** Checks the model with one real request, as short as possible. */
 async function askOnce(model: ResolvedModel, insecure: boolean): Promise<Finding> {
   const signal = AbortSignal.timeout(60_000);
   try {

@@ -11,17 +11,17 @@ import { withAdmin } from "./context.ts";
 
 export function changeLimits(invocation: Invocation): Promise<number> {
   refuseAgents(invocation, "what a fleet keeps");
-  const days = numberOf(invocation, "keep-days");
+  const days = numberFlag(invocation, "keep-days");
   if (days !== undefined && days < 1)
     throw new UserError(
       "USAGE",
       `--keep-days '${days}' must be at least 1: a run must not outlive what is kept of it.`,
     );
-  const gigabytes = numberOf(invocation, "max-size");
-  const runs = numberOf(invocation, "runs-per-sender", 0);
+  const gigabytes = numberFlag(invocation, "max-size");
+  const runs = numberFlag(invocation, "runs-per-sender", 0);
   if (runs !== undefined && !Number.isInteger(runs))
     throw new UserError("USAGE", `--runs-per-sender '${runs}' must be a whole number.`);
-  const costPerDay = numberOf(invocation, "cost-per-sender", 0);
+  const costPerDay = numberFlag(invocation, "cost-per-sender", 0);
   const quota = { ...(runs !== undefined && { runs }), ...(costPerDay !== undefined && { costPerDay }) };
   return withAdmin(invocation, async (fleet) => {
     await fleet.limit({
@@ -30,7 +30,7 @@ export function changeLimits(invocation: Invocation): Promise<number> {
       ...(Object.keys(quota).length > 0 && { quota }),
     });
     const { streams, quota: now } = await fleet.overview();
-    return answer(`${[...streams.map(lineOf), quotaLine(now)].join("\n")}\n`);
+    return answer(`${[...streams.map(streamLine), quotaLine(now)].join("\n")}\n`);
   });
 }
 
@@ -41,13 +41,13 @@ function quotaLine({ runs, costPerDay }: Overview["quota"]): string {
   return `each sender: ${atOnce}, ${cost}`;
 }
 
-function lineOf({ name, replicas, maxAgeDays, maxBytes }: StreamState): string {
+function streamLine({ name, replicas, maxAgeDays, maxBytes }: StreamState): string {
   const age = maxAgeDays === undefined ? "kept until removed" : `kept for ${maxAgeDays} days`;
   const size = maxBytes === undefined ? "" : `, at most ${byteSize(maxBytes)}`;
   return `${name}: ${replicas === 1 ? "1 copy" : `${replicas} copies`}, ${age}${size}`;
 }
 
-function numberOf({ line }: Invocation, name: string, least = 0.001): number | undefined {
+function numberFlag({ line }: Invocation, name: string, least = 0.001): number | undefined {
   const text = flagText(line.flags, name);
   if (text === undefined) return undefined;
   if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) >= least) return Number(text);

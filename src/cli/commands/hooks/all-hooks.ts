@@ -7,7 +7,7 @@ import { type HookFile, hookFiles } from "../../../store/hook-paths.ts";
 import { isApproved } from "../../../store/hook-trust.ts";
 import { configFileOf, type HooksContext } from "./context.ts";
 
-/** `runs` means that the hook is fired; the others say why not. `codex only` and `gemini only` mean that Courser does not read it. */
+/** Whether a hook is run, and why not. `codex only` and `gemini only` mean that only that CLI reads the hook. */
 export type HookState = "runs" | "not approved" | "untrusted" | "codex only" | "gemini only";
 
 export type FoundFile = {
@@ -18,7 +18,7 @@ export type FoundFile = {
   text: string;
   hooks: Hook[];
   warnings: string[];
-  /** Why the file cannot be parsed. Its hooks are then unknown. */
+  /** Why the file cannot be parsed, so that its hooks are unknown. */
   problem?: string;
 };
 
@@ -28,7 +28,8 @@ export function findHooks(context: HooksContext): FoundFile[] {
   const ofOthers = (["codex", "gemini"] as const).flatMap((host) =>
     (["project", "user"] as const).flatMap((scope) => {
       const file = configFileOf(installHosts.find(({ name }) => name === host)!, context, scope);
-      const format = host === "gemini" ? ("gemini" as const) : ("claude" as const); // Codex's files have Claude's shape.
+      // Codex uses the same format as Claude.
+      const format = host === "gemini" ? ("gemini" as const) : ("claude" as const);
       const level = { level: "claude project" as const, format, file, cwd: context.workspace };
       return lookAt({ ...level, ofProject: false }, context).map((found): FoundFile => {
         return { ...found, level: `${host} ${scope}`, host, state: `${host} only` };
@@ -43,14 +44,14 @@ function lookAt(file: HookFile, context: HooksContext): FoundFile[] {
   try {
     const read = readHookFile(file);
     if (!read || (read.hooks.length === 0 && read.warnings.length === 0)) return [];
-    return [{ ...found, ...read, state: stateOf(file, read.text, context) }];
+    return [{ ...found, ...read, state: hookFileState(file, read.text, context) }];
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return [{ ...found, state: file.ofProject && !context.trusted ? "untrusted" : "runs", problem: error.message }];
   }
 }
 
-function stateOf({ ofProject, file }: HookFile, text: string, context: HooksContext): HookState {
+function hookFileState({ ofProject, file }: HookFile, text: string, context: HooksContext): HookState {
   if (!ofProject) return "runs";
   if (!context.trusted) return "untrusted";
   return isApproved(context, file, text) ? "runs" : "not approved";

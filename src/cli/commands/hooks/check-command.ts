@@ -54,7 +54,7 @@ function fileProblems(file: string, displayPath: string, context: HooksContext):
 
 /** Binaries have no shebang. A script without one is run by the shell, which most are not meant for. */
 function shebangProblems(file: string, displayPath: string, context: HooksContext): CommandProblem[] {
-  const head = headOf(file);
+  const head = firstBytes(file);
   if (/^(\x7fELF|MZ|[\xcf\xce\xca\xfe])/.test(head)) return [];
   const [first = "", second = ""] = head.split("\n");
   if (!first.startsWith("#!")) {
@@ -82,7 +82,7 @@ function adviceOn(program: string): string {
     : `Install ${program}, or correct the first line.`;
 }
 
-function headOf(file: string): string {
+function firstBytes(file: string): string {
   const bytes = Buffer.alloc(2000);
   const handle = openSync(file, "r");
   try {

@@ -17,7 +17,7 @@ export async function hostFindings(files: readonly FoundFile[], context: HooksCo
       const hooks = files.filter((file) => file.host === host.name).flatMap((file) => file.hooks);
       const program = host.programs.map((name) => findProgram(name, context.env)).find(Boolean);
       if (hooks.length === 0 || program === undefined) continue;
-      found.push(...(await rows[host.name]((...args) => outputOf(processes, [program, ...args], context))));
+      found.push(...(await rows[host.name]((...args) => commandOutput(processes, [program, ...args], context))));
     }
   } finally {
     await processes.endAll();
@@ -26,7 +26,11 @@ export async function hostFindings(files: readonly FoundFile[], context: HooksCo
 }
 
 /** Returns a program's output, or an empty string if it cannot be run. */
-async function outputOf(processes: ProcessRunner, command: readonly string[], context: HooksContext): Promise<string> {
+async function commandOutput(
+  processes: ProcessRunner,
+  command: readonly string[],
+  context: HooksContext,
+): Promise<string> {
   try {
     return (await processes.run({ command, cwd: context.workspace, timeoutMs: 10_000, keepBytes: 64 * 1024 })).stdout;
   } catch {

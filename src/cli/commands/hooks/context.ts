@@ -65,7 +65,7 @@ export function eventsWanted({ line: { flags } }: Invocation): WantedEvent[] {
   if (named === undefined) return [...commonHookNames];
   const wanted = splitList(named).map(eventNamed);
   if (wanted.length === 0) throw new UserError("USAGE", `option '--events' needs names: ${hookNames.join(", ")}.`);
-  // Sort them as in the table, whatever order they were typed in.
+  // Sort the events as in the table, not as they were typed.
   return [...hookNames.filter((name) => wanted.includes(name)), ...wanted.filter((each) => typeof each === "object")];
 }
 

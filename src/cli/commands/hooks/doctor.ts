@@ -8,7 +8,7 @@ import { commandProblems } from "./check-command.ts";
 import { hostFindings } from "./check-hosts.ts";
 import { type HooksContext, hooksContext, shownFile } from "./context.ts";
 
-/** A `problem` keeps a hook from working; a `note` is worth knowing. */
+/** A finding about a hook. A `problem` keeps the hook from working; a `note` is only information. */
 export type HookFinding = {
   kind: "problem" | "note";
   file?: string;

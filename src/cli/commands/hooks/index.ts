@@ -12,7 +12,7 @@ const matcher = flag("Run", "--matcher <pattern>", "Only for tools whose name ma
 const global = flag("Run", "--global", "In your home directory instead of the project");
 const dryRun = flag("Run", "--dry-run", "Only show what would change");
 
-/** Flags of the commands that only inspect hooks. */
+/** Flags that the commands share which only inspect hooks. */
 const asTrusted = { uses: ["trust", "workspace"], meanings: { trust: "As in a trusted workspace; nothing is saved" } };
 const printed = { flags: [textOrJson], ...asTrusted };
 

@@ -28,7 +28,7 @@ import {
   shownFile,
   type WantedEvent,
 } from "./context.ts";
-import { isOurs, scriptOf, scriptPaths, scriptWanted } from "./script.ts";
+import { isInstalledByUs, scriptOf, scriptPaths, scriptWanted } from "./script.ts";
 
 type InstalledHost = {
   host: InstallHost;
@@ -55,7 +55,7 @@ export async function installHook(invocation: Invocation, words: readonly string
     const plan = (content: JsonObject | undefined) => planInstall(host, content, { command, hooks });
     return { host, hooks, change: { file: configFileOf(host, context, scope), scope, plan } satisfies HookFileChange };
   });
-  // Validate all files before the first one is written.
+  // Validate all hook files before the first one is written.
   for (const { change } of plans) explainEditErrors(previewHookFile, change);
   const done = plans.map(({ host, hooks, change }): InstalledHost => {
     const wanted = hooks.map(({ event }) => event);
@@ -86,7 +86,7 @@ export async function uninstallHook(invocation: Invocation, words: readonly stri
   const context = hooksContext(invocation);
   const { flags } = invocation.line;
   const scope = flags.has("global") ? "user" : "project";
-  // A script given by name need not exist any more.
+  // A hook script that is to be removed need not exist any more.
   const named = word === undefined ? undefined : scriptPaths(word, context);
   const hosts = flags.has("hosts") ? hostsWanted(invocation, context) : installHosts;
   const done: InstalledHost[] = [];
@@ -97,7 +97,7 @@ export async function uninstallHook(invocation: Invocation, words: readonly stri
       if (!content) return [];
       const planned = planUninstall(host, content, (hook) => {
         const path = scriptOf(hook.command, host, context);
-        return named ? path !== undefined && named.includes(path) : isOurs(hook, host, context);
+        return named ? path !== undefined && named.includes(path) : isInstalledByUs(hook, host, context);
       });
       removed = planned.removed.map(({ event }) => event);
       return planned.edits;

@@ -42,7 +42,7 @@ function givenScript(word: string, context: HooksContext): string {
   throw new UserError("USAGE", `Script not found: ${word}. To write one: ${programName()} hooks init`);
 }
 
-/** The paths that a name may stand for, the nearest first. */
+/** Returns the paths at which a hook script of this name may be, the nearest first. */
 export function scriptPaths(word: string, { workspace }: HooksContext): string[] {
   const folder = resolve(workspace, scriptFolder);
   return [resolve(word), resolve(workspace, word), resolve(folder, word), resolve(folder, `${word}.ts`)];
@@ -89,7 +89,7 @@ export function scriptOf(
 }
 
 /** Whether install wrote the entry: its script mentions courser or no longer exists. Other entries must be removed by name. */
-export function isOurs({ command }: ConfiguredHook, host: InstallHost, context: HooksContext): boolean {
+export function isInstalledByUs({ command }: ConfiguredHook, host: InstallHost, context: HooksContext): boolean {
   const file = scriptOf(command, host, context);
   return file !== undefined && (!isFile(file) || /\bcourser\b/.test(readFileSync(file, "utf8").slice(0, 100_000)));
 }

@@ -30,7 +30,7 @@ type TriedHook = {
 };
 
 export async function testHooks(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const event = eventOf(onlyWord(words, "test")!);
+  const event = parseEventName(onlyWord(words, "test")!);
   const context = hooksContext(invocation);
   const { flags } = invocation.line;
   const host = flagText(flags, "host") ?? "courser";
@@ -42,7 +42,7 @@ export async function testHooks(invocation: Invocation, words: readonly string[]
   const problem = files.find((file) => file.problem !== undefined)?.problem;
   if (problem !== undefined) throw new UserError("CONFIG_INVALID", problem);
   const tried = await tryAll(files, { event, fields, invocation, context });
-  const outcome = outcomeOf(event, mergeAnswers(tried.map((each) => each.answer)));
+  const outcome = answerEffect(event, mergeAnswers(tried.map((each) => each.answer)));
   const failed = tried.some(({ line }) => line?.answer === "failed");
   const sample = payloadText === undefined;
   const code = wantsJson(invocation)
@@ -122,13 +122,13 @@ async function tryOne(
     trace: (line) => void (tried.line = line),
   });
   hooks.generationId = "00000000-0000-4000-8000-000000000001";
-  tried.answer = await hooks.fire(event, fields, { signal: new AbortController().signal, ...toolOf(fields) });
+  tried.answer = await hooks.fire(event, fields, { signal: new AbortController().signal, ...payloadTool(fields) });
   if (!tried.line) tried.why = `its matcher ${hook.matcher ?? ""} does not match`;
   return tried;
 }
 
 /** Returns the tool under all of its names: a Claude payload says Bash where a Cursor payload says Shell. */
-function toolOf(fields: JsonObject): { tool?: string; names?: string[] } {
+function payloadTool(fields: JsonObject): { tool?: string; names?: string[] } {
   const name = fields["tool_name"];
   if (typeof name !== "string") return {};
   const toolName = name === "Bash" ? "Shell" : name;
@@ -136,7 +136,7 @@ function toolOf(fields: JsonObject): { tool?: string; names?: string[] } {
 }
 
 /** Finds an event by its own name or by Claude's. */
-function eventOf(word: string): HookEventName {
+function parseEventName(word: string): HookEventName {
   const names = Object.keys(hookEvents).filter(isHookEvent);
   const lower = word.toLowerCase();
   const found = names.find((name) => name.toLowerCase() === lower || hookEvents[name].claude?.toLowerCase() === lower);
@@ -154,7 +154,7 @@ function payloadIn(file: string): JsonObject {
   }
   const value = tryParse(text);
   if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is not a JSON object.`);
-  // The event was given on the command line.
+  // The event was given on the command line, so ignore the one in the payload.
   const { hook_event_name: _name, ...fields } = value;
   return fields;
 }
@@ -164,7 +164,7 @@ function mergeAnswers(answers: readonly HookAnswer[]): HookAnswer {
   const deciding = answers.filter((each) => each.permission === permission);
   const updatedInput = answers.find((each) => each.updatedInput)?.updatedInput;
   const followup = answers.find((each) => each.followup !== undefined)?.followup;
-  // Keep identical messages of two hooks only once.
+  // Show identical messages of several hooks only once.
   const texts = (lists: readonly string[][]) => [...new Set(lists.flat())];
   return {
     ...(permission && { permission }),
@@ -192,10 +192,10 @@ function jsonOf({ hook, why, line, end, warnings }: TriedHook): object {
   };
 }
 
-/** The effect of all answers together on a run. */
+/** The combined effect that the answers of all hooks have on a run. */
 type EffectText = { effect: string; happens: string } & Partial<HookAnswer>;
 
-function outcomeOf(event: HookEventName, answer: HookAnswer): EffectText {
+function answerEffect(event: HookEventName, answer: HookAnswer): EffectText {
   const { effect } = hookEvents[event];
   return { effect, happens: effects[effect](answer), ...answer };
 }
@@ -231,16 +231,16 @@ function testText({ event, sample, fields, tried, outcome, context }: TestReport
     ? `${event} with a sample: ${shortenForTrace(JSON.stringify(fields))}`
     : `${event} with your payload`;
   if (tried.length === 0) return `${payload}\nNo hook is set up for ${event} here.\n`;
-  const rows = tried.flatMap((each) => rowsOf(each, context));
+  const rows = tried.flatMap((each) => triedHookRows(each, context));
   return `${[payload, ...rows, `→ ${outcome.happens}`].map(visible).join("\n")}\n`;
 }
 
-function rowsOf({ hook, why, line, end, warnings }: TriedHook, context: HooksContext): string[] {
+function triedHookRows({ hook, why, line, end, warnings }: TriedHook, context: HooksContext): string[] {
   const what = shortenForTrace(hook.command ?? `asks a model: ${hook.prompt}`);
   const where = `    ${shownFile(hook.file, context)} ${hook.entry}`;
   if (!line) return [`- ${what}`, where, `    not asked: ${why}`];
   const exit = line.exit === null || line.exit === 0 ? "" : `, exit code ${line.exit}`;
-  // The bridge reports on stderr what it could not translate.
+  // The bridge prints to stderr what it could not translate.
   const losses = (end?.stderr ?? "").split("\n").filter((text) => text.trim() !== "");
   return [
     `${line.answer === "failed" ? "✗" : "✓"} ${what}`,

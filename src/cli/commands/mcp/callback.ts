@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { UserError } from "../../../protocol/error-codes.ts";
 
 export interface Callback {
-  /** The redirect URL for the browser. */
+  /** The URL that the browser is redirected to after the login. */
   url: string;
   /** Resolves with the first request that carries `state`. */
   answer(state: string): Promise<URLSearchParams>;

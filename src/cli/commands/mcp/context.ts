@@ -15,7 +15,7 @@ import { writeStderr } from "../../stdout.ts";
 
 export type McpContext = McpSetup & { plan: McpPlan; version: string; program: string };
 
-/** `say` receives warnings. */
+/** Collects what the `mcp` commands need; `say` receives warnings. */
 export function contextOf(invocation: Invocation, say = warn): McpContext {
   const { env, line } = invocation;
   const workspace = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
@@ -46,7 +46,7 @@ export function requireApproval({ server, standing }: PlannedServer, program: st
   );
 }
 
-/** How long to wait for servers to start, since a user is waiting. */
+/** How many milliseconds to wait for MCP servers to start. It is short because a user is waiting. */
 const startMs = 15_000;
 
 export async function withServers<Result>(

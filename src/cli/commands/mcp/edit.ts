@@ -16,7 +16,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
   refuseAgents(invocation, "which servers they have");
   const [name, ...command] = words;
   const context = contextOf(invocation);
-  const target = targetOf(invocation, context);
+  const target = fileToEdit(invocation, context);
   const definition = definitionOf(invocation, command);
   const [server] = serversIn({ mcpServers: { [name!]: definition } }, target, []);
   if (server!.problem !== undefined) throw usageError(invocation, `'${name}' cannot be added: ${server!.problem}.`);
@@ -24,7 +24,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
     const remove = `${invocation.name} mcp remove ${quotedName(name!)}${target.scope === "project" ? " --project" : ""}`;
     throw new UserError("USAGE", `${target.file} already has a server '${name}'. Remove it first: ${remove}`);
   }
-  // The user who typed the command has seen the server, so approve it.
+  // Approve the server: the user has just typed its command.
   if (target.scope === "project") approveServer(server!, context);
   if (wantsJson(invocation)) return answerJson({ name, added: true, source: target.file });
   return answer(visible(`✓ Added MCP server: ${name}  →  ${target.file}\n`));
@@ -33,7 +33,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
 export async function remove(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "which servers they have");
   const context = contextOf(invocation);
-  const target = targetOf(invocation, context);
+  const target = fileToEdit(invocation, context);
   const name = words.join(" ");
   if (!removeServer(target, name)) {
     const { server } = serverNamed(context, words);
@@ -44,7 +44,7 @@ export async function remove(invocation: Invocation, words: readonly string[]): 
   return answer(visible(`✓ Removed MCP server: ${name} (${target.file})\n`));
 }
 
-function targetOf(invocation: Invocation, { workspace, configDir }: McpContext): McpFile {
+function fileToEdit(invocation: Invocation, { workspace, configDir }: McpContext): McpFile {
   const isProject = invocation.line.flags.has("project");
   const file = isProject ? projectMcpFile(workspace) : userMcpFile(configDir);
   return { scope: isProject ? "project" : "user", file, folder: workspace };
@@ -78,7 +78,7 @@ function namedValues(
   return Object.fromEntries(
     flagValues.map((text) => {
       const [, name, value] = form.exec(text) ?? [];
-      // Do not show the value, which may be a secret.
+      // Do not print the value in the error, since it may be a secret.
       if (name === undefined) throw usageError(invocation, `--${flag} must be ${shown}.`);
       return [name, value!];
     }),

@@ -22,7 +22,7 @@ export async function listTools(invocation: Invocation, words: readonly string[]
       "USAGE",
       `The MCP server ${server.name} is disabled. Type: ${invocation.name} mcp enable ${word}`,
     );
-  // Read the pins before the server starts, because tools seen for the first time are pinned as they are.
+  // Read the pins before the server starts, since tools that are seen for the first time become pinned.
   const pins = new ToolPins(server, context);
   return withServers(context, [server], async ({ connections: [connection] }) => {
     const { status, problem, tools, prompts } = connection!;

@@ -22,7 +22,7 @@ export async function listServers(invocation: Invocation): Promise<number> {
   if (wantsJson(invocation)) return answerJson(listed);
   if (listed.length === 0)
     return answer(`No MCP servers are configured. Add one: ${invocation.name} mcp add <name> -- <command>\n`);
-  return answer(listed.map((server) => `${visible(lineOf(server, invocation.name))}\n`).join(""));
+  return answer(listed.map((server) => `${visible(serverLine(server, invocation.name))}\n`).join(""));
 }
 
 /** Starts the servers that may be started, to learn their status, and stops them again. */
@@ -48,7 +48,7 @@ function listedServer({ server, standing }: PlannedServer, connection: Connectio
   return { ...base, status, error: connection.problem ?? "it did not answer" };
 }
 
-function lineOf({ name, status, tools, transport, source, error }: ListedServer, program: string): string {
+function serverLine({ name, status, tools, transport, source, error }: ListedServer, program: string): string {
   const word = quotedName(name);
   const states: Record<ListedServer["status"], string> = {
     ready: readyWords(tools),

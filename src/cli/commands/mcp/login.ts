@@ -18,10 +18,10 @@ export async function login(invocation: Invocation, words: readonly string[]): P
   refuseAgents(invocation, "their logins");
   const context = contextOf(invocation);
   const { server, filled } = remoteNamed(context, words);
-  const callback = await listenForCallback(portOf(invocation));
+  const callback = await listenForCallback(redirectPort(invocation));
   const state = process.getBuiltinModule("node:crypto").randomUUID();
   const answered = callback.answer(state);
-  answered.catch(() => {}); // awaited below, or not at all
+  answered.catch(() => {}); // awaited below, unless the login fails before
   try {
     const how = await logIn(server, filled, {
       env: invocation.env,
@@ -70,14 +70,14 @@ function remoteNamed(context: McpContext, words: readonly string[]) {
   throw new UserError("USAGE", `${name} is a command that is started here: it has no address to log in to.`);
 }
 
-function portOf({ line: { flags } }: Invocation): number {
+function redirectPort({ line: { flags } }: Invocation): number {
   const text = flagText(flags, "port");
   if (text === undefined) return usualPort;
   if (/^\d+$/.test(text) && Number(text) < 65_536) return Number(text);
   throw new UserError("USAGE", `--port '${text}' is not a port number. Example: --port 41800`);
 }
 
-/** Prints on stderr, so that stdout holds only the answer. */
+/** Prints the login URL to stderr, since stdout is for the command's result. */
 function showLoginUrl(url: URL, callback: string, { env }: Invocation): void {
   writeStderr(`Log in here:\n\n  ${url.href}\n\n`);
   if (env["SSH_CONNECTION"]) {

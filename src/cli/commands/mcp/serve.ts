@@ -28,7 +28,7 @@ const workspace = text("Directory to work in, inside the one that is served");
 
 export async function serve(invocation: Invocation): Promise<number> {
   const served: ServeContext = { request: runRequest(invocation, "print"), host: runHost(invocation) };
-  await setUp(served.request, served.host); // fail now if every run would fail
+  await setUp(served.request, served.host); // fail at the start if every run would fail
   const tools = servedTools(served);
   const server = new Server({ name: "courser", version: invocation.version }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", () => ({ tools: tools.map(({ tool }) => tool) }));
@@ -112,7 +112,7 @@ function servedTools(served: ServeContext): ServedTool[] {
   ];
 }
 
-/** Expects arguments that were already checked. */
+/** Converts the arguments of a tool call, which must already be validated. */
 function taskOf({ prompt, workspace, mode }: JsonObject): ServedTask {
   return { prompt, ...(workspace !== undefined && { workspace }), ...(mode !== undefined && { mode }) } as ServedTask;
 }

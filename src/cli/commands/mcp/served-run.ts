@@ -17,7 +17,7 @@ import { withoutSecrets, writeStderr } from "../../stdout.ts";
 
 export type ServedTask = {
   prompt: string;
-  /** A folder inside the served ones. */
+  /** The workspace of the run, inside one of the served folders. */
   workspace?: string;
   mode?: "plan" | "ask";
   sessionId?: string;
@@ -34,7 +34,7 @@ export type ServedResult = {
   denials: Denial[];
 };
 
-/** `served` is what `mcp serve` was started with. */
+/** Runs a task for the agent that called the tool. `served` is the request that `mcp serve` was started with. */
 export async function runForAgent(
   served: { request: RunRequest; host: RunHost },
   task: ServedTask,
@@ -49,7 +49,7 @@ export async function runForAgent(
     const followed = follow(run, request.workspace, onStep);
     try {
       const ending = await run.send({ text: task.prompt }).ending;
-      return resultOf(ending, sessionId, await followed.said);
+      return servedResult(ending, sessionId, await followed.said);
     } finally {
       await run.close();
     }
@@ -78,7 +78,7 @@ function follow(run: LiveRun, workspace: string, onStep: (message: string) => vo
   return { said: read() };
 }
 
-function resultOf(ending: TurnEnding, sessionId: string, answerText: string): ServedResult {
+function servedResult(ending: TurnEnding, sessionId: string, answerText: string): ServedResult {
   const { durationMs, usage, denials = [] } = ending;
   const result = { sessionId, durationMs, denials, ...(usage && { usage }) };
   if (ending.type === "done") return { ...result, isError: false, text: answerText };
@@ -86,7 +86,7 @@ function resultOf(ending: TurnEnding, sessionId: string, answerText: string): Se
   return { ...result, isError: true, text: withoutSecrets(ending.message), ...code };
 }
 
-/** Applies the task to the served request. A task can narrow what is allowed but never widen it. */
+/** Applies the task to the request of `mcp serve`. A task can restrict permissions but never extend them. */
 function narrowRequest(
   { request: served, host: { env, program } }: { request: RunRequest; host: RunHost },
   { workspace, mode, sessionId }: ServedTask,
@@ -94,7 +94,7 @@ function narrowRequest(
   const folder = workspace === undefined ? served.workspace : servedFolder(served, workspace);
   const taskRestrictions = {
     ...served,
-    // --trust applies only to the served folder itself; other folders need their own trust.
+    // --trust applies only to the folder that is served; other folders need their own trust.
     trust: served.trust === true && folder === served.workspace,
   };
   const task = { workspace: folder, ...(mode && { mode }) };

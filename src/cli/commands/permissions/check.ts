@@ -4,7 +4,7 @@ import { type ExplainedCommand, type ExplainedPath, type Explanation, explain } 
 import type { Decision, Verdict } from "../../../policy/need.ts";
 import { remedyFor } from "../../../policy/remedy.ts";
 import type { Rule } from "../../../policy/rules.ts";
-import { linesOf } from "../../../store/rule-files.ts";
+import { entryLines } from "../../../store/rule-files.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -16,7 +16,7 @@ export async function checkPermission(invocation: Invocation, words: readonly st
   const need = parseNeedArgument(words, invocation);
   const situation = await situationOf(invocation, need);
   const decision = await decide([need], situation);
-  const { approved: _approved, mayRead: _mayRead, ...plain } = decision; // without what only the tools need
+  const { approved: _approved, mayRead: _mayRead, ...plain } = decision; // omit the fields that only tools need
   const remedy = await remedyFor(need, situation);
   const code = wantsJson(invocation)
     ? await answerJson({ ...need, ...plain, ...(remedy.length > 0 && { remedy }) })
@@ -94,7 +94,7 @@ function pathLine({ given, real, inWorkspace, floor, rule }: ExplainedPath): str
 }
 
 function ruleLine(rule: Rule): string {
-  const line = linesOf(rule.source)(rule.entry);
+  const line = entryLines(rule.source)(rule.entry);
   return `${rule.verdict} ${rule.text}  ${rule.source}${line === undefined ? "" : `, line ${line}`}`;
 }
 
@@ -106,7 +106,7 @@ function withLines(explanation: Explanation): Explanation {
   return JSON.parse(JSON.stringify(explanation), (_, value: unknown) => {
     const { source, entry } = (value ?? {}) as Partial<Rule>;
     if (source === undefined || entry === undefined) return value;
-    const line = linesOf(source)(entry);
+    const line = entryLines(source)(entry);
     return { ...(value as Rule), ...(line !== undefined && { line }) };
   }) as Explanation;
 }

@@ -4,6 +4,7 @@ import type { Situation } from "../../../policy/decide.ts";
 import type { Need } from "../../../policy/need.ts";
 import type { WorkspacePaths } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
+import { parseRule, type Rule } from "../../../protocol/permission-rule.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import type { ConfinementSetup } from "../../../run/sandbox.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
@@ -29,7 +30,7 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
   const context = contextOf(invocation);
   const settings = loadSettings(context);
   settings.warnings.forEach(warn);
-  const rules = [...settings.rules, ...builtInRules(context.configDir)];
+  const rules = [...settings.rules, ...rulesOfFlags(flags), ...builtInRules(context.configDir)];
   const interactive = !flags.has("print");
   const { sandbox, sandboxWorks } =
     need.kind === "Shell"
@@ -37,7 +38,7 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
       : noSandbox;
   const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
   const searchPath = invocation.env["PATH"] ?? "";
-  const mode = modeOf(flags, settings);
+  const mode = modeFromFlags(flags, settings);
   const keepsDeleted = flags.has("print") && !flags.has("no-persist");
   return {
     ...context,
@@ -50,6 +51,16 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
     acceptsSearches,
     searchPath,
   };
+}
+
+function rulesOfFlags(flags: Invocation["line"]["flags"]): Rule[] {
+  return (["allow", "deny"] as const).flatMap((verdict) =>
+    flagList(flags, verdict).map((text) => {
+      const parsed = parseRule(text, { verdict, scope: "user", source: `--${verdict}` });
+      if ("rule" in parsed) return parsed.rule;
+      throw new UserError("USAGE", `--${verdict}: ${parsed.problem}`);
+    }),
+  );
 }
 
 type SandboxHere = { sandbox: Situation["sandbox"]; sandboxWorks: boolean };
@@ -87,7 +98,7 @@ function warn(message: string): void {
   writeStderr(`Warning: ${message}\n`);
 }
 
-function modeOf(flags: Invocation["line"]["flags"], { approvalMode }: Settings): Situation["mode"] {
+function modeFromFlags(flags: Invocation["line"]["flags"], { approvalMode }: Settings): Situation["mode"] {
   if (flags.has("plan")) return "plan";
   const asked = flagText(flags, "mode") as "agent" | "plan" | "ask" | undefined;
   const forced = flags.has("force") || flags.has("yolo") || approvalMode === "unrestricted";

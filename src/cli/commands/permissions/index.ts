@@ -8,9 +8,9 @@ const project = flag(
   "Use the project's .cursor/cli.json instead of your own configuration",
 );
 
-/** The run flags that change the answer. */
+/** Flags for runs that change which permissions apply. */
 const ofRun = {
-  uses: ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"],
+  uses: ["print", "force", "mode", "allow", "deny", "sandbox", "trust", "workspace", "add-dir"],
   meanings: {
     print: "As in print mode, where nobody can be asked",
     force: "As with --force",

@@ -2,7 +2,7 @@
 import { delimiter, join } from "node:path";
 import { type LintContext, type LintEntry, type LintProblem, lint } from "../../../policy/lint/index.ts";
 import { findProgram } from "../../../process/find-program.ts";
-import { linesOf, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
+import { entryLines, type RuleEntry, readRuleFiles } from "../../../store/rule-files.ts";
 import { visible } from "../../../text/visible.ts";
 import { counted } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
@@ -24,13 +24,13 @@ export async function lintPermissions(invocation: Invocation): Promise<number> {
 
 export function lintContext(invocation: Invocation): LintContext {
   const context = contextOf(invocation);
-  // npx and scripts find the project's programs here.
+  // npx and npm scripts also find programs in the project's node_modules/.bin.
   const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(context.workspace, "node_modules/.bin")];
   return { ...context, hasProgram: (name) => findProgram(name, { PATH: folders.join(delimiter) }) !== undefined };
 }
 
 export function withLines(entries: readonly RuleEntry[]): LintEntry[] {
-  const files = new Map([...new Set(entries.map(({ source }) => source))].map((file) => [file, linesOf(file)]));
+  const files = new Map([...new Set(entries.map(({ source }) => source))].map((file) => [file, entryLines(file)]));
   return entries.map((entry) => {
     const line = files.get(entry.source)!(entry.entry);
     return { ...entry, ...(line !== undefined && { line }) };

@@ -10,7 +10,7 @@ export type PluginContents = {
   skills: string[];
   agents: string[];
   rules: string[];
-  /** Each hook with the command line that it runs. */
+  /** The plugin's hooks, each with the command line that it runs. */
   hooks: { event: string; command: string }[];
   servers: { name: string; start: string }[];
 };

@@ -133,7 +133,7 @@ async function fetchSource({ source, ref }: Wanted, folder: string, env: NodeJS.
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) isTaken(join(folder, path));
 }
 
-/** A plugin is read as a whole at each start, to see that it is what was approved. */
+/** The maximum size of a plugin. Its files are read at each start, to check that they are as approved. */
 const maxMebibytes = 64;
 const maxEntries = 10_000;
 

@@ -41,7 +41,7 @@ export async function attachTo(
   end?.addEventListener("abort", leave, { once: true });
   try {
     terminal?.on("SIGINT", () => terminal.close());
-    // Close the run at once, so that the closed terminal is not taken for an answer to an open question.
+    // Close the run at once, so that closing the terminal does not count as an answer to an open question.
     terminal?.on("close", () => void run.close());
     if (lines) await converse(run, lines, screen);
     else await run.settled;

@@ -22,7 +22,7 @@ export function launchOf(invocation: Pick<Invocation, "line" | "env">): Launch {
   return { configDir: configDir(env), env, program, most: maxAtOnce, ...(url !== undefined && { fleetUrl: url }) };
 }
 
-/** A service or a worker acts for others and tolerates a longer outage than a user at a terminal. */
+/** How long a service or a worker tolerates an outage: longer than a user at a terminal, since it acts for others. */
 const serversMs = 3_600_000;
 
 /**
@@ -60,7 +60,7 @@ export async function chosenRun(fleet: Fleet, words: readonly string[], { name }
   }
   const plain = wanted.replace(/^(run|bc)-/, "");
   const found = all.filter(({ id, agent }) => id.startsWith(`run-${plain}`) || agent === wanted);
-  // The id of an agent stands for its newest run.
+  // An agent's id refers to its newest run.
   if (found.length > 0 && (found[0]!.agent === wanted || (found.length === 1 && plain.length >= 4))) return found[0]!;
   const why = found.length > 1 ? `${found.length} runs start with ${wanted}` : `no run starts with ${wanted}`;
   throw new UserError("RUN_NOT_FOUND", `Run not found: ${why}. To list the runs: ${name} runs list`);

@@ -29,12 +29,12 @@ export function showPatch(invocation: Invocation, words: readonly string[]): Pro
   });
 }
 
-/** In a subfolder of a repository, the patch's paths are relative to that subfolder. */
+/** Applies a patch. In a subfolder of a repository, the patch's paths are relative to that subfolder. */
 async function apply(patch: Buffer, run: RunRecord, { env, line }: Invocation): Promise<number> {
   const cwd = flagText(line.flags, "workspace") ?? process.cwd();
   if (patch.length === 0) return answer(`${run.id} changed nothing.\n`);
   const call = { cwd, env };
-  // Once started, finish applying the patch, whatever signal arrives.
+  // Once started, finish applying the patch even if a signal arrives.
   const stop = new AbortController();
   const watch = handleShutdown(stop, { env });
   watch.cut = () => {};
@@ -66,7 +66,7 @@ function placedIn(prefix: string): string[] {
  * its repository: git leaves out paths that it takes to be elsewhere.
  */
 export async function protectedIn(file: string, call: GitCall, prefix = ""): Promise<string[]> {
-  // In reverse, a moved file is listed by its old name.
+  // List the patch in both directions, since each lists a moved file by only one of its names.
   const ways = [["apply"], ["apply", "-R"]].map((way) => [...way, "--numstat", "-z", ...placedIn(prefix), file]);
   const fields = (await Promise.all(ways.map((way) => git(way, call)))).flatMap((text) => text.split("\0"));
   const names = fields.map((field) => field.replace(/^[^\t]*\t[^\t]*\t/, "").slice(prefix.length));

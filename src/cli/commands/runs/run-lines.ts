@@ -13,7 +13,7 @@ export function runLines(runs: readonly RunRecord[], { home, now }: { home: stri
   const cells = runs.map((run) => [
     run.id,
     ageOf(run.createdAt, now),
-    stateOf(run),
+    runStateText(run),
     run.spec.cli,
     cut(printableLine(run.spec.prompt.text), 50),
     printableLine(shortPath(run.spec.request.workspace, home)),
@@ -21,7 +21,7 @@ export function runLines(runs: readonly RunRecord[], { home, now }: { home: stri
   return tableLines([["ID", "AGE", "STATE", "AGENT", "PROMPT", "WORKSPACE"], ...cells]);
 }
 
-export function stateOf({ state, open }: RunRecord): string {
+export function runStateText({ state, open }: RunRecord): string {
   return state === "running" && open > 0 ? "asking" : state;
 }
 
@@ -66,7 +66,7 @@ export function createRunScreen(workspace: string, write: (text: string) => void
     isOpen = !text.endsWith("\n");
   };
   const line = (text: string) => put(`${isOpen ? "\n" : ""}${text}\n`);
-  /** The text streamed so far, so that it is not repeated as a whole. */
+  /** The text that was streamed so far, so that it is not printed a second time when it is complete. */
   let answerText = "";
   const show = (event: AgentEvent) => {
     switch (event.type) {

@@ -10,7 +10,7 @@ import type { Invocation } from "../../main.ts";
 import { tableLines } from "../../table.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { chosenRun, withFleet } from "./context.ts";
-import { runJson, stateOf } from "./run-lines.ts";
+import { runJson, runStateText } from "./run-lines.ts";
 
 export function showRun(invocation: Invocation, words: readonly string[]): Promise<number> {
   return withFleet(invocation, async (fleet) => {
@@ -20,7 +20,7 @@ export function showRun(invocation: Invocation, words: readonly string[]): Promi
     const patch = await patchOf(fleet, run);
     const reason = await heldBack(fleet, run);
     const rows: Row[] = [
-      ...rowsOf(run, worker, homeDir(invocation.env)),
+      ...runRows(run, worker, homeDir(invocation.env)),
       ...(reason === undefined ? [] : [["waits", visible(reason)] satisfies Row]),
       ...(patch ? [patchRow(patch, run, invocation)] : []),
     ];
@@ -29,7 +29,7 @@ export function showRun(invocation: Invocation, words: readonly string[]): Promi
   });
 }
 
-/** Returns the worker that took the run last. */
+/** Returns the name of the worker that took the run last. */
 export async function workerOf(fleet: Fleet, { id, attempts }: RunRecord): Promise<string | undefined> {
   if (attempts === 0) return undefined;
   const log = await fleet.entries(id, 0, attempts === 1 ? 5 : 10_000);
@@ -38,7 +38,7 @@ export async function workerOf(fleet: Fleet, { id, attempts }: RunRecord): Promi
 
 type Row = [name: string, value: string];
 
-function rowsOf(run: RunRecord, worker: string | undefined, home: string): Row[] {
+function runRows(run: RunRecord, worker: string | undefined, home: string): Row[] {
   const { spec, end, createdAt, startedAt, endedAt } = run;
   const { pool, labels, priority } = spec.placement ?? {};
   const place = [pool, priority, ...Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`)];
@@ -49,7 +49,7 @@ function rowsOf(run: RunRecord, worker: string | undefined, home: string): Row[]
     value === undefined || value === "" ? [] : [[name, visible(value).replaceAll("\n", " ")]];
   return [
     ...row("run", run.id),
-    ...row("state", end?.code === undefined ? stateOf(run) : `${stateOf(run)} (${end.code})`),
+    ...row("state", end?.code === undefined ? runStateText(run) : `${runStateText(run)} (${end.code})`),
     ...row("agent", `${spec.cli} ${run.agent}`),
     ...row("prompt", spec.prompt.text),
     ...row("model", spec.request.model),

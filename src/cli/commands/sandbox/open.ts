@@ -16,7 +16,7 @@ import type { Invocation } from "../../main.ts";
 
 export type OpenForUser = {
   sandbox: Sandbox;
-  /** The reason why the sandbox does not work here. */
+  /** Why the sandbox does not work on this machine; undefined if it does. */
   problem: string | undefined;
   processes: ProcessRunner;
   settings: SandboxSettings;

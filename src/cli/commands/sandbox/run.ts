@@ -11,7 +11,7 @@ export async function runInSandbox(invocation: Invocation, words: readonly strin
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
   try {
     if (problem) throw new UserError("SANDBOX_UNAVAILABLE", problem);
-    // One word is a shell command line, as the shell tool would run it; several are a program and its arguments.
+    // A single word is a shell command line, run as the shell tool would; several are a program and its arguments.
     const command = words.length === 1 ? ["bash", "-c", words[0]!] : words;
     const request = { command, cwd: workspace, env: toolEnvironment(invocation.env), sandbox };
     if (invocation.line.flags.has("sb-debug")) {

@@ -35,7 +35,7 @@ export async function reset(invocation: Invocation): Promise<number> {
   );
 }
 
-/** Settings that `reset` removes together with the mode. */
+/** Settings that `sandbox reset` removes together with the mode. */
 const defaultedByReset = ["networkAccess", "readBoundary"];
 
 function save(invocation: Invocation, mode: "enabled" | "disabled" | undefined): void {

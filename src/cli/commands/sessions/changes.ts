@@ -9,22 +9,22 @@ import { visible } from "../../../text/visible.ts";
 import { counted } from "../../../view/numbers.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { chatOf, contextOf } from "./context.ts";
+import { contextOf, findChatFolder } from "./context.ts";
 
 type Step = FileChange["steps"][number];
 
-/** Further files are only counted. */
+/** The maximum number of files to list; further ones are only counted. */
 const maxFiles = 300;
 
 export async function showChanges(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const folder = chatOf(invocation, words, "changes");
+  const folder = findChatFolder(invocation, words, "changes");
   const chat = openReadOnly(folder);
   const session = await openSession(invocation.env, "cursor", chat.metadata.id);
   const files = new Map(sessionChanges(session).map((file) => [file.path, file]));
   const { workspace } = chat.metadata;
   const { configDir } = contextOf(invocation);
   const found = workspace === undefined ? [] : await treeChanges({ configDir, workspace, chat });
-  const endedAt = endOf(session);
+  const endedAt = sessionEndTime(session);
   const isWanted = invocation.line.flags.has("now");
   let more = 0;
   const since: string[] = [];
@@ -32,7 +32,7 @@ export async function showChanges(invocation: Invocation, words: readonly string
     const { path } = change;
     const isLater = change.now !== undefined && change.now > endedAt;
     if (isLater && !isWanted) {
-      // The session was over by then, so the change is taken for someone else's.
+      // The session had already ended, so someone else made this change.
       since.push(path);
       continue;
     }
@@ -64,14 +64,14 @@ export async function showChanges(invocation: Invocation, words: readonly string
 }
 
 /** The time of a session's last event; infinity while its last turn is running. */
-function endOf({ turns }: OpenedSession): number {
+function sessionEndTime({ turns }: OpenedSession): number {
   const last = turns.at(-1)?.events.at(-1);
   if (last?.type !== "done" && last?.type !== "fail") return Number.POSITIVE_INFINITY;
-  // Not every stored event has a time, but a change does, because a call made it.
+  // Not every stored event has a time, but turns with changes do, because tool calls have times.
   return turns.flatMap(({ events }) => events.flatMap(({ at }) => at ?? [])).at(-1) ?? Number.POSITIVE_INFINITY;
 }
 
-/** `next` is the first edit made after this change. */
+/** A change that no tool call reported. `next` is the first edit of the file after it. */
 type Unexplained = { before: FileState; after: FileState; next?: Step; isNow?: true };
 
 /** Returns the changes that edits do not account for: before the first edit and after the last. */
@@ -84,7 +84,7 @@ function unexplainedChanges({ steps }: FileChange, { turn, before, after, now }:
   if (!first || !last) return [{ before, after, ...(isNow && { isNow }) }];
   const parts: Unexplained[] = [];
   const found = first.before;
-  // An edit made before the snapshot is part of it.
+  // If an edit came before the snapshot, the snapshot contains it.
   const wasSaved = before?.text !== undefined && before.text === first.after;
   if (found !== null && isText(before) && found !== (before?.text ?? "") && !wasSaved)
     parts.push({ before, after: { text: found }, next: first });
@@ -128,7 +128,7 @@ function lastCommand({ turns }: OpenedSession, turn: number, before: string | un
   return call?.type === "tool_end" ? call.callId : "";
 }
 
-/** Tools that report their own changes or change nothing. */
+/** Tools that report their own changes or that change nothing. */
 const ownTools = new Set([
   "read",
   "ls",

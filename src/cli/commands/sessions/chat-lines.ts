@@ -12,10 +12,10 @@ import { tableLines } from "../../table.ts";
 
 export type ChatLines = { header: string; rows: string[] };
 
-/** Longer titles are cut, because a prompt can be a page long. */
+/** The maximum length of a title in the list: a title is a prompt, which can be a page long. */
 const longestTitle = 60;
 
-/** `sizes` holds the bytes of each chat, if they are to be shown. */
+/** `sizes` contains the size of each chat in bytes, if sizes are to be shown. */
 type LineOptions = { home: string; now: number; sizes?: readonly number[] | undefined };
 
 export function chatLines(chats: readonly ChatMetadata[], { home, now, sizes }: LineOptions): ChatLines {

@@ -16,7 +16,7 @@ export function contextOf({ env, line }: Invocation): SessionsContext {
 }
 
 /** Returns the folder of the one chat that the command names. */
-export function chatOf(invocation: Invocation, words: readonly string[], command: string): string {
+export function findChatFolder(invocation: Invocation, words: readonly string[], command: string): string {
   const [id, second] = words;
   if (id === undefined || second !== undefined) {
     const why = id === undefined ? "needs the id of a chat" : `takes one id, not ${words.length} words`;

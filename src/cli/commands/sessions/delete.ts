@@ -8,13 +8,13 @@ import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { askToConfirm } from "../confirm.ts";
 import { chatLines, printableLine } from "./chat-lines.ts";
-import { chatOf, contextOf } from "./context.ts";
+import { contextOf, findChatFolder } from "./context.ts";
 
 export async function deleteSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;
-  // Look up all chats first, so that a wrong id deletes nothing.
-  const ids = words.length === 0 ? [chatOf(invocation, words, "delete")] : words;
-  const folders = new Set(ids.map((id) => chatOf(invocation, [id], "delete")));
+  // Look up all chats before deleting any, so that a wrong id deletes nothing.
+  const ids = words.length === 0 ? [findChatFolder(invocation, words, "delete")] : words;
+  const folders = new Set(ids.map((id) => findChatFolder(invocation, [id], "delete")));
   const named = [...folders].map((folder) => metadataAtAGlance(folder));
   const chats = withSubagents(contextOf(invocation).configDir, named);
   const sure = flags.has("force") || (await askFirst(invocation, chats));

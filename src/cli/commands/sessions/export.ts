@@ -8,7 +8,7 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { writeWhole } from "../../whole-file.ts";
 import { answer } from "../answer.ts";
-import { chatOf } from "./context.ts";
+import { findChatFolder } from "./context.ts";
 
 /** The exporters, plus the recording format, which only tests of an agent need. */
 const formats = {
@@ -19,7 +19,7 @@ const formats = {
 /** Writes what can be read of a damaged chat, and warns about the rest. */
 export async function exportSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;
-  const folder = chatOf(invocation, words, "export");
+  const folder = findChatFolder(invocation, words, "export");
   const format = (flagText(flags, "format") ?? "markdown") as keyof typeof formats;
   const target = flagText(flags, "output");
   const exporter = await formats[format]();

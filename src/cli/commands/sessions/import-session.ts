@@ -15,7 +15,7 @@ import { createChat, openChat } from "../../../store/chats/open-chat.ts";
 import { readChat } from "../../../store/chats/read-chat.ts";
 import type { SessionsContext } from "./context.ts";
 
-/** `kind` is for programs, `message` says the same for people. */
+/** A part of the session that could not be imported. `kind` is for programs, `message` for users. */
 export type ReportedLoss = { kind: string; count: number; message: string };
 
 export type ImportReport =
@@ -48,7 +48,7 @@ export function importedId(context: SessionsContext, session: ReadSession): stri
 /** Derives the same id for the same session, so that it cannot become two chats. */
 export function chatIdFor({ tool, id }: Pick<ReadSession, "tool" | "id">): string {
   const bytes = createHash("sha1").update(`courser-import:${tool}:${id}`).digest().subarray(0, 16);
-  // Set the bits of a name-based UUID, version 5.
+  // Set the version bits that mark a name-based UUID (version 5).
   bytes[6] = (bytes[6]! & 0x0f) | 0x50;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   const hex = bytes.toString("hex");
@@ -59,7 +59,7 @@ export function importFile(listed: ListedSession, context: SessionsContext): Imp
   const session = readSession(listed);
   const { tool } = listed;
   const source = { tool, sourceId: session.id, path: session.path };
-  const turns = turnsOf(session);
+  const turns = importedTurns(session);
   if (turns.length === 0) return { status: "empty", ...source };
 
   const id = chatIdFor(session);
@@ -101,7 +101,7 @@ function workspaceOf({ workspace }: ReadSession, current: string, losses: Report
     const real = realpathSync(workspace);
     if (statSync(real).isDirectory()) return real;
   } catch {
-    // Reported below.
+    // The failure is reported below.
   }
   const message = `Its workspace ${workspace} is not on this machine; the chat belongs to ${current}.`;
   losses.push({ kind: "workspace", count: 1, message });
@@ -110,7 +110,7 @@ function workspaceOf({ workspace }: ReadSession, current: string, losses: Report
 
 type ImportedTurn = { messages: Message[]; steps: TurnStep[]; startedAt: number };
 
-function turnsOf(session: ReadSession): ImportedTurn[] {
+function importedTurns(session: ReadSession): ImportedTurn[] {
   const timed = groupMessages(withPrompt(session.messages)).map(({ message, from }) => ({
     message,
     at: from[0]!.timestamp,
@@ -181,8 +181,8 @@ function saveTodos(chat: ChatWriter, { outcome, at }: Extract<AgentEvent, { type
 }
 
 /**
- * Leaves a chat alone that has all turns. Adds the rest to one that has only the first of them: the session continued, or an
- * import was interrupted. A chat that was continued here is not touched.
+ * Updates a chat that was imported before. If the original session has more turns now, they are added. A chat that was
+ * continued here is left unchanged.
  */
 function bringUpToDate(
   folder: string,
@@ -218,7 +218,7 @@ function isBeginning(have: readonly Message[], want: readonly Message[]): boolea
   );
 }
 
-/** Compares messages by role and parts only. */
+/** Returns a text to compare messages by, which contains only their role and parts. */
 function messageFingerprint({ role, parts }: Message): string {
   return JSON.stringify([role, parts]);
 }

@@ -14,7 +14,7 @@ export const listFlags = [
 /** Accepts any value, because each subcommand checks its own formats. */
 export const anyFormat = flag("Output", "--format <format>", "Output format: text, json, …");
 
-/** Also available as a top-level command. */
+/** `sessions export` is also available as a top-level command. */
 export const exportCommand: InnerCommand = {
   name: "export",
   summary: "Export a chat as Markdown, JSON, stream-json, HTML, ATIF or a recording",

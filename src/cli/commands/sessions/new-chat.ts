@@ -8,7 +8,7 @@ import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
-import { chatOf, contextOf } from "./context.ts";
+import { contextOf, findChatFolder } from "./context.ts";
 
 export async function createEmptyChat(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
@@ -22,7 +22,7 @@ export async function forkSession(invocation: Invocation, words: readonly string
   const at = flagText(invocation.line.flags, "at");
   if (at !== undefined && !/^[1-9]\d{0,8}$/.test(at))
     throw new UserError("USAGE", `--at '${at}' is not a turn number. Example: --at 3`);
-  const folder = chatOf(invocation, words, "fork");
+  const folder = findChatFolder(invocation, words, "fork");
   const { configDir } = contextOf(invocation);
   const fork = forkChat(configDir, folder, {
     ...(at !== undefined && { upToTurn: Number(at) }),

@@ -23,10 +23,10 @@ export async function pruneSessions(invocation: Invocation): Promise<number> {
   const all = withSubagents(configDir, chats);
   const bytes = all.reduce((sum, { folder }) => sum + bytesIn(folder), 0);
   const what = `${counted(chats.length, "chat")}, ${byteSize(bytes)}`;
-  if (flags.has("dry-run")) return answer(`${tableOf(chats, invocation)}Would delete ${what}.\n`);
+  if (flags.has("dry-run")) return answer(`${prunedChatTable(chats, invocation)}Would delete ${what}.\n`);
   const sure = `sessions prune --older-than ${flagText(flags, "older-than")} --yes`;
   const isSure =
-    flags.has("force") || (await askToConfirm(invocation, `Delete ${what}?`, sure, tableOf(chats, invocation)));
+    flags.has("force") || (await askToConfirm(invocation, `Delete ${what}?`, sure, prunedChatTable(chats, invocation)));
   if (!isSure) return answer("Nothing was deleted.\n");
   const deleted = await pruneChats(configDir, chats, (message) => writeStderr(`Warning: ${printableLine(message)}\n`));
   const gone = chats.filter(({ id }) => deleted.some((each) => each.id === id));
@@ -43,7 +43,7 @@ function ageIn({ line, name }: Invocation): number {
   throw new UserError("USAGE", `'sessions prune' ${why}: ${name} sessions prune --older-than 30d --dry-run`);
 }
 
-function tableOf(chats: readonly ChatMetadata[], { env }: Invocation): string {
+function prunedChatTable(chats: readonly ChatMetadata[], { env }: Invocation): string {
   const sizes = chats.map(({ folder }) => bytesIn(folder));
   const { header, rows } = chatLines(chats, { home: homeDir(env), now: Date.now(), sizes });
   return `${[header, ...rows].join("\n")}\n`;

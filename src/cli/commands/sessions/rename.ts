@@ -5,7 +5,7 @@ import { collapsed } from "../../../text/one-line.ts";
 import type { Invocation } from "../../main.ts";
 import { answer } from "../answer.ts";
 import { printableLine } from "./chat-lines.ts";
-import { chatOf } from "./context.ts";
+import { findChatFolder } from "./context.ts";
 
 export async function renameSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const [id, ...rest] = words;
@@ -16,7 +16,7 @@ export async function renameSession(invocation: Invocation, words: readonly stri
       `'sessions rename' needs an id and a title: ${invocation.name} sessions rename <id> <title…>`,
     );
   }
-  const chat = openChat(chatOf(invocation, [id!], "rename"));
+  const chat = openChat(findChatFolder(invocation, [id!], "rename"));
   try {
     chat.rename(title);
   } finally {

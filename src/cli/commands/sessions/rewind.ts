@@ -15,9 +15,9 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { printableLine } from "./chat-lines.ts";
-import { chatOf, contextOf, type SessionsContext } from "./context.ts";
+import { contextOf, findChatFolder, type SessionsContext } from "./context.ts";
 
-/** What to restore, from the flags. */
+/** What a rewind restores, according to the flags. */
 type RewindOptions = {
   files: boolean;
   conversation: boolean;
@@ -42,7 +42,7 @@ const maxShown = 20;
 
 export async function rewindSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const options = rewindOptions(invocation);
-  const folder = chatOf(invocation, words, "rewind");
+  const folder = findChatFolder(invocation, words, "rewind");
   const { turns, problems } = readChat(folder, { events: true });
   for (const { message } of problems) writeStderr(`Warning: ${visible(message)}\n`);
   const context = contextOf(invocation);
@@ -50,7 +50,7 @@ export async function rewindSession(invocation: Invocation, words: readonly stri
   try {
     if (options.files) checkWorkspace(invocation, chat, context);
     const task = { invocation, options, chat, turns, rewind: openRewind({ ...context, chat }) };
-    return await (options.undo ? undoRewind(task) : rewindTo(task, targetOf(task)));
+    return await (options.undo ? undoRewind(task) : rewindTo(task, turnToRewind(task)));
   } finally {
     chat.close();
   }
@@ -75,7 +75,8 @@ async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
   const conversation = options.conversation ? [`${countText(going, "turn")} of the conversation`] : [];
   const files = planned.steps.length > 0 ? [countText(planned.steps.length, "file change")] : [];
   const what = [...files, ...conversation].join(" and ") || "nothing";
-  if (options.dryRun) return answer(`Rewinding to before ${named}: ${what} would be undone.\n${listOf(planned, task)}`);
+  if (options.dryRun)
+    return answer(`Rewinding to before ${named}: ${what} would be undone.\n${listRestoredPaths(planned, task)}`);
   if (!(await isSure(task, planned, `Rewind to before ${named}, undoing ${what}?`)))
     return answer("Nothing was changed.\n");
 
@@ -105,7 +106,8 @@ async function undoRewind(task: RewindTask): Promise<number> {
     );
   }
   const what = countText(planned.steps.length, "file change");
-  if (options.dryRun) return answer(`Undoing the last rewind: ${what} would be undone.\n${listOf(planned, task)}`);
+  if (options.dryRun)
+    return answer(`Undoing the last rewind: ${what} would be undone.\n${listRestoredPaths(planned, task)}`);
   if (!(await isSure(task, planned, `Undo the last rewind, with ${what}?`))) return answer("Nothing was changed.\n");
   const done = (await rewind.undo())!;
   await answer(reportOf(done, task));
@@ -155,7 +157,7 @@ function checkWorkspace({ name }: Invocation, { metadata }: RewoundChat, { works
   );
 }
 
-function targetOf({ options, turns, chat, invocation }: RewindTask): ChatTurn {
+function turnToRewind({ options, turns, chat, invocation }: RewindTask): ChatTurn {
   const turn = options.to === undefined ? turns.at(-1) : turns.find((each) => each.number === options.to);
   if (turn) return turn;
   const { id } = chat.metadata;
@@ -172,12 +174,12 @@ async function isSure(task: RewindTask, planned: RestoreResult, question: string
   const { isatty } = await import("node:tty");
   if (!isatty(0)) return true;
   const { promptYes } = await import("../../prompt-hidden.ts");
-  writeStderr(listOf(planned, task));
+  writeStderr(listRestoredPaths(planned, task));
   return promptYes(question);
 }
 
 function reportOf({ steps, left }: RestoreResult, task: RewindTask): string {
-  return `✓ ${countsOf(steps)}\n${listOf({ steps, left }, task)}`;
+  return `✓ ${countSteps(steps)}\n${listRestoredPaths({ steps, left }, task)}`;
 }
 
 const outcomes: Record<RestoreStep["change"], string> = {
@@ -187,7 +189,7 @@ const outcomes: Record<RestoreStep["change"], string> = {
   mode: "modes restored",
 };
 
-function countsOf(steps: readonly RestoreStep[]): string {
+function countSteps(steps: readonly RestoreStep[]): string {
   const counts = Object.entries(outcomes).flatMap(([change, outcome]) => {
     const count = steps.filter((step) => step.change === change).length;
     return count > 0 ? [`${count} ${outcome}`] : [];
@@ -198,7 +200,7 @@ function countsOf(steps: readonly RestoreStep[]): string {
 const verbs: Record<RestoreStep["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };
 
 /** Lists what changes, and what stays although the user might expect otherwise. */
-function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: RewindTask): string {
+function listRestoredPaths({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: RewindTask): string {
   const workspace = chat.metadata.workspace ?? "/";
   const displayPath = (path: string) => visible(shownPath(path, workspace)).replaceAll("\n", "\\n");
   const changed = steps.map(({ change, path, entry }) => {

@@ -12,10 +12,10 @@ import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { chatJson, printableLine } from "./chat-lines.ts";
-import { chatOf, contextOf } from "./context.ts";
+import { contextOf, findChatFolder } from "./context.ts";
 
 export async function showSession(invocation: Invocation, words: readonly string[]): Promise<number> {
-  const record = readWhatIsLeft(chatOf(invocation, words, "show"));
+  const record = readWhatIsLeft(findChatFolder(invocation, words, "show"));
   const turns = record.turns.map((turn) => ({ ...turn, ...turnSummary(record, turn) }));
   for (const { message } of record.problems) writeStderr(`Warning: ${message}\n`);
   if (wantsJson(invocation)) return answerJson({ ...chatJson(record.metadata), turns });
@@ -36,9 +36,9 @@ function subagentsOf({ metadata, turns }: ChatRecord, invocation: Invocation): s
 }
 
 type TurnSummary = {
-  /** One line per call: the tool and its arguments. */
+  /** The tool calls of the turn, one line for each. */
   calls: string[];
-  /** The text after the last call. */
+  /** The text that followed the last tool call. */
   answer: string;
 };
 

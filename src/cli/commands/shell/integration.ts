@@ -50,7 +50,7 @@ function withoutBlock(text: string, block: string | undefined): string {
   return text.slice(0, from).replace(/\n\n$/, "\n") + text.slice(to).replace(/^\n/, "");
 }
 
-/** Follows links, since many users keep these files with their dotfiles. Keeps a backup of the original the first time. */
+/** Saves a shell's startup file, also behind a link. The first change keeps a backup of the original. */
 function saveIfChanged(file: string, before: string, after: string): string | undefined {
   try {
     mkdirSync(dirname(file), { recursive: true });

@@ -42,7 +42,7 @@ export async function addTrust(invocation: Invocation, words: readonly string[])
 
 export async function removeTrust(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "what is trusted");
-  // A folder that no longer exists can be removed too.
+  // Trust can be removed from a folder that no longer exists.
   const resolvedFolder = resolve(onePath(invocation, words));
   const folder = existsSync(resolvedFolder) ? realDirectory(resolvedFolder, "trust remove") : resolvedFolder;
   const changed = revokeTrust(configDir(invocation.env), folder);

@@ -10,7 +10,7 @@ import { type Finding, printFindings } from "../doctor/index.ts";
 import { fleetUrl, withFleet } from "../runs/context.ts";
 import { type WorkerSettings, workerSettings } from "./settings.ts";
 
-/** With less free space a workspace may not fit. */
+/** The free disk space that a worker needs at least; a workspace may not fit into less. */
 const leastFree = 1024 ** 3;
 
 export function debugWorker(invocation: Invocation): Promise<number> {
@@ -62,7 +62,7 @@ const advice = {
   server: "a NATS server with JetStream is needed: nats-server -js",
 } as const;
 
-/** Lists the keys by name only. */
+/** Lists the model keys of this machine, by name only. */
 function checkKeys(configDir: string, env: NodeJS.ProcessEnv): Finding {
   const variables = new Set(["CURSOR_API_KEY", ...vendors.flatMap(({ keyVariables }) => keyVariables)]);
   const found = [

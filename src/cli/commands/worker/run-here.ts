@@ -10,7 +10,7 @@ import { openRunByFlags } from "../../open-run.ts";
 import { runHost } from "../../run-request.ts";
 import { withoutSecrets } from "../../stdout.ts";
 
-/** The counterpart of `openOwn`, which starts a process. It cannot hold calls. */
+/** Runs an agent within this process instead of another (see `openOwn`). It cannot hold tool calls. */
 export async function runHere(
   given: RunRequest,
   { human, attended, signal }: Pick<OwnOptions, "human" | "attended" | "signal">,
@@ -57,7 +57,7 @@ export async function runHere(
   };
 }
 
-/** A program that answers permission questions goes before the person. An answer that cannot be understood is a no. */
+/** Asks the user's program for permission before a person. An answer that cannot be parsed counts as a refusal. */
 function checkedHuman(human: Human, { askCommand }: RunRequest): Human {
   return {
     ...(human.answers && {
@@ -71,12 +71,12 @@ function checkedHuman(human: Human, { askCommand }: RunRequest): Human {
   };
 }
 
-/** Names calls as in every other stream of the SDK, and keeps keys out of what went wrong. */
+/** Converts events to the SDK's form, with its names for tool calls, and redacts keys in errors. */
 async function* toLiveEvents(events: AsyncIterable<Recorded>): AsyncGenerator<LiveEvent> {
   const named = createNamer({ tool: "cursor", isOurs: true });
   for await (const recorded of events) {
     const { event } = recorded;
-    // Changed in place: an ending is the same object here and in what its prompt resolves to.
+    // Change the event in place: what the prompt resolves to is the same object.
     if (event.type === "fail") event.message = withoutSecrets(event.message);
     yield { ...recorded, event: named(event) };
   }

@@ -43,7 +43,7 @@ export function workerSettings({ line: { flags }, env }: Invocation): WorkerSett
     labels: labelsOf(flagList(flags, "label")) ?? {},
     concurrency: concurrencyOf(flagText(flags, "concurrency")),
     singleUse: flags.has("single-use"),
-    // 0 means never, as in the original.
+    // 0 means that the worker never ends for being idle, as in the original.
     ...(idle && { idleMs: idle }),
     graceMs: seconds(flagText(flags, "grace"), "--grace") ?? 25_000,
     ...(lease && { leaseMs: lease }),

@@ -25,7 +25,7 @@ export async function startWorker(invocation: Invocation): Promise<number> {
   const management = address === undefined ? undefined : managementAddress(address);
   const lease = flagText(flags, "lease");
   if (lease !== undefined) return withFleet(invocation, (fleet) => hostOne(fleet, lease, settings, invocation));
-  // A worker mostly waits, so do not keep a large young generation.
+  // Keep the young generation small, since a worker mostly waits.
   process.getBuiltinModule("node:v8").setFlagsFromString("--semi-space-growth-factor=1");
   refuseAgents(invocation, "what this machine carries out");
   const place = { ...workerPlace(settings, invocation), ...(await sandboxHere(invocation)) };
@@ -41,7 +41,7 @@ function workerPlace({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invoc
   return { configDir, disk: { dataDir, env, keepFailed, cacheLimits } };
 }
 
-/** Empty if the owner of this machine has disabled the sandbox: then runs need none. */
+/** Returns the sandbox for runs. It is empty if this machine's owner has disabled the sandbox. */
 async function sandboxHere(invocation: Invocation): Promise<Pick<WorkerPlace, "sandbox">> {
   const [{ sandboxState }, { contextOf }] = await Promise.all([
     import("../doctor/sandbox-state.ts"),
@@ -57,7 +57,7 @@ type Working = {
   place: WorkerPlace;
   management: { host: string; port: number } | undefined;
   invocation: Invocation;
-  /** Aborted when the fleet was unreachable for too long. */
+  /** Aborted when the fleet could not be reached for too long. */
   gone: AbortSignal;
 };
 
@@ -67,17 +67,18 @@ async function workUntilToldToLeave(
 ): Promise<number> {
   const { name, pool = "default", labels, concurrency, singleUse } = settings;
   const stats = new WorkerStats({ name, pool, labels, version: invocation.version, concurrency });
-  const say = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
-  await fleet.waiting(); // fail now if the fleet cannot be reached
+  const printStatus = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
+  await fleet.waiting(); // fail at the start if the fleet cannot be reached
   const listening = management && (await listenForManagement(management, stats));
-  const signals = watchSignals(say, { gone, isStuck: () => !stats.isReached || stats.running === 0 });
-  await tidyUp(settings, place, say);
+  const signals = watchSignals(printStatus, { gone, isStuck: () => !stats.isReached || stats.running === 0 });
+  await tidyUp(settings, place, printStatus);
   fleet.onReach((isReached) => {
     stats.isReached = isReached;
-    if (!signals.drain.aborted) say(isReached ? "the fleet is reached again" : "the connection to the fleet was lost");
+    if (!signals.drain.aborted)
+      printStatus(isReached ? "the fleet is reached again" : "the connection to the fleet was lost");
   });
   const at = listening ? `, http://${listening.host}:${listening.port}/metrics` : "";
-  say(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
+  printStatus(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
   forgetFleet(invocation.env);
   const regular = keepUp(fleet, stats);
   try {
@@ -88,9 +89,9 @@ async function workUntilToldToLeave(
       ...place,
       program,
       ...signals,
-      onLine: say,
+      onLine: printStatus,
     });
-    if (!singleUse) say(`worker ${name}: ${stats.endedAll} runs, leaving`);
+    if (!singleUse) printStatus(`worker ${name}: ${stats.endedAll} runs, leaving`);
     gone.throwIfAborted();
     return singleUse && typeof last === "object" ? exitOf(last) : singleUse && last === "lost" ? 1 : 0;
   } finally {
@@ -99,7 +100,7 @@ async function workUntilToldToLeave(
   }
 }
 
-/** How long the logs of runs are kept. */
+/** How many milliseconds the logs of ended runs are kept. */
 const keptMs = 30 * 24 * 3_600_000;
 const pruneMs = 3_600_000;
 const presentMs = 15_000;

@@ -12,7 +12,7 @@ import { findWorktree, workIn, worktreesOf } from "./context.ts";
 export async function removeCommand(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;
   const context = await worktreesOf(invocation);
-  // Look up all names first, so that a wrong one removes nothing.
+  // Look up all names before removing anything, so that a wrong one removes nothing.
   const worktrees = [...new Set(words)].map((word) => findWorktree(word, context, invocation.name));
   const lost: string[] = [];
   for (const worktree of worktrees) lost.push(...(await describeUnmergedWork(worktree, context.call)));

@@ -10,7 +10,7 @@ const letters: Readonly<Record<string, string>> = {
   pi: "Pi",
 };
 
-/** Returns the name as typed in a terminal. */
+/** Returns the name of an agent CLI as it is typed in a terminal. */
 export function agentName(name: string): string {
   return name === "cursor" ? "cursor-agent" : name;
 }

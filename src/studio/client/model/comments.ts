@@ -1,15 +1,15 @@
 // Combines comments on lines into one prompt for the agent.
 export type Comment = {
-  /** The path relative to the workspace. */
+  /** The path of the file, relative to the workspace. */
   path: string;
-  /** The id of the call that made the change. */
+  /** The id of the tool call that made the change. */
   step: string;
   line: number;
   code: string;
   text: string;
 };
 
-export function promptOf(comments: readonly Comment[]): string {
+export function commentsPrompt(comments: readonly Comment[]): string {
   const files = new Map<string, Comment[]>();
   for (const comment of comments) files.set(comment.path, [...(files.get(comment.path) ?? []), comment]);
   const parts = [...files].map(([path, list]) => {

@@ -48,7 +48,7 @@ export function dayGroup(at: number, now: number): DayGroup {
   return now - at < 31 * dayMs ? "This month" : "Older";
 }
 
-/** One line of Markdown without its marks, and without what could hide something. */
+/** Returns a line of Markdown as plain text, without markup and characters that could hide something. */
 export function plainLine(text: string): string {
   return documentText(collapsed(text)).replace(/\*\*|__|`+|^#+ /g, "");
 }

@@ -3,7 +3,7 @@ import type { FileChange } from "../../../serve/api.ts";
 import type { Step } from "../state/conversation.ts";
 
 /** Returns the milliseconds since the beginning for each step. Pauses are cut to `longest`. */
-export function timesOf(steps: readonly Step[], longest: number): number[] {
+export function momentTimes(steps: readonly Step[], longest: number): number[] {
   let time = 0;
   let last: number | undefined;
   return steps.map(({ event: { at } }) => {

@@ -29,7 +29,7 @@ function count(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** Returns the current todo list. */
+/** Returns the latest state of the todo list. */
 export function latestTodos(blocks: readonly Block[]): JsonObject[] {
   const block = blocks.findLast((each) => each.type === "call" && each.call.tool === "updateTodos");
   if (block?.type !== "call") return [];

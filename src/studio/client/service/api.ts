@@ -23,13 +23,13 @@ export type FolderEntry = { name: string; type: "file" | "folder" | "other" };
 
 export type SentPrompt = { text: string; images?: readonly { mime: string; base64: string }[] };
 
-/** What changes compared with the previous run. */
+/** The options of a follow-up run that differ from the previous run. */
 export type FollowUp = { prompt: SentPrompt; mode?: "plan" | "ask" | "agent"; model?: string; force?: boolean };
 
 export type NewRun = {
   cli: string;
   workspace?: string;
-  /** For a fleet: where the files come from, and the worker pool. */
+  /** For a fleet: where the files come from, and the pool of workers. */
   source?: string;
   pool?: string;
   prompt: SentPrompt;
@@ -57,7 +57,7 @@ export function createApi({ get, send }: Http) {
     },
     session: (ref: SessionRef, { pictures = false } = {}) =>
       get<SessionDetails>(session(ref, pictures ? "?pictures=1" : "")),
-    /** `next` in the result is where the following page begins. */
+    /** Loads events of a session. `next` in the result is where the following page begins. */
     events: (ref: SessionRef, from: "from" | "turn", number: number) =>
       get<EventsPage>(session(ref, `/events?limit=10000&${from}=${number}`)),
     lastEvents: (ref: SessionRef, last: number) => get<LastEvents>(session(ref, `/events?last=${last}`)),
@@ -66,12 +66,12 @@ export function createApi({ get, send }: Http) {
       get<Changes>(session(ref, `/changes${commands ? `?commands=1${now ? "&now=1" : ""}` : ""}`)),
     rename: (ref: SessionRef, title: string) => send("PATCH", session(ref), { title }),
     remove: (ref: SessionRef) => send("DELETE", session(ref)),
-    /** Returns the id of the copy. */
+    /** Copies a session and returns the id of the copy. */
     async fork(ref: SessionRef, turn?: number): Promise<string | undefined> {
       const { text } = await send<{ text: string }>("POST", session(ref, "/fork"), turn === undefined ? {} : { turn });
       return /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(text)?.[0];
     },
-    /** With `file`, only that file is rewound. */
+    /** Rewinds a session to a turn; with `file`, only that file. */
     rewind: (ref: SessionRef, turn: number, file?: string) =>
       send("POST", session(ref, "/rewind"), { turn, ...(file !== undefined && { file }) }),
     undoRewind: (ref: SessionRef) => send("POST", session(ref, "/rewind/undo")),
@@ -86,7 +86,7 @@ export function createApi({ get, send }: Http) {
     file: (workspace: string, path: string) =>
       send<{ text: string; bytes: number; isCut: boolean }>("POST", "/api/files/read", { workspace, path }),
     settings: async () => (await get<{ items: ListedSetting[] }>("/api/settings")).items,
-    /** Null restores the default. Returns a message about what was done. */
+    /** Saves a setting, or restores its default if the value is null. Returns a message about what was done. */
     saveSetting: async (name: string, value: string | null) =>
       (await send<{ text: string }>("PATCH", "/api/settings", { name, value })).text,
     days: async () => (await get<{ items: DayFigures[] }>("/api/days")).items,

@@ -24,7 +24,7 @@ export type EventStreamOptions = {
 
 const firstPauseMs = 250;
 const longestPauseMs = 4000;
-/** The service sends something every 15 seconds. */
+/** After how many milliseconds of silence the stream is reopened: the service sends something every 15 seconds. */
 const silenceMs = 40_000;
 
 export async function followLog(options: EventStreamOptions): Promise<void> {

@@ -26,7 +26,7 @@ export function createHttp(token: string, onRefused: () => void): Http {
     });
     if (response.ok) return response;
     if (response.status === 401) onRefused();
-    throw await failureOf(response);
+    throw await responseError(response);
   };
   return {
     get: async (path, signal) => (await request(path, signal ? { signal } : {})).json(),
@@ -39,7 +39,7 @@ export function createHttp(token: string, onRefused: () => void): Http {
   };
 }
 
-async function failureOf(response: Response): Promise<ServiceError> {
+async function responseError(response: Response): Promise<ServiceError> {
   const body = (await response.json().catch(() => undefined)) as { error?: { code?: string; message?: string } };
   const { code = "failed", message = `The service answered ${response.status}.` } = body?.error ?? {};
   return new ServiceError(response.status, code, message);

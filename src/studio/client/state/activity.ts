@@ -8,15 +8,15 @@ import { documentText } from "../../../view/document-text.ts";
 import { plainLine } from "../model/figures.ts";
 import { lastSteps, liveRuns, onEntry, service } from "./app.ts";
 
-/** Keyed by run id. `name` is the tool's name if it is a call. */
+/** What each run is doing now, by run id. For a tool call, `name` is the tool's name. */
 export const activity = signal<ReadonlyMap<string, { name?: string; text: string }>>(new Map());
 
-/** What each run has cost so far, in US dollars, where the price is known. Keyed by run id. */
+/** What each run has cost so far in US dollars, where the price is known, by run id. */
 export const costs = signal<ReadonlyMap<string, number>>(new Map());
 
 const next = new Map<string, { name?: string; text: string }>();
 
-/** Keeps `activity` up to date. Call once. */
+/** Keeps `activity` up to date. Call this once. */
 export function watchActivity(): void {
   onEntry(take);
   lastSteps.subscribe((steps) => {
@@ -47,7 +47,7 @@ export function watchCosts(): () => void {
 function take({ run, entry }: LogEntry): void {
   const cost = entry.type === "reply" && entry.id.startsWith("context-") && (entry.value as ContextUse)?.costUsd;
   if (cost) costs.value = new Map(costs.value).set(run, cost);
-  const line = entry.type === "event" && entry.agent === undefined ? lineOf(entry.event) : undefined;
+  const line = entry.type === "event" && entry.agent === undefined ? activityLine(entry.event) : undefined;
   if (!line) return;
   if (next.size === 0) setTimeout(flush, 250);
   next.set(run, line);
@@ -58,7 +58,7 @@ function flush(): void {
   next.clear();
 }
 
-function lineOf(event: AgentEvent): { name?: string; text: string } | undefined {
+function activityLine(event: AgentEvent): { name?: string; text: string } | undefined {
   if (event.type === "tool_start") {
     const { name, target } = wordsOfCall(event.tool, event.args, undefined);
     return { name, text: documentText(target.slice(0, 120)) };

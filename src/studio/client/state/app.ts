@@ -28,27 +28,27 @@ export const agents = signal<readonly InstalledCli[]>(recalledAgents());
 
 export const filter = signal<SessionFilter>({ search: "", agent: "", project: "", state: "", days: 0 });
 export const sessions = signal<readonly ListedSession[] | undefined>(undefined);
-/** The newest sessions whatever the list is searched for, for views beside it. */
+/** The newest sessions, regardless of the search in the session list. */
 export const recent = signal<readonly ListedSession[] | undefined>(undefined);
 export const projects = signal<readonly string[]>([]);
 export const listError = signal<string | undefined>(undefined);
 /** The filter that the current list was loaded for; it differs from `filter` until the new list arrives. */
 export const foundFor = signal(filter.value);
-/** The number of sessions to request. */
+/** How many sessions to load for the list. */
 export const listed = signal(100);
 
-/** Running runs come first, then those in the queue. */
+/** The runs that have not ended: running runs first, then queued ones. */
 export const liveRuns = computed(() =>
   [...runs.value.values()]
     .filter(({ state }) => state === "queued" || state === "running")
     .sort((one, other) => other.state.localeCompare(one.state) || other.createdAt - one.createdAt),
 );
 
-/** The last step of each live run, as the service told it when the page connected. */
+/** The last step of each live run, as the service reported it when the page connected. */
 export const lastSteps = signal<readonly LogEntry[]>([]);
 
 let isLoaded: () => void;
-/** Resolves when the runs are known. */
+/** Resolves when the list of runs was loaded. */
 export const runsLoaded = new Promise<void>((resolve) => {
   isLoaded = resolve;
 });
@@ -96,7 +96,7 @@ export function connect(token: string): void {
       for (const run of queued) if (!runs.value.has(run.id)) noteRun(run);
     },
     onSessions(changed) {
-      // Sessions of this service's own runs are updated by the log.
+      // Skip sessions of this service's own runs, which their log updates.
       const live = liveRuns.value.flatMap(({ sessionId }) => sessionId ?? []);
       if (changed.some(({ name }) => !live.some((id) => name.includes(id)))) loadSessionsSoon();
       for (const watcher of watchers) watcher(changed);
@@ -113,16 +113,16 @@ export function connect(token: string): void {
 }
 
 async function takeAll({ runs: all, questions: open, steps }: Hello, again: boolean): Promise<void> {
-  const known = new Set(questions.value.map(keyOf));
+  const known = new Set(questions.value.map(questionKey));
   batch(() => {
     runs.value = new Map(all.map((run) => [run.id, run]));
     questions.value = open;
   });
-  if (again) for (const each of open) if (!known.has(keyOf(each))) notifyOf(each, runTitle(each.run));
+  if (again) for (const each of open) if (!known.has(questionKey(each))) notifyOf(each, runTitle(each.run));
   isLoaded();
   lastSteps.value = steps;
   if (again) void loadSessions();
-  // Not needed at first: until then, use the agents of the last visit, or this program alone.
+  // Load this later: until then, the agents of the last visit are used, or only our own.
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const found = await api.agents().catch(() => undefined);
   if (!found) return;
@@ -138,8 +138,8 @@ function recalledAgents(): readonly InstalledCli[] {
   }
 }
 
-/** Question ids are unique only within a run. */
-export function keyOf({ run, question }: OpenQuestion): string {
+/** Returns a key for a question, whose id is unique only within its run. */
+export function questionKey({ run, question }: OpenQuestion): string {
   return `${run} ${question.id}`;
 }
 
@@ -241,14 +241,14 @@ function changeRun(id: string, change: Partial<RunRecord>): void {
   if (run) noteRun({ ...run, ...change });
 }
 
-/** Only the first answer counts; for other readers the question disappears. */
+/** Answers a question. If several readers answer, only the first answer counts. */
 export async function answerQuestion(run: string, question: Question, answer: Answer): Promise<void> {
   await api.answer(run, question, answer);
   questions.value = questions.value.filter((each) => each.run !== run || each.question.id !== question.id);
   changeRun(run, { open: openOf(run) });
 }
 
-/** The newest run that worked in a session. */
+/** Returns the newest run that worked in a session. */
 export function latestRunOf(sessionId: string): RunRecord | undefined {
   return [...runs.value.values()]
     .filter((run) => run.sessionId === sessionId)
@@ -258,7 +258,7 @@ export function latestRunOf(sessionId: string): RunRecord | undefined {
 export function runTitle(id: string): string {
   const run = runs.value.get(id);
   return (
-    titleOf(
+    sessionTitle(
       sessions.value?.find((each) => each.id === run?.sessionId),
       run,
     ) ?? "A run"
@@ -266,7 +266,7 @@ export function runTitle(id: string): string {
 }
 
 /** A new chat has no title yet, and may not have its prompt either. */
-export function titleOf(
+export function sessionTitle(
   session: { title: string } | undefined,
   run: Pick<RunRecord, "spec"> | undefined,
 ): string | undefined {

@@ -10,9 +10,9 @@ export type Choices = {
   mode: Mode;
   permission: "ask" | "force";
   isWorktree: boolean;
-  /** True to start the run and stay on the current page. */
+  /** Whether to start the run and stay on the current page. */
   isAside: boolean;
-  /** For a fleet: where the files come from, and the worker pool. */
+  /** For a fleet: the repository with the files, and the pool of workers. */
   repository: string;
   pool: string;
 };

@@ -18,7 +18,7 @@ import type { Changes, SessionRef } from "../service/api.ts";
 import { ServiceError } from "../service/http.ts";
 import { latestRunOf, noteRun, onEntry, onSessions, runs, runsLoaded, service } from "./app.ts";
 
-/** `agent` is the subagent that the event belongs to. */
+/** An event of the conversation; `agent` is the subagent that it belongs to. */
 export type Step = { index: number; turn: number; event: AgentEvent; agent?: string };
 
 /** A message sent to a run that the model has not received yet. */
@@ -35,18 +35,18 @@ export class Conversation {
   readonly run = signal<string | undefined>(undefined);
   readonly sessionDetails = signal<SessionDetails | undefined>(undefined);
   readonly log = signal(new TimelineLog());
-  /** Increases as the log grows, at most once per frame. */
+  /** Increases when the log grows, at most once per frame. */
   readonly version = signal(0);
   readonly isWhole = signal(false);
   readonly pending = signal<readonly Pending[]>([]);
   /** Prompts that the run did not receive before it ended, to be given back to the user. */
   readonly undelivered = signal<readonly string[]>([]);
-  /** The prompt of a run that has not started with it yet. */
+  /** The first prompt of a run that has not started yet. */
   readonly opening = signal<string | undefined>(undefined);
   readonly context = signal<ContextUse | undefined>(undefined);
-  /** The agent's working directory, as it reported. */
+  /** The working directory that the agent reported. */
   readonly cwd = signal<string | undefined>(undefined);
-  /** The worker that executes the run. */
+  /** The name of the worker that executes the run. */
   readonly worker = signal<string | undefined>(undefined);
   readonly steps: Step[] = [];
 
@@ -85,7 +85,7 @@ export class Conversation {
     await this.#attempt(async () => {
       const [page] = await Promise.all([service().lastEvents(ref, firstPage), runsLoaded]);
       const last = latestRunOf(ref.id);
-      // If a run was killed or never started, parts of what it showed are only in its log.
+      // Read the log too if the run was killed or never started: the session lacks part of what was shown.
       const isLogged = last && (isLive(last) || (last.state !== "finished" && !last.isPruned));
       this.#showSession(ref, page, isLogged ? last.createdAt : undefined);
       if (isLogged) await this.attach(last);
@@ -189,7 +189,7 @@ export class Conversation {
     this.isWhole.value = true;
   }
 
-  /** Another program continued the session: reads what it wrote since, beginning with the last known turn, which may have changed. */
+  /** Reads what another program added to the session, from the last known turn on, which may have changed. */
   async #readOn(ref: SessionRef): Promise<void> {
     if (this.#isReading || this.status.value !== "ready" || !this.isWhole.value) return;
     this.#isReading = true;
@@ -201,7 +201,7 @@ export class Conversation {
       this.#replaceSteps([...this.steps.filter(({ turn }) => turn < lastTurn), ...items]);
       await this.loadDetails();
     } catch {
-      // The next change triggers another attempt.
+      // The next change will try again.
     } finally {
       this.#isReading = false;
     }
@@ -236,7 +236,8 @@ export class Conversation {
         this.#show(entry.event.at === undefined ? { ...entry.event, at } : entry.event, entry.agent);
         break;
       case "question": {
-        // Other CLIs do not report their questions as events; adding them here measures the waiting time for those, too.
+        // Add the question as an event, since other CLIs do not report it, so that waiting time is measured for them
+        // too.
         const { id, type } = entry.question;
         const toolCallId = entry.question.type === "permission" ? entry.question.callId : undefined;
         this.log.value.append({ type: "ask", id: `question ${id}`, kind: type, query: { toolCallId }, at });
@@ -253,7 +254,7 @@ export class Conversation {
           this.pending.value = [...this.pending.value, { id: entry.id, text: entry.text, kind: entry.kind }];
         break;
       case "prompt_ended":
-        // What is dropped without being withdrawn stays until the run is over, which then gives it back.
+        // A message that was dropped but not withdrawn stays until the run has ended, which returns it.
         if (entry.state === "told" || entry.error === withdrawnMessage) this.#settle(({ id }) => id === entry.id);
         break;
       case "reply":
@@ -289,7 +290,7 @@ export class Conversation {
       const why = outcome === "cancelled" ? "INTERRUPTED" : code;
       this.#show({ type: "fail", message: text, ...(why !== undefined && { code: why }), ...numbers });
     }
-    // Only those who watched get it back: a page opened later would offer it again and again.
+    // Offer undelivered messages only on pages that were open at the time; later ones would show them again and again.
     if (!this.#early) this.undelivered.value = this.pending.value.map(({ text }) => text);
     this.pending.value = [];
     void this.loadDetails();
@@ -308,7 +309,7 @@ export class Conversation {
       this.#settle(({ text }) => text === event.text);
     }
     if (event.type === "init" || event.type === "tool_end") this.#askForContext();
-    // The picture is stored a moment after the call has ended.
+    // Load the picture after the call has ended, which is when it is stored.
     if (event.type === "tool_end" && isPictureRead(event))
       setTimeout(() => void this.loadDetails({ pictures: true }), 500);
   }
@@ -354,7 +355,7 @@ export class Conversation {
     }
   }
 
-  /** What was changed; `now` includes what has changed on the disk since. */
+  /** Returns the changed files. With `now`, they include later changes on disk. */
   changes(now = false): Promise<Changes> {
     const ref = this.ref.value;
     return ref ? service().changes(ref, { commands: !this.#liveRun(), now }) : service().runChanges(this.run.value!);
@@ -382,7 +383,7 @@ export function isLive({ state }: RunRecord): boolean {
   return state === "queued" || state === "running";
 }
 
-/** A file may be named after the first digits of its id. */
+/** Returns whether a file's name begins with the first digits of the id. */
 function namesId(name: string, id: string): boolean {
   return name.includes(id) || name.includes(id.slice(0, 8));
 }

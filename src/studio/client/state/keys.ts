@@ -4,14 +4,14 @@ import { signal } from "@preact/signals";
 export type Action = {
   id: string;
   title: string;
-  /** The keys as displayed: `⌘K`, `j`, `g i`. */
+  /** The keys of the action as they are displayed: `⌘K`, `j`, `g i`. */
   keys?: string;
   run(): void;
-  /** True to leave it out of the palette. */
+  /** Whether to omit the action from the command palette. */
   isKeyOnly?: boolean;
 };
 
-/** Global actions, and those that the current view adds. */
+/** The actions that are available everywhere, and those of the current view. */
 export const actions = signal<ReadonlyMap<string, readonly Action[]>>(new Map());
 
 export function offerActions(group: string, list: readonly Action[]): () => void {
@@ -33,7 +33,7 @@ export function watchKeys(openPalette: () => void): void {
       openPalette();
       return;
     }
-    // The focused element may have handled this key already.
+    // Ignore a key that the focused element has already handled.
     if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
     if (document.querySelector("dialog[open]")) return;
     const pair = first && event.timeStamp - first.at < 1000 ? `${first.key} ${event.key}` : undefined;

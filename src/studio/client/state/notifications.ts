@@ -12,7 +12,10 @@ export async function askToNotify(): Promise<void> {
 /** Notifies once per question, even with several tabs, which share its tag. */
 export function notifyOf({ run, question }: OpenQuestion, title: string): void {
   if (!document.hidden || mayNotify.value !== "granted") return;
-  const note = new Notification(`Waiting for you: ${title}`, { body: bodyOf(question), tag: `${run} ${question.id}` });
+  const note = new Notification(`Waiting for you: ${title}`, {
+    body: notificationBody(question),
+    tag: `${run} ${question.id}`,
+  });
   note.onclick = () => {
     window.focus();
     navigate({ type: "inbox" });
@@ -20,7 +23,7 @@ export function notifyOf({ run, question }: OpenQuestion, title: string): void {
   };
 }
 
-function bodyOf(question: OpenQuestion["question"]): string {
+function notificationBody(question: OpenQuestion["question"]): string {
   if (question.type !== "permission") return "A question needs an answer.";
   const [need] = question.needs;
   return need ? `${question.tool}: ${need.target}`.slice(0, 200) : question.tool;

@@ -45,7 +45,7 @@ async function loadSummaries(): Promise<void> {
   }
 }
 
-export function summaryOf({ tool, id }: Pick<ListedSession, "tool" | "id">): SessionSummary | undefined {
+export function sessionSummary({ tool, id }: Pick<ListedSession, "tool" | "id">): SessionSummary | undefined {
   return summaries.value.get(`${tool} ${id}`);
 }
 

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { FileChange } from "../../../serve/api.ts";
 import { Diff, type LineOfDiff } from "../../components/diff.tsx";
-import { languageOf } from "../../components/text/code.tsx";
+import { languageForPath } from "../../components/text/code.tsx";
 import type { Comment } from "../model/comments.ts";
 
 export type Step = FileChange["steps"][number];
@@ -10,7 +10,7 @@ export type Step = FileChange["steps"][number];
 type ChangeStepProps = {
   path: string;
   step: Step;
-  /** True if commands made some of the changes of this file. */
+  /** Whether commands made some of the changes in this file. */
   isMixed: boolean;
   comments: readonly Comment[];
   writing: LineOfDiff | undefined;
@@ -46,7 +46,7 @@ export function ChangeStep({ path, step, isMixed, comments, writing, onWrite, on
   return (
     <>
       {note && <p class="soft changed-note">{note}</p>}
-      <Diff diff={step.diff} language={languageOf(path)} onLine={onWrite} below={below} />
+      <Diff diff={step.diff} language={languageForPath(path)} onLine={onWrite} below={below} />
     </>
   );
 }

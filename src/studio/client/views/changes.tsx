@@ -8,7 +8,7 @@ import { counted } from "../../../view/numbers.ts";
 import { Counts } from "../../components/counts.tsx";
 import type { LineOfDiff } from "../../components/diff.tsx";
 import { View } from "../../components/view-options.tsx";
-import { type Comment, promptOf } from "../model/comments.ts";
+import { type Comment, commentsPrompt } from "../model/comments.ts";
 import { pathIn } from "../model/figures.ts";
 import { service } from "../state/app.ts";
 import { offerActions } from "../state/keys.ts";
@@ -44,10 +44,10 @@ export function Changes({ subject }: { subject: Subject }) {
   const files = found.value?.items ?? [];
   useEffect(() => offerActions("changes", fileActions()), []);
   if (!found.value) return <Loading widths={[40, 80]} />;
-  const short = (path: string) => pathIn(workspace, path);
+  const shortPath = (path: string) => pathIn(workspace, path);
   const send = async () => {
     isSending.value = true;
-    const text = promptOf(comments.value);
+    const text = commentsPrompt(comments.value);
     const done = await attempt(async () => {
       if (isLive) await conversation.sendMessage("prompt", text);
       else await conversation.attach(await continueSession(subject, { text }));
@@ -62,21 +62,21 @@ export function Changes({ subject }: { subject: Subject }) {
   };
   const undo = async ({ path, heldBefore = 1 }: FileChange) => {
     const isSure = await askToConfirm({
-      title: `Undo the changes of ${short(path)}?`,
+      title: `Undo the changes of ${shortPath(path)}?`,
       text: `It becomes as it was before turn ${heldBefore}. What is there now is saved, and can be brought back.`,
       yes: "Undo",
     });
     if (!isSure || !(await attempt(() => service().rewind(conversation.ref.value!, heldBefore, path)))) return;
     undone.value = path;
-    showMessage(`${short(path)} is as it was before turn ${heldBefore}`);
+    showMessage(`${shortPath(path)} is as it was before turn ${heldBefore}`);
   };
   const bringBack = async (path: string) => {
     if (!(await attempt(() => service().undoRewind(conversation.ref.value!)))) return;
     undone.value = undefined;
-    showMessage(`${short(path)} is changed again`);
+    showMessage(`${shortPath(path)} is changed again`);
   };
   const drawStep = (path: string, step: Step, steps: readonly Step[]) => {
-    // A command may have changed several files.
+    // Include the path in the key, since a command may have changed several files.
     const key = `${step.callId} ${step.kind} ${path} ${step.isLater ?? ""}`;
     return (
       <ChangeStep
@@ -90,7 +90,7 @@ export function Changes({ subject }: { subject: Subject }) {
         onComment={(line, text) => {
           comments.value = [
             ...comments.value,
-            { path: short(path), step: key, line: line.number, code: line.text, text },
+            { path: shortPath(path), step: key, line: line.number, code: line.text, text },
           ];
           writing.value = undefined;
         }}
@@ -105,7 +105,7 @@ export function Changes({ subject }: { subject: Subject }) {
         {files.length > 0 && (
           <nav class="rail" aria-label="Changed files">
             {files.map((file) => (
-              <RailLine key={file.path} file={file} path={short(file.path)} isViewed={viewed.has(file)} />
+              <RailLine key={file.path} file={file} path={shortPath(file.path)} isViewed={viewed.has(file)} />
             ))}
           </nav>
         )}
@@ -149,14 +149,14 @@ export function Changes({ subject }: { subject: Subject }) {
             ? files.map((file) => (
                 <section
                   key={file.path}
-                  id={`file-${encodeURIComponent(short(file.path))}`}
+                  id={`file-${encodeURIComponent(shortPath(file.path))}`}
                   class="changed"
                   tabIndex={-1}
-                  aria-label={short(file.path)}
+                  aria-label={shortPath(file.path)}
                 >
                   <FileHead
                     level="h2"
-                    path={short(file.path)}
+                    path={shortPath(file.path)}
                     added={file.linesAdded}
                     removed={file.linesRemoved}
                     steps={file.steps}
@@ -190,7 +190,7 @@ export function Changes({ subject }: { subject: Subject }) {
                   <h2>Turn {turn}</h2>
                   {list.map(({ path, steps, ...counts }) => (
                     <div key={path} class="changed">
-                      <FileHead level="h3" path={short(path)} {...counts} steps={steps} />
+                      <FileHead level="h3" path={shortPath(path)} {...counts} steps={steps} />
                       {steps.map((step) => drawStep(path, step, steps))}
                     </div>
                   ))}
@@ -214,7 +214,7 @@ export function Changes({ subject }: { subject: Subject }) {
   );
 }
 
-/** j and k move from file to file. */
+/** Returns the actions for j and k, which move from file to file. */
 function fileActions() {
   const move = (by: number) => () => {
     const all = [...document.querySelectorAll<HTMLElement>(".changed")];
@@ -233,12 +233,12 @@ function fileActions() {
 function useViewed(session: string) {
   const name = `courser.viewed.${session}`;
   const kept = useSignal<readonly string[]>(recallNames(name));
-  const keyOf = ({ path, steps }: FileChange) => `${path} ${steps.length}`;
+  const changeKey = ({ path, steps }: FileChange) => `${path} ${steps.length}`;
   return {
-    has: (file: FileChange) => kept.value.includes(keyOf(file)),
+    has: (file: FileChange) => kept.value.includes(changeKey(file)),
     set(file: FileChange, isViewed: boolean) {
-      const others = kept.value.filter((each) => each !== keyOf(file));
-      kept.value = isViewed ? [...others, keyOf(file)] : others;
+      const others = kept.value.filter((each) => each !== changeKey(file));
+      kept.value = isViewed ? [...others, changeKey(file)] : others;
       localStorage.setItem(name, JSON.stringify(kept.value));
     },
   };
@@ -316,10 +316,10 @@ function byTurn(files: readonly FileChange[]): [number, Shown[]][] {
     }
   return [...turns]
     .sort(([one], [other]) => one - other)
-    .map(([turn, list]) => [turn, [...list].map(([path, steps]) => ({ path, steps, ...countsOf(steps) }))]);
+    .map(([turn, list]) => [turn, [...list].map(([path, steps]) => ({ path, steps, ...countLines(steps) }))]);
 }
 
-function countsOf(steps: readonly Step[]): { added: number; removed: number } {
+function countLines(steps: readonly Step[]): { added: number; removed: number } {
   const lines = steps.flatMap(({ diff }) => (diff ?? "").split("\n"));
   return {
     added: lines.filter((line) => /^\+(?!\+\+ )/.test(line)).length,

@@ -11,7 +11,7 @@ type ChipProps<Value extends string> = {
   title?: string;
   isDisabled?: boolean | undefined;
   onChange(value: Value): void;
-  /** Shown before the text, such as the mark of an agent. */
+  /** Content before the text, such as the mark of an agent. */
   children?: ComponentChildren;
 };
 

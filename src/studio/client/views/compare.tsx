@@ -6,13 +6,13 @@ import type { FileChange, ListedSession, SessionDetails } from "../../../serve/a
 import { counted, dollars, duration, tokenCount } from "../../../view/numbers.ts";
 import { Counts } from "../../components/counts.tsx";
 import { Diff } from "../../components/diff.tsx";
-import { languageOf } from "../../components/text/code.tsx";
+import { languageForPath } from "../../components/text/code.tsx";
 import { Markdown } from "../../components/text/markdown.tsx";
 import { View } from "../../components/view-options.tsx";
 import { agentName } from "../model/agents.ts";
 import { moment, pathIn } from "../model/figures.ts";
 import type { SessionRef } from "../service/api.ts";
-import { recent, service, titleOf } from "../state/app.ts";
+import { recent, service, sessionTitle } from "../state/app.ts";
 import { now } from "../state/now.ts";
 import { addressOf } from "../state/router.ts";
 import { Loading } from "./lazy.tsx";
@@ -21,7 +21,7 @@ import { Row } from "./row.tsx";
 import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** `answer` is the last text of the session. */
+/** A session to compare; `answer` is its last text. */
 type Compared = {
   ref: SessionRef;
   details: SessionDetails;
@@ -96,7 +96,7 @@ function Choose({ first: { ref, details } }: { first: Compared }) {
           key={`${session.tool} ${session.id}`}
           href={addressOf({ type: "compare", sessions: [ref, { tool: session.tool, id: session.id }] })}
           agent={session.agent}
-          title={titleOf(session, undefined)}
+          title={sessionTitle(session, undefined)}
           workspace={session.workspace}
           figure={moment(session.updatedAt, now.value)}
         >
@@ -109,8 +109,8 @@ function Choose({ first: { ref, details } }: { first: Compared }) {
 }
 
 function SideBySide({ both }: { both: readonly [Compared, Compared] }) {
-  const short = ({ details: { workspace } }: Compared, path: string) => pathIn(workspace, path);
-  const paths = [...new Set(both.flatMap((each) => each.files.map(({ path }) => short(each, path))))].sort();
+  const shortPath = ({ details: { workspace } }: Compared, path: string) => pathIn(workspace, path);
+  const paths = [...new Set(both.flatMap((each) => each.files.map(({ path }) => shortPath(each, path))))].sort();
   const pair = (draw: (each: Compared) => ComponentChildren) => (
     <div class="pair">
       {both.map((each, index) => (
@@ -143,7 +143,7 @@ function SideBySide({ both }: { both: readonly [Compared, Compared] }) {
             <h3 class="file-path">{path}</h3>
           </div>
           {pair((each) => (
-            <Changed file={each.files.find((file) => short(each, file.path) === path)} />
+            <Changed file={each.files.find((file) => shortPath(each, file.path) === path)} />
           ))}
         </section>
       ))}
@@ -198,7 +198,7 @@ function Changed({ file }: { file: FileChange | undefined }) {
             What changed here was not recorded.
           </p>
         ) : (
-          <Diff key={callId} diff={diff} language={languageOf(file.path)} />
+          <Diff key={callId} diff={diff} language={languageForPath(file.path)} />
         ),
       )}
     </View>

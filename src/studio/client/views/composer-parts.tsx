@@ -16,10 +16,10 @@ export const permissions: readonly ["ask" | "force", string][] = [
   ["force", "Allows everything"],
 ];
 
-/** Unsent text by conversation, kept while the user looks elsewhere. */
+/** Unsent text by conversation, which is kept while the user looks at another view. */
 const drafts = new Map<string, string>();
 
-/** The text of a composer, which survives unmounting. */
+/** Returns the text of a composer, which survives unmounting. */
 export function useDraft(key: string) {
   const text = useSignal(drafts.get(key) ?? "");
   useEffect(() => {

@@ -17,7 +17,7 @@ import { PromptField } from "./prompt-field.tsx";
 
 export function Composer({ subject }: { subject: Subject }) {
   const { conversation, isLive, run, cli, workspace, sessionDetails: details } = subject;
-  conversation.version.value; // subscribes to the mode and the model, which change with the log
+  conversation.version.value; // reading the version subscribes to the mode and the model, which change with the log
   const log = conversation.log.value;
   const hasFailed = !isLive && (run?.end ? isFailure(run.end) : details?.state === "failed");
   const failed = hasFailed ? log.turns.at(-1)?.prompt : undefined;
@@ -26,7 +26,7 @@ export function Composer({ subject }: { subject: Subject }) {
   const pictures = useSignal<readonly Picture[]>([]);
   const chosen = useSignal<{ mode?: Mode; model?: string; force?: boolean }>({});
   const isSending = useSignal(false);
-  const inForce = modeOf(log.mode) ?? run?.spec.request.mode ?? "agent";
+  const inForce = modeFromStream(log.mode) ?? run?.spec.request.mode ?? "agent";
   const mode = chosen.value.mode ?? inForce;
   const model = chosen.value.model ?? log.model ?? subject.model ?? "";
   const force = chosen.value.force ?? lastRunOf(subject)?.spec.request.force;
@@ -168,8 +168,8 @@ function isFailure({ outcome, turns }: RunEnd): boolean {
   return outcome === "error" || (turns === 0 && outcome === "cancelled");
 }
 
-/** Maps the mode name of the stream. */
-function modeOf(mode: string | undefined): Mode | undefined {
+/** Converts the name that the stream has for a mode. */
+function modeFromStream(mode: string | undefined): Mode | undefined {
   if (mode === "plan" || mode === "ask") return mode;
   return mode === undefined ? undefined : "agent";
 }
@@ -198,7 +198,7 @@ export async function continueSession(subject: Subject, prompt: Given, changed: 
 
 type Given = { text: string; images?: readonly { mime: string; base64: string }[] };
 
-/** Other CLIs support no mode but plan. */
+/** Removes choices that another CLI does not support, such as all modes but plan. */
 function forCli(cli: string, wanted: Changed): Changed {
   if (cli === "courser" || wanted.mode === "plan") return wanted;
   const { mode: _, ...rest } = wanted;

@@ -13,7 +13,7 @@ import { Timeline } from "../../components/timeline/timeline.tsx";
 import { agentName } from "../model/agents.ts";
 import { baseName } from "../model/figures.ts";
 import { changedFiles } from "../model/summary.ts";
-import { answerQuestion, connection, questions, runs, sessions, titleOf } from "../state/app.ts";
+import { answerQuestion, connection, questions, runs, sessions, sessionTitle } from "../state/app.ts";
 import { Conversation } from "../state/conversation.ts";
 import { offerActions } from "../state/keys.ts";
 import { attempt, shownSheet } from "../state/layout.ts";
@@ -35,7 +35,7 @@ export type Subject = {
   run: RunRecord | undefined;
   sessionDetails: SessionDetails | undefined;
   title: string;
-  /** Undefined until it is known. */
+  /** The agent CLI of the session; undefined until it is known. */
   cli: CliName | undefined;
   model: string | undefined;
   workspace: string | undefined;
@@ -52,7 +52,7 @@ export function ConversationView({ where }: { where: Where }) {
     void open();
     return () => conversation.close();
   }, []);
-  // Retry what could not be loaded while the service was away.
+  // When the service is back, retry what could not be loaded.
   const isBack = connection.value === "open";
   useEffect(() => {
     if (!isBack) return;
@@ -117,29 +117,29 @@ function subjectOf(conversation: Conversation): Subject {
   const ref = conversation.ref.value;
   const run = conversation.run.value === undefined ? undefined : runs.value.get(conversation.run.value);
   const sessionDetails = conversation.sessionDetails.value;
-  // Used only for the title until the facts are loaded.
+  // Use the entry in the session list for the title until the session is loaded.
   const listed = sessions.value?.find(({ tool, id }) => tool === ref?.tool && id === ref.id);
   return {
     conversation,
     run,
     sessionDetails: sessionDetails,
-    title: titleOf(sessionDetails ?? listed, run) ?? "",
+    title: sessionTitle(sessionDetails ?? listed, run) ?? "",
     cli: run?.spec.cli ?? sessionDetails?.agent,
     model: sessionDetails?.model,
-    workspace: placeOf(run, conversation) ?? sessionDetails?.workspace,
+    workspace: workspacePath(run, conversation) ?? sessionDetails?.workspace,
     isLive: run?.state === "queued" || run?.state === "running",
   };
 }
 
-/** For a run with its own source, the worker chooses the location of the workspace. */
-function placeOf(run: RunRecord | undefined, { cwd }: Conversation): string | undefined {
+/** Returns the workspace's path. For a run with its own source the worker chooses it. */
+function workspacePath(run: RunRecord | undefined, { cwd }: Conversation): string | undefined {
   return (run?.spec.source && cwd.value) ?? run?.spec.request.workspace;
 }
 
 function Header({ subject, where }: { subject: Subject; where: Where }) {
   const { conversation, title, cli, run } = subject;
   const workspace = run?.spec.request.workspace ?? subject.workspace;
-  conversation.version.value; // subscribes to the figures, which grow with the log
+  conversation.version.value; // reading the version subscribes to the numbers, which change with the log
   const { turns } = conversation.log.value;
   const model = conversation.log.value.model ?? subject.model;
   const last = turns.at(-1);
@@ -190,7 +190,7 @@ const tabNames: Record<Tab, string> = {
 };
 
 function ChangeCounts({ conversation }: { conversation: Conversation }) {
-  conversation.version.value; // subscribes to the log
+  conversation.version.value; // reading the version subscribes to the log
   const files = changedFiles(conversation.log.value.blocks);
   const [added, removed] = [
     files.reduce((sum, file) => sum + file.added, 0),
@@ -210,7 +210,7 @@ function Body({ subject, where }: { subject: Subject; where: Where }) {
   const isTimeline = where.tab === "timeline";
   return (
     <>
-      {/* Kept mounted while another view is shown, to preserve the reading position, open folds and the draft. */}
+      {/* keep the timeline mounted while another view is shown, to preserve its scroll position, open folds and the draft */}
       <div class="conversed" hidden={!isTimeline}>
         <Conversed subject={subject} where={where} isShown={isTimeline} />
         <Composer subject={subject} />
@@ -279,10 +279,10 @@ function Conversed({ subject, where, isShown }: { subject: Subject; where: Where
   );
 }
 
-/** What happens now, below the timeline: the prompt on its way, and what the run waits for. */
+/** Shows below the timeline what is happening: the prompt on its way, and what the run waits for. */
 function Now({ subject }: { subject: Subject }) {
   const { conversation, isLive, run, cli } = subject;
-  conversation.version.value; // subscribes to the log
+  conversation.version.value; // reading the version subscribes to the log
   const prompt = conversation.opening.value;
   const asked = questions.value.some((each) => each.run === run?.id);
   return (

@@ -38,7 +38,7 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
   if (!shown.value) return null;
   const { files, todos, turns, usage, spent } = shown.value;
   const fills = turns.filter(({ context }) => context);
-  const context = (subject.isLive ? conversation.context.value : undefined) ?? whole(fills.at(-1)?.context);
+  const context = (subject.isLive ? conversation.context.value : undefined) ?? fillWithWindow(fills.at(-1)?.context);
   return (
     <div class="details">
       <section>
@@ -94,7 +94,7 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
 }
 
 /** Returns the context use if the window size is known, which a meter needs. */
-function whole(fill: TurnNumbers["context"]): { used: number; window: number } | undefined {
+function fillWithWindow(fill: TurnNumbers["context"]): { used: number; window: number } | undefined {
   return fill?.window === undefined ? undefined : { used: fill.used, window: fill.window };
 }
 
@@ -144,7 +144,7 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** Cuts a long value on the screen; copying takes all of it. */
+/** Shows a name with its value. A long value is shortened on the screen, but copied as a whole. */
 function Fact({ name, value }: { name: string; value: string }) {
   return (
     <div class="fact">

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Asked = { title: string; text?: string; label?: string; value?: string; yes: string; isDangerous?: boolean };
 
-/** Resolves to undefined if the user cancels. */
+/** Asks the user for a text. Resolves to undefined if the user cancels. */
 export function askForText(request: Asked & { label: string; value: string }): Promise<string | undefined> {
   return openDialog(request);
 }

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { byteSize } from "../../../view/numbers.ts";
-import { Code, languageOf } from "../../components/text/code.tsx";
+import { Code, languageForPath } from "../../components/text/code.tsx";
 import type { FolderEntry } from "../service/api.ts";
 import { service } from "../state/app.ts";
 import type { Subject } from "./conversation.tsx";
@@ -67,7 +67,7 @@ export function Files({ subject: { workspace } }: { subject: Subject }) {
               </span>
             </div>
             <div class="file-shown">
-              <Code text={file.value.text} language={languageOf(file.value.path)} start={1} first={1000} />
+              <Code text={file.value.text} language={languageForPath(file.value.path)} start={1} first={1000} />
             </div>
           </section>
         ) : (

@@ -6,10 +6,10 @@ import { DaysChart } from "../../components/charts.tsx";
 import { Counts } from "../../components/counts.tsx";
 import { clock, moment } from "../model/figures.ts";
 import { activity, costs, watchCosts } from "../state/activity.ts";
-import { agents, connection, keyOf, liveRuns, questions, recent, titleOf } from "../state/app.ts";
+import { agents, connection, liveRuns, questionKey, questions, recent, sessionTitle } from "../state/app.ts";
 import { now } from "../state/now.ts";
 import { addressOf } from "../state/router.ts";
-import { days, loadDays, summaryOf, wantSummaries } from "../state/summaries.ts";
+import { days, loadDays, sessionSummary, wantSummaries } from "../state/summaries.ts";
 import { Asked } from "./asked.tsx";
 import { useQuestionKeys } from "./inbox.tsx";
 import { StateWord } from "./mark.tsx";
@@ -43,7 +43,12 @@ export function Home({ isNew }: { isNew: boolean }) {
                   Waiting for you <span class="soft">{waiting.length}</span>
                 </h2>
                 {waiting.map((asked, index) => (
-                  <Asked key={keyOf(asked)} asked={asked} index={index} isChosen={waiting.length > 1 && index === at} />
+                  <Asked
+                    key={questionKey(asked)}
+                    asked={asked}
+                    index={index}
+                    isChosen={waiting.length > 1 && index === at}
+                  />
                 ))}
               </section>
             )}
@@ -80,7 +85,7 @@ function RunningRow({ run }: { run: RunRecord }) {
     <Row
       href={addressOf({ type: "run", id: run.id, tab: "timeline" })}
       agent={run.spec.cli}
-      title={titleOf(undefined, run)}
+      title={sessionTitle(undefined, run)}
       workspace={run.spec.request.workspace}
       figure={[time, cost && dollars(cost)].filter(Boolean).join(" · ")}
     >
@@ -156,7 +161,7 @@ function LostRow({ run }: { run: RunRecord }) {
   const href = addressOf({ type: "run", id: run.id, tab: "timeline" });
   const isDone = end?.outcome === "finished";
   return (
-    <Row href={href} agent={spec.cli} title={titleOf(undefined, run)} workspace={spec.request.workspace} figure="">
+    <Row href={href} agent={spec.cli} title={sessionTitle(undefined, run)} workspace={spec.request.workspace} figure="">
       <StateWord state={stateOfEnd(run)} word={sessionId === undefined && !isDone ? "did not begin" : undefined} />
       {" · "}
       {moment(endedAt ?? createdAt, now.value)} · {isDone ? end.text.split("\n")[0] : <a href={href}>try again</a>}
@@ -167,14 +172,14 @@ function LostRow({ run }: { run: RunRecord }) {
 
 function EndedRow({ session }: { session: ListedSession }) {
   const { tool, id, state, agent, workspace } = session;
-  const summary = summaryOf(session);
+  const summary = sessionSummary(session);
   const href = (tab: "timeline" | "changes") => addressOf({ type: "session", tool, id, tab });
   const figure = summary?.costUsd ? dollars(summary.costUsd) : "";
   return (
     <Row
       href={href("timeline")}
       agent={agent}
-      title={titleOf(session, undefined)}
+      title={sessionTitle(session, undefined)}
       workspace={workspace}
       figure={figure}
     >

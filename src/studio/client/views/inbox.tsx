@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Answer } from "../../../protocol/run.ts";
-import { connection, keyOf, questions } from "../state/app.ts";
+import { connection, questionKey, questions } from "../state/app.ts";
 import { offerActions } from "../state/keys.ts";
 import { askToNotify, mayNotify } from "../state/notifications.ts";
 import { Asked, answerIt } from "./asked.tsx";
@@ -39,14 +39,16 @@ export function Inbox() {
             </p>
           </div>
         ) : (
-          open.map((asked, index) => <Asked key={keyOf(asked)} asked={asked} index={index} isChosen={index === at} />)
+          open.map((asked, index) => (
+            <Asked key={questionKey(asked)} asked={asked} index={index} isChosen={index === at} />
+          ))
         )}
       </div>
     </main>
   );
 }
 
-/** j and k choose a question, y and x answer it. Returns the index of the chosen one. */
+/** Handles the keys of the inbox: j and k select a question, y and x answer it. Returns the selected index. */
 export function useQuestionKeys(): number {
   const open = questions.value;
   const chosen = useSignal(0);
@@ -55,7 +57,7 @@ export function useQuestionKeys(): number {
     chosen.value = Math.max(0, Math.min(open.length - 1, index));
     document.querySelector(`[data-question="${chosen.value}"]`)?.scrollIntoView({ block: "nearest" });
   };
-  /** Keys answer only yes/no questions. */
+  /** Keys can only answer questions for yes or no. */
   const answerChosen = (answer: Answer) => {
     const asked = open[at];
     if (asked && asked.question.type !== "choices") void answerIt(asked.run, asked.question, answer);

@@ -2,7 +2,7 @@
 import { type ComponentType, h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-/** Once loaded, the component renders without delay. */
+/** Returns a component whose code is loaded on first use. After that, it renders without delay. */
 export function lazyComponent<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let component: ComponentType<Props> | undefined;
   return function Lazy(props: Props) {
@@ -32,7 +32,7 @@ export function lazyComponent<Props extends object>(load: () => Promise<Componen
   };
 }
 
-/** Placeholder lines for content that is loading. */
+/** Shows placeholder lines while content is loading. */
 export function Loading({ widths }: { widths: readonly number[] }) {
   return (
     <div class="loading" role="status" aria-label="Loading">

@@ -18,7 +18,7 @@ const stateSigns: Record<SessionState, [sign: string, word: string, kind: string
   interrupted: ["■", "stopped", "soft"],
 };
 
-/** Shape, word and colour all convey the state. */
+/** Shows the state of a run, by shape, word and colour. */
 export function StateWord({ state, isShort = false, word }: { state: SessionState; isShort?: boolean; word?: string }) {
   const [sign, usual, kind] = stateSigns[state];
   return (

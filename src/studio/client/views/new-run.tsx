@@ -21,14 +21,14 @@ export function NewRunComposer({ hasFocus }: { hasFocus: boolean }) {
   const { cli, workspace, model, mode, permission, isWorktree, isAside, repository, pool } = choices.value;
   const isOurs = cli === "courser";
   const isFleet = found.value?.isFleet === true;
-  const folders = foldersOf(found.value);
+  const folders = offeredFolders(found.value);
   const isUntrusted = found.value !== undefined && workspace !== "" && !found.value.items.includes(workspace);
   const source = isFleet ? repository.trim() : "";
   useEffect(() => {
     void attempt(() => service().workspaces()).then((answer) => {
       if (!answer) return;
       found.value = answer;
-      const knownFolders = foldersOf(answer);
+      const knownFolders = offeredFolders(answer);
       const last = choices.value.workspace;
       choose({ workspace: knownFolders.includes(last) ? last : answer.startedIn });
     });
@@ -178,7 +178,7 @@ export function NewRunComposer({ hasFocus }: { hasFocus: boolean }) {
 }
 
 /** The trusted folders, and the one where the studio was started. */
-function foldersOf(found: { items: readonly string[]; startedIn: string } | undefined): readonly string[] {
+function offeredFolders(found: { items: readonly string[]; startedIn: string } | undefined): readonly string[] {
   return found ? [...new Set([...found.items, found.startedIn])] : [];
 }
 

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { baseName, moment } from "../model/figures.ts";
-import { recent, titleOf } from "../state/app.ts";
+import { recent, sessionTitle } from "../state/app.ts";
 import { actions } from "../state/keys.ts";
 import { isPaletteOpen } from "../state/layout.ts";
 import { navigate } from "../state/router.ts";
@@ -15,7 +15,7 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const text = useSignal("");
   const chosen = useSignal(0);
-  // Open it synchronously, so that it receives the next key.
+  // Open the palette synchronously, so that it receives the next key.
   useLayoutEffect(() => {
     dialog.current!.showModal();
   }, []);
@@ -34,7 +34,7 @@ export function Palette() {
     }
     if (event.key === "Enter") {
       event.preventDefault();
-      pick(choicesFor(text.value)[chosen.value]); // compute from the current text, which may not be rendered yet
+      pick(choicesFor(text.value)[chosen.value]); // use the current text, which may not be rendered yet
     }
   };
   return (
@@ -94,7 +94,7 @@ function choicesFor(text: string): Choice[] {
       .map(({ id, title, keys, run }) => ({ id, title, note: "", run, ...(keys !== undefined && { keys }) })),
     ...(recent.value ?? []).map(({ tool, id, agent, workspace, updatedAt, title }) => ({
       id: `${tool}-${id}`,
-      title: titleOf({ title }, undefined)!,
+      title: sessionTitle({ title }, undefined)!,
       note: `${agent} · ${baseName(workspace ?? "")} · ${moment(updatedAt, now)}`,
       run: () => navigate({ type: "session", tool, id, tab: "timeline" }),
     })),

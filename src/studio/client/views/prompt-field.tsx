@@ -10,11 +10,11 @@ type FieldProps = {
   label: string;
   placeholder: string;
   isDisabled: boolean;
-  /** The folder that file names are relative to. */
+  /** The folder that mentioned file names are relative to. */
   workspace: string | undefined;
   rows: number;
   hasFocus?: boolean | undefined;
-  /** Returns true if the composer handled the key. */
+  /** Called for each key. Returns whether the composer has handled it. */
   onKey(event: KeyboardEvent): boolean;
 };
 
@@ -110,7 +110,7 @@ export function PromptField(props: FieldProps) {
             role="option"
             tabIndex={-1}
             aria-selected={index === offer.value!.chosen}
-            // Keep the focus in the field.
+            // Prevent the click from moving the focus out of the field.
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => take(name)}
           >

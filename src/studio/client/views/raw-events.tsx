@@ -8,7 +8,7 @@ const pageSize = 200;
 
 export function RawEvents({ subject }: { subject: Subject }) {
   const { conversation } = subject;
-  conversation.version.value; // subscribes to the steps
+  conversation.version.value; // reading the version subscribes to the steps
   const kind = useSignal("");
   const page = useSignal<number | undefined>(undefined);
   const { steps } = conversation;

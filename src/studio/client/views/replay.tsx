@@ -7,20 +7,20 @@ import { Code } from "../../components/text/code.tsx";
 import { TimelineLog } from "../../components/timeline/log.ts";
 import { Timeline } from "../../components/timeline/timeline.tsx";
 import { pathIn } from "../model/figures.ts";
-import { filesAt, timesOf } from "../model/moments.ts";
+import { filesAt, momentTimes } from "../model/moments.ts";
 import { offerActions } from "../state/keys.ts";
 import { attempt } from "../state/layout.ts";
 import { Select } from "./chips.tsx";
 import type { Subject } from "./conversation.tsx";
 
-/** Longer pauses are shortened to this. */
+/** Pauses longer than this many milliseconds are shortened to it. */
 const longestPauseMs = 3000;
 const speeds = [1, 2, 5, 10, 50];
 
 export function Replay({ subject }: { subject: Subject }) {
   const { conversation, workspace } = subject;
   const steps = useMemo(() => [...conversation.steps], [conversation.isWhole.value]);
-  const times = useMemo(() => timesOf(steps, longestPauseMs), [steps]);
+  const times = useMemo(() => momentTimes(steps, longestPauseMs), [steps]);
   const first =
     Math.max(
       0,
@@ -61,7 +61,7 @@ export function Replay({ subject }: { subject: Subject }) {
   const log = useMoment(steps, at.value);
   const files = filesAt(changes.value, steps, at.value);
   const file = files.find(({ path }) => path === shown.value) ?? files.at(-1);
-  const short = (path: string) => pathIn(workspace, path);
+  const shortPath = (path: string) => pathIn(workspace, path);
   return (
     <div class="replay">
       <div class="replay-bar">
@@ -103,7 +103,7 @@ export function Replay({ subject }: { subject: Subject }) {
                   aria-pressed={path === file.path}
                   onClick={() => (shown.value = path)}
                 >
-                  {text === undefined && !isUnknown ? <s>{short(path)}</s> : short(path)}
+                  {text === undefined && !isUnknown ? <s>{shortPath(path)}</s> : shortPath(path)}
                 </button>
               ))}
             </div>

@@ -8,9 +8,9 @@ type RowProps = {
   agent: string;
   title: string | undefined;
   workspace: string | undefined;
-  /** A time or cost, shown at the right edge of the row. */
+  /** A time or cost at the right edge of the row. */
   figure: string;
-  /** The second line, shown below the title. */
+  /** The second line, below the title. */
   children: ComponentChildren;
 };
 

@@ -2,7 +2,7 @@
 import { openHttp } from "../state/app.ts";
 import { attempt } from "../state/layout.ts";
 
-/** `name` is used if the service gives none. */
+/** Downloads a file. `name` is used if the service gives none. */
 export async function save(address: string, name: string): Promise<void> {
   await attempt(async () => {
     const response = await openHttp().open(address, {}, new AbortController().signal);

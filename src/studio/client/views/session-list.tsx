@@ -18,17 +18,17 @@ import {
   questions,
   runs,
   sessions,
-  titleOf,
+  sessionTitle,
 } from "../state/app.ts";
 import { now } from "../state/now.ts";
 import { addressOf, place } from "../state/router.ts";
-import { summaryOf, wantSummaries } from "../state/summaries.ts";
+import { sessionSummary, wantSummaries } from "../state/summaries.ts";
 import { Mark, StateWord } from "./mark.tsx";
 
-/** A list item: a session, or a run that has none yet. */
+/** An item of the list: a session, or a run that has no session yet. */
 type Item = {
   key: string;
-  /** The session's id, or the run's as long as it has none. */
+  /** The id of the session, or of the run if it has no session yet. */
   id: string;
   href: string;
   title: string;
@@ -36,12 +36,12 @@ type Item = {
   state: SessionState;
   /** Shown on the right: how long it has been running, or what it cost once it has ended. */
   figure: ComponentChildren;
-  /** Shown below the title: the current activity, or the result. */
+  /** The line below the title: what the run is doing, or its result. */
   line: ComponentChildren;
   snippet?: string;
 };
 
-/** How many of the first items load a summary. */
+/** For how many items at the top of the list a summary is loaded. */
 const maxSummaries = 60;
 
 export function List() {
@@ -55,7 +55,7 @@ export function List() {
     const items = [...document.querySelectorAll<HTMLElement>(".item")];
     items.find((item) => ids.includes(item.dataset["id"]))?.focus({ preventScroll: true });
   });
-  place.value; // subscribes to which item is the current one
+  place.value; // reading this subscribes to which item is the current one
   if (listError.value !== undefined)
     return (
       <div class="empty small">
@@ -67,7 +67,7 @@ export function List() {
     );
   if (!found) return <Skeleton />;
   const isSearching = foundFor.value !== filter.value;
-  // Until the search result arrives, show only known sessions that match.
+  // Until the search result arrives, show the known sessions that match.
   const shown = isSearching ? found.filter(fitsFilter) : found;
   const groups = grouped(shown);
   if (groups.size === 0 && isSearching)
@@ -119,7 +119,7 @@ export function List() {
 
 function Line({ item }: { item: Item }) {
   const where = place.value;
-  // A run is shown by the line of its session.
+  // If the run has a session, it is shown by the session's item.
   const session = where.type === "run" ? runs.value.get(where.id)?.sessionId : undefined;
   const isChosen = `${location.pathname}/`.startsWith(`${item.href}/`) || (session && item.key.endsWith(`-${session}`));
   return (
@@ -173,9 +173,9 @@ function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
   // Runs of a fleet have their sessions on the workers' machines; a run that did not start has none.
   const ended = isFiltered() ? [] : runsWithoutSession().filter(({ sessionId }) => !known.has(sessionId ?? ""));
   const addEndedSince = (at: number) => {
-    while (ended[0] && endOf(ended[0]) >= at) {
+    while (ended[0] && runEndTime(ended[0]) >= at) {
       const run = ended.shift()!;
-      add(dayGroup(endOf(run), time), endedRunItem(run, run.end!, time));
+      add(dayGroup(runEndTime(run), time), endedRunItem(run, run.end!, time));
     }
   };
   for (const session of found) {
@@ -185,12 +185,12 @@ function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
     add(isLive ? liveGroup(item) : dayGroup(session.updatedAt, time), item);
   }
   addRuns("queued");
-  // The list may go on with older sessions, and then with older runs.
+  // Add runs that ended, but only back to the oldest listed session if older ones were not loaded.
   addEndedSince(found.length < listed.value ? 0 : (found.at(-1)?.updatedAt ?? 0));
   return new Map([...groups].filter(([, items]) => items.length > 0));
 }
 
-function endOf({ endedAt, createdAt }: RunRecord): number {
+function runEndTime({ endedAt, createdAt }: RunRecord): number {
   return endedAt ?? createdAt;
 }
 
@@ -198,7 +198,7 @@ function endOf({ endedAt, createdAt }: RunRecord): number {
 export function runsWithoutSession(): RunRecord[] {
   return [...runs.value.values()]
     .filter(({ end, spec, sessionId }) => end && (spec.source || sessionId === undefined))
-    .sort((one, other) => endOf(other) - endOf(one));
+    .sort((one, other) => runEndTime(other) - runEndTime(one));
 }
 
 function sessionItem(session: ListedSession, run: RunRecord | undefined, time: number): Item {
@@ -207,12 +207,12 @@ function sessionItem(session: ListedSession, run: RunRecord | undefined, time: n
     key: `${session.tool}-${session.id}`,
     id: session.id,
     href: addressOf({ type: "session", tool: session.tool, id: session.id, tab: "timeline" }),
-    title: titleOf(session, run) ?? session.title,
+    title: sessionTitle(session, run) ?? session.title,
     agent: session.agent,
     ...(session.snippet !== undefined && { snippet: session.snippet }),
   };
   if (run) return { ...place, ...liveParts(run) };
-  const summary = summaryOf(session);
+  const summary = sessionSummary(session);
   const when = moment(session.updatedAt, time);
   return {
     ...place,
@@ -229,7 +229,7 @@ function sessionItem(session: ListedSession, run: RunRecord | undefined, time: n
 }
 
 function Outcome({ session }: { session: ListedSession }) {
-  const summary = summaryOf(session);
+  const summary = sessionSummary(session);
   if (!summary || summary.files === 0) return <>{baseName(session.workspace ?? "") || session.agent}</>;
   return (
     <>
@@ -275,7 +275,7 @@ function runItem(run: RunRecord): Item {
     key: run.id,
     id: run.sessionId ?? run.id,
     href: addressOf({ type: "run", id: run.id, tab: "timeline" }),
-    title: titleOf(undefined, run)!,
+    title: sessionTitle(undefined, run)!,
     agent: run.spec.cli,
     ...liveParts(run),
   };
@@ -299,11 +299,11 @@ function endedRunItem(run: RunRecord, { costUsd }: RunEnd, time: number): Item {
   };
 }
 
-/** Applies the filter to what the list knows. */
+/** Returns whether a session matches the filter, as far as the list knows. */
 function fitsFilter({ title, snippet, agent, workspace, state }: ListedSession): boolean {
   const wanted = filter.value;
   const words = wanted.search.toLowerCase().split(/\s+/).filter(Boolean);
-  // What was found by a part of a word still fits while the rest is typed.
+  // Results for the beginning of a word are still shown while the rest is typed.
   const text = `${title} ${snippet ?? ""}`.toLowerCase();
   return (
     words.every((word) => text.includes(word)) &&

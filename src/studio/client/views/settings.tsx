@@ -92,7 +92,7 @@ function Line({ setting, onSave }: LineProps) {
 
 function Control({ setting, onSave }: LineProps) {
   const { name, value, takes } = setting;
-  const words = wordsOf(setting);
+  const words = settingChoices(setting);
   if (words)
     return (
       <Select
@@ -122,7 +122,7 @@ function Control({ setting, onSave }: LineProps) {
   );
 }
 
-function wordsOf({ words, takes }: ListedSetting): readonly string[] | undefined {
+function settingChoices({ words, takes }: ListedSetting): readonly string[] | undefined {
   return words ?? (takes === "true or false" ? ["true", "false"] : undefined);
 }
 

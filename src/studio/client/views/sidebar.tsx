@@ -62,7 +62,7 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
   );
 }
 
-/** j and k outside of other views: moves the focus into the list and through it. */
+/** Moves the focus into the session list and through it, for j and k in other views. */
 export function moveInList(by: number): void {
   const list = document.querySelector<HTMLElement>(".left .list");
   if (list) focusItem(list, by);
@@ -155,7 +155,7 @@ function countOf(shownCount: number): string {
   return shownCount >= listed.value ? `${shownCount}+` : String(shownCount);
 }
 
-/** j and k or the arrows move through the list; Enter opens, as for any link. */
+/** Moves the focus through the list with j, k or the arrow keys. Enter opens an item, as for any link. */
 function moveFocus(event: KeyboardEvent, list: HTMLElement): void {
   const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
   if (by === undefined || event.metaKey || event.ctrlKey) return;
@@ -173,7 +173,7 @@ function focusItem(list: HTMLElement, by: number): void {
 
 const widthName = "courser.left";
 
-/** Resizes the list by dragging or with the arrow keys. */
+/** A handle that resizes the list by dragging or with the arrow keys. */
 function WidthHandle() {
   const width = useSignal(Number(localStorage.getItem(widthName)) || 296);
   useEffect(() => {

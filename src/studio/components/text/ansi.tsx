@@ -6,7 +6,7 @@ import { Folded } from "./folded.tsx";
 
 type AnsiProps = {
   text: string;
-  /** Shows only this many lines from the end. */
+  /** If set, only this many lines at the end are shown. */
   last?: number;
   first?: number;
 };
@@ -15,8 +15,8 @@ type Piece = { text: string; class?: string | undefined };
 
 /** Shows the output of a terminal in its colours. */
 export function Ansi({ text, last, first = 60 }: AnsiProps) {
-  const lines = useMemo(() => linesOf(last === undefined ? text : text.slice(-last * maxTailLine)), [text, last]);
-  // Blank lines are left out of the tail.
+  const lines = useMemo(() => colouredLines(last === undefined ? text : text.slice(-last * maxTailLine)), [text, last]);
+  // Omit blank lines if only the end is shown.
   const visibleLines = last === undefined ? lines : lines.filter((line) => line.length > 0).slice(-last);
   return (
     <pre class="cr-output">
@@ -39,7 +39,7 @@ export function Ansi({ text, last, first = 60 }: AnsiProps) {
 /** The maximum length of a line shown while the card is closed. */
 const maxTailLine = 2000;
 
-function linesOf(text: string): Piece[][] {
+function colouredLines(text: string): Piece[][] {
   const lines: Piece[][] = [[]];
   for (const { content, ...style } of Anser.ansiToJson(finalText(text), { use_classes: true, remove_empty: true })) {
     const name = classOf(style);
@@ -52,7 +52,7 @@ function linesOf(text: string): Piece[][] {
   return lines;
 }
 
-/** Keeps only colour sequences; a line that was overwritten is shown in its final form. */
+/** Removes all control sequences but colours. A line that was overwritten is shown as it was at last. */
 function finalText(text: string): string {
   return text
     .replace(/\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)/g, "")

@@ -12,11 +12,11 @@ type CodeProps = {
   language?: string;
   /** The number of the first line; without it, lines are not numbered. */
   start?: number;
-  /** How many lines are shown before the fold. */
+  /** How many lines are shown before the rest is folded. */
   first?: number;
 };
 
-/** Shows code in colours. */
+/** Shows code with syntax highlighting. */
 export function Code({ text, language = "", start, first = 40 }: CodeProps) {
   const highlight = useHighlight(language !== "");
   const shown = documentText(text).replace(/\n$/, "");
@@ -57,7 +57,7 @@ function diffLine(text: string): string {
   return isChange ? `cr-line ${text.startsWith("+") ? "cr-bg-green" : "cr-bg-red"}` : "cr-line";
 }
 
-/** Renders JSON, on one line if it fits. */
+/** Shows JSON, on a single line if it fits. */
 export function Json({ value }: { value: unknown }) {
   const line = JSON.stringify(value) ?? "";
   return <Code text={line.length <= 88 ? line : JSON.stringify(value, null, 2)} language="json" first={20} />;
@@ -83,6 +83,6 @@ export function Pieces({ pieces }: { pieces: readonly CodePiece[] }) {
 }
 
 /** Returns the file extension, which highlighters accept as a language. */
-export function languageOf(path: string): string {
+export function languageForPath(path: string): string {
   return /(?:^|\/)dockerfile$/i.test(path) ? "docker" : (/\.([a-z0-9]{1,12})$/i.exec(path)?.[1]?.toLowerCase() ?? "");
 }

@@ -7,24 +7,24 @@ import { Pane } from "./pane.tsx";
 
 type FoldedProps<Item> = {
   items: readonly Item[];
-  /** How many items are shown at once. */
+  /** How many items are shown before the rest is folded. */
   first: number;
-  /** The singular name of an item: "line". */
+  /** What one item is called: "line". */
   noun: string;
   nouns?: string;
-  /** True if each item is one line, so that any number can be scrolled in a pane. */
+  /** Whether each item is a single line, so that any number of them can scroll in a pane. */
   areLines?: boolean;
   draw: (item: Item, index: number) => ComponentChildren;
 };
 
-/** The maximum number of items put into the page at once. */
+/** The maximum number of items rendered at once. */
 const most = 2000;
 
 export function Folded<Item>({ items, first, noun, nouns = `${noun}s`, areLines, draw }: FoldedProps<Item>) {
   const { isStatic } = useView();
   const [isOpen, setOpen] = useState(false);
   const [reach, setReach] = useState(most);
-  // A fold is not worth its own line if it hides only a few.
+  // Do not fold if only a few items would be hidden.
   const visibleCount = items.length <= first + 3 ? items.length : first;
   const isPane = areLines === true && !isStatic && items.length > most;
   const rest = items.slice(visibleCount, isPane ? undefined : reach);

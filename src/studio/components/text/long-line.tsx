@@ -4,7 +4,7 @@ import { useView } from "../view-options.tsx";
 
 const most = 1000;
 
-/** True if the line is long enough that folding it is worth a button. */
+/** Returns whether a line is long enough to be worth folding. */
 export function isLongLine(text: string): boolean {
   return text.length > 2 * most;
 }

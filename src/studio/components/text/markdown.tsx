@@ -16,7 +16,7 @@ export function Markdown({ text }: { text: string }) {
   );
 }
 
-/** Deeper nesting is shown as source text. */
+/** The nesting depth from which Markdown is shown as source text. */
 const maxDepth = 40;
 
 function depthOf(tokens: readonly Token[]): number {
@@ -37,7 +37,7 @@ function Block({ token }: { token: Token }) {
     case "space":
       return null;
     case "heading": {
-      // The first heading levels are used by the page around it.
+      // Use lower heading levels, since the page itself uses the first ones.
       const Heading = `h${Math.min(6, (token as Tokens.Heading).depth + 3)}` as "h4";
       return <Heading>{inline((token as Tokens.Heading).tokens)}</Heading>;
     }

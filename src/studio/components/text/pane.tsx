@@ -2,9 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
-/** Must match the style sheet. */
+/** The height of a line in pixels; must match the style sheet. */
 const lineHeight = 19;
-/** Lines rendered above and below the visible part. */
+/** How many lines are rendered above and below the visible part. */
 const margin = 30;
 const seen = 25;
 

@@ -6,7 +6,7 @@ import { stateOf } from "../card.tsx";
 import { isStopped } from "../messages.tsx";
 import type { TimelineLog } from "./log.ts";
 
-/** The pause between announcements, so that each can be heard to the end. */
+/** How many milliseconds are between announcements, so that each can be heard to the end. */
 const pauseMs = 1000;
 
 export function Announcer({ log }: { log: TimelineLog }) {
@@ -16,7 +16,7 @@ export function Announcer({ log }: { log: TimelineLog }) {
     const stop = log.subscribe(() => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        setSentence(sentenceOf(log));
+        setSentence(announcement(log));
       }, pauseMs);
     });
     return () => {
@@ -40,7 +40,7 @@ const words = {
   unknown: "ended",
 };
 
-function sentenceOf({ blocks }: TimelineLog): string {
+function announcement({ blocks }: TimelineLog): string {
   const last = blocks.at(-1);
   switch (last?.type) {
     case "call":

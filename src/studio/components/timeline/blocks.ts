@@ -2,29 +2,29 @@
 import type { ContextFill, Outcome } from "../../../protocol/event.ts";
 import type { TurnEnding } from "../../../protocol/run.ts";
 
-/** Shows an image of a message. */
+/** A picture in a message. */
 export type Picture = { mime: string; base64: string };
 
-/** A tool call, from its start on. */
+/** A tool call, which may still be running. */
 export type ToolCall = {
   callId: string;
-  /** The wire name: read, shell, updateTodos, … */
+  /** The tool's name in the stream: read, shell, updateTodos, … */
   tool: string;
   args: unknown;
-  /** What it does, in the model's words. */
+  /** What the call does, in the model's words. */
   description?: string;
-  /** Undefined if it is running or its end is unknown. */
+  /** How the call ended; undefined if it is running or its end is unknown. */
   outcome?: Outcome;
   isRunning?: boolean;
-  /** True while the user is asked whether it may run. */
+  /** Whether the user is being asked if the call may run. */
   isAsked?: boolean;
   startedAt?: number;
   endedAt?: number;
   /** What the call has printed so far. */
   output?: string;
-  /** Pictures that the model received with the result. */
+  /** The pictures that the model received with the result. */
   pictures?: readonly Picture[];
-  /** The blocks of its subagent. */
+  /** The blocks of the subagent that the call started. */
   steps?: readonly Block[];
 };
 
@@ -33,13 +33,13 @@ export type Block = { id: string; turn: number; at?: number } & BlockBody;
 
 /** Shows the content of a block, without its frame. */
 export type BlockBody =
-  /** `isAside` marks a message sent during the turn. */
+  /** `isAside` marks a message that was sent during a turn. */
   | { type: "user"; text: string; isAside?: boolean; pictures?: readonly Picture[] }
-  /** `isOpen`, here and below, means that more is to come. */
+  /** `isOpen`, here and below, means that the text is not complete yet. */
   | { type: "text"; text: string; isOpen?: boolean; isCut?: boolean }
   | { type: "thinking"; text: string; isOpen?: boolean; startedAt?: number; durationMs?: number }
   | { type: "call"; call: ToolCall }
-  /** Consecutive calls that only read, shown in one line. */
+  /** Consecutive calls that only read, which are shown on one line. */
   | { type: "calls"; calls: readonly { id: string; call: ToolCall }[] }
   | { type: "notice"; kind: string; message: string }
   /** `changed` is the number of changed files. */
@@ -53,10 +53,10 @@ export type TurnNumbers = {
   durationMs: number;
   modelMs: number;
   toolMs: number;
-  /** Time spent waiting for the user. */
+  /** How long the turn waited for the user, in milliseconds. */
   waitMs?: number;
   calls: number;
-  /** Paths of changed files. */
+  /** The paths of the files that the turn changed. */
   changed: readonly string[];
   usage?: { inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number };
   costUsd?: number;

@@ -17,7 +17,7 @@ export class Heights {
     this.#heights.push(height);
     const index = this.#heights.length;
     const range = index & -index;
-    // The sums that the new entry covers exist already.
+    // The partial sums that the new entry needs exist already.
     let sum = height;
     for (let step = 1; step < range; step *= 2) sum += this.#sums[index - step]!;
     this.#sums[index] = sum;
@@ -39,7 +39,7 @@ export class Heights {
     for (let at = index + 1; at < this.#sums.length; at += at & -at) this.#sums[at]! += change;
   }
 
-  /** The offset of the upper edge of a row. */
+  /** Returns the offset of the upper edge of a row. */
   offsetOf(index: number): number {
     let sum = 0;
     for (let at = Math.min(index, this.count); at > 0; at -= at & -at) sum += this.#sums[at]!;

@@ -9,24 +9,24 @@ import type { Block, BlockBody, Picture, ToolCall, TurnNumbers } from "./blocks.
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
-/** Characters kept from the end of a running call's output. */
+/** How many characters at the end of a running call's output are kept. */
 const maxOutput = 100_000;
 
-/** `blocks` and `turns` grow in place; a block that changes is replaced by a new object. */
+/** Converts events to blocks. `blocks` and `turns` grow in place; a changed block is replaced by a new object. */
 export class TimelineLog {
   readonly blocks: readonly Block[];
   readonly turns: readonly TurnNumbers[];
-  /** Increases with every change. */
+  /** A number that increases with every change. */
   version = 0;
   init: EventOf<"init"> | undefined;
-  /** The current mode and model, as far as the events tell. */
+  /** The current mode, as far as the events tell; `model` likewise. */
   mode: string | undefined;
   model: string | undefined;
 
   readonly #blocks: Block[] = [];
   readonly #turns: TurnNumbers[] = [];
   readonly #listeners = new Set<() => void>();
-  /** The index of the block of each call. */
+  /** The index of each call's block. */
   readonly #calls = new Map<string, number>();
   readonly #running = new Set<string>();
   readonly #subagents = new Map<string, { log: TimelineLog; callId: string | undefined }>();
@@ -47,17 +47,17 @@ export class TimelineLog {
     this.turns = this.#turns;
   }
 
-  /** True while a turn is running. */
+  /** Whether a turn is running. */
   get isWorking(): boolean {
     return this.#turn !== undefined;
   }
 
-  /** How the time of the current turn was spent so far. */
+  /** Returns how the time of the current turn was spent so far. */
   timesNow(now: number): TurnTimes {
     return this.#clock.times(now);
   }
 
-  /** The running calls, newest last. */
+  /** The tool calls that are running, newest last. */
   get running(): readonly ToolCall[] {
     return [...this.#running].flatMap((id) => this.#call(id) ?? []);
   }
@@ -167,7 +167,7 @@ export class TimelineLog {
       case "notice":
         if (event.kind === "mode_change") this.mode = textIn(event.fields, "permissionMode") ?? this.mode;
         if (event.kind === "model_change") this.model = textIn(event.fields, "model") ?? this.model;
-        // Other CLIs emit many notices that have a kind but no text; those are not shown.
+        // Hide notices without text, which other CLIs emit in large numbers.
         if (event.message !== "") this.#push({ type: "notice", kind: event.kind, message: event.message }, at);
         return;
       case "done":
@@ -305,7 +305,7 @@ export class TimelineLog {
   #adopt(agent: string) {
     const own = [...this.#calls.keys()].reverse().find((id) => {
       const call = this.#call(id);
-      return call?.tool === "task" && (agentOf(call) === agent || (agentOf(call) === undefined && !call.steps));
+      return call?.tool === "task" && (subagentId(call) === agent || (subagentId(call) === undefined && !call.steps));
     });
     const index = own === undefined ? -1 : this.#calls.get(own)!;
     const subagent = { log: new TimelineLog({ idPrefix: `${this.#blocks[index]?.id ?? agent}/` }), callId: own };
@@ -314,7 +314,7 @@ export class TimelineLog {
   }
 
   #joinSubagent(call: ToolCall): void {
-    const agent = agentOf(call);
+    const agent = subagentId(call);
     const subagent = agent === undefined ? undefined : this.#subagents.get(agent);
     if (!subagent || subagent.callId !== undefined) return;
     subagent.callId = call.callId;
@@ -374,7 +374,7 @@ export class TimelineLog {
   }
 }
 
-/** Read-only tools, which are seldom what a reader looks for. */
+/** Tools that only read, whose calls readers seldom look for. */
 const quietTools = new Set(["read", "ls", "glob", "grep", "semSearch"]);
 
 function memberOf(block: Block, id: string): boolean {
@@ -386,11 +386,11 @@ function textIn(fields: Record<string, unknown> | undefined, name: string): stri
   return typeof value === "string" ? value : undefined;
 }
 
-function agentOf({ args }: ToolCall): string | undefined {
+function subagentId({ args }: ToolCall): string | undefined {
   return isObject(args) && typeof args.agentId === "string" ? args.agentId : undefined;
 }
 
-/** Builds the timeline of a whole session. */
+/** Builds the timeline of a complete session. */
 export function timelineOf(events: Iterable<Recorded | AgentEvent>): TimelineLog {
   const log = new TimelineLog();
   for (const event of events) log.append(event);

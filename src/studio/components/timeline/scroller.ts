@@ -9,15 +9,15 @@ import type { TimelineLog } from "./log.ts";
 const margin = 800;
 const maxRows = 300;
 const maxPrinted = 5000;
-/** The assumed height of the view before it is measured. */
+/** The assumed height of the view in pixels before it is measured. */
 const guessedView = 900;
 
 /** The block at the upper edge, and how far it is scrolled beyond it. */
 export type ReadingPosition = { id: string; inner: number };
 
-/** Controls the timeline from outside. */
+/** Functions that control the timeline from outside. */
 export type TimelineControls = {
-  /** Goes to a block or a call by its id. Returns false if there is none. */
+  /** Scrolls to a block or a call by its id. Returns false if there is none. */
   goTo(id: string): boolean;
   /** Returns the reading position, or undefined if the reader follows the end. */
   read(): ReadingPosition | undefined;
@@ -32,9 +32,9 @@ export type TimelineControls = {
 export class Scroller {
   readonly openness: Openness;
   readonly controls: TimelineControls;
-  /** The row with the keyboard focus. */
+  /** The index of the row that has the keyboard focus. */
   chosen = -1;
-  /** The number of blocks added since the reader left the end. */
+  /** The number of blocks that were added since the reader left the end. */
   unseen = 0;
 
   #log: TimelineLog;
@@ -79,7 +79,7 @@ export class Scroller {
     };
   }
 
-  /** Switches to another log of the same session, such as one that begins earlier, and keeps the reading position. */
+  /** Switches to another log of the same session, such as one that begins earlier. The scroll position is kept. */
   replace(log: TimelineLog): void {
     const anchor = this.#log.blocks[this.#anchor.index]?.id;
     const chosen = this.#log.blocks[this.chosen]?.id;
@@ -91,7 +91,7 @@ export class Scroller {
     this.#seenCount = Math.max(0, this.#seenCount + earlier);
   }
 
-  /** Renders changes of the log, once per frame. */
+  /** Renders changes of the log, at most once per frame. */
   follow(): () => void {
     const stop = this.#log.subscribe(() => this.#redrawSoon());
     return () => {
@@ -138,7 +138,7 @@ export class Scroller {
     this.unseen = this.#isAtEnd ? 0 : Math.max(0, blocks.length - this.#seenCount);
     const view = this.#element?.clientHeight ?? guessedView;
     const total = this.#heights.total;
-    // The last rows cannot be scrolled to the upper edge.
+    // Limit the position, since the last rows cannot be scrolled to the upper edge.
     const lowest = Math.max(0, total - view);
     const top = this.#isAtEnd
       ? lowest
@@ -154,10 +154,10 @@ export class Scroller {
     if (!this.#measure()) this.#redraw();
   }
 
-  /** Returns true if the rendered rows suffice. */
+  /** Measures the rendered rows. Returns whether they fill the view. */
   #measure(): boolean {
     const element = this.#element;
-    // A hidden timeline has no heights, and keeps its position.
+    // A hidden timeline has no heights, so it keeps its position.
     if (!element || element.clientHeight === 0 || this.#isPrinted) return true;
     for (const row of element.querySelectorAll<HTMLElement>(":scope > .cr-rows > [data-row]")) {
       const index = Number(row.dataset.row);
@@ -189,7 +189,7 @@ export class Scroller {
 
   scrolled(): void {
     const element = this.#element;
-    // The scroll event comes a frame later, when the timeline may be gone or hidden.
+    // Check again: the scroll event comes a frame later, when the timeline may be gone or hidden.
     if (!element || element.clientHeight === 0 || this.#isPrinted) return;
     const top = element.scrollTop;
     const isUp = top < this.#lastTop - 1;
@@ -244,7 +244,7 @@ export class Scroller {
       top >= element.scrollTop &&
       top + Math.min(this.#heights.heightOf(index), element.clientHeight) <= element.scrollTop + element.clientHeight;
     this.#isAtEnd = false;
-    // Do not scroll to a row that is visible already.
+    // Do not scroll to a row that is already visible.
     if (!isNear || !isSeen) this.#anchor = { index, inner: -gap };
     this.#redraw();
     this.#focusChosen();
@@ -277,7 +277,7 @@ export class Scroller {
   #setAnchor(top: number): void {
     const { first, last } = this.#drawn;
     const at = this.#heights.indexAt(top);
-    // If scrolling outran the rendered rows, anchor on a rendered one, since the heights of the others are estimates.
+    // If scrolling was faster than rendering, use a rendered row as anchor, since the heights of others are estimates.
     const isNear = this.#heights.offsetOf(first) < top + this.#element!.clientHeight && at < last;
     const index = isNear ? Math.max(first, at) : at;
     this.#anchor = { index, inner: top - this.#heights.offsetOf(index) };
@@ -302,7 +302,7 @@ export class Scroller {
   }
 }
 
-/** Space left above a row that was navigated to. */
+/** How many pixels are left free above a row that was scrolled to. */
 const gap = 12;
 
 const keys: Record<string, Parameters<TimelineControls["move"]>[0] | "toggle" | "toggleAll"> = {

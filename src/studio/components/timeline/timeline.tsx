@@ -14,7 +14,7 @@ import { type ReadingPosition, Scroller, type TimelineControls } from "./scrolle
 /** The properties of `Timeline`. */
 export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   log: TimelineLog;
-  /** Open questions: those about a call are shown in its card, others at the end. */
+  /** The open questions. Those about a tool call are shown in its card, others at the end. */
   questions?: readonly Question[];
   onAnswer?: (question: Question, answer: Answer) => void;
   /** Ids of questions that were answered here and have not disappeared yet. */
@@ -25,14 +25,14 @@ export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   start?: ReadingPosition | undefined;
   /** The accessible name of the timeline. */
   label?: string;
-  /** Shown below the last block. */
+  /** Content below the last block. */
   children?: ComponentChildren;
-  /** Called with the controls of the timeline. */
+  /** Called with functions that control the timeline. */
   controls?: (controls: TimelineControls) => void;
 };
 
 /** The id of the call that a question is about, if the timeline has it: plans and choices are calls as well. */
-function callOf(question: Question, log: TimelineLog): string | undefined {
+function askedCallId(question: Question, log: TimelineLog): string | undefined {
   if (question.type === "permission") return log.hasCall(question.callId) ? question.callId : undefined;
   const asked = { plan: ["createPlan", "name"], choices: ["askQuestion", "title"] } as const;
   if (question.type !== "plan" && question.type !== "choices") return undefined;
@@ -67,8 +67,8 @@ export function Timeline(props: TimelineProps) {
   }, [scroller, target, log]);
 
   const { first, last, before, after } = scroller.range();
-  const ofCall = new Map(questions.map((each) => [callOf(each, log), each]));
-  const atEnd = questions.filter((each) => callOf(each, log) === undefined);
+  const ofCall = new Map(questions.map((each) => [askedCallId(each, log), each]));
+  const atEnd = questions.filter((each) => askedCallId(each, log) === undefined);
   const rows = log.blocks.slice(first, last).map((block, index) => {
     const calls = block.type === "call" ? [block] : block.type === "calls" ? block.calls : [];
     const question = calls.map(({ call }) => ofCall.get(call.callId)).find(Boolean);

@@ -6,7 +6,7 @@ import { Copy } from "../copy.tsx";
 import { Ansi } from "../text/ansi.tsx";
 import { Code } from "../text/code.tsx";
 
-/** Lines of output shown while the card is closed. */
+/** How many lines of output a closed card shows. */
 const peeked = 3;
 const peekedOfFailure = 12;
 
@@ -18,7 +18,7 @@ export function BashTool(props: ToolProps) {
   const state = stateOf(call);
   const output = call.outcome ? printedIn(value) : (call.output ?? "");
   const hasOutput = output.trim() !== "";
-  // Whoever is asked sees all of it, however narrow the page is.
+  // Show more of a command that waits for permission, however narrow the page is.
   const mostInHead = state === "waiting" ? 60 : 100;
   const isLong = /\n/.test(stringOrEmpty(command).trim()) || stringOrEmpty(command).length > mostInHead;
   const description = call.description ?? stringOrEmpty(fieldsOf(call.args).description);

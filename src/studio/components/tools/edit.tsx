@@ -5,9 +5,9 @@ import { counted } from "../../../view/numbers.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
 import { Counts } from "../counts.tsx";
 import { Diff } from "../diff.tsx";
-import { languageOf } from "../text/code.tsx";
+import { languageForPath } from "../text/code.tsx";
 
-/** Larger changes are folded at first. */
+/** The number of lines above which a change is folded at first. */
 const maxOpenLines = 60;
 const maxOpenText = 8000;
 
@@ -30,7 +30,7 @@ export function EditTool(props: ToolProps) {
         )
       }
     >
-      {diff !== undefined && <Diff diff={diff} language={languageOf(stringOrEmpty(fieldsOf(call.args).path))} />}
+      {diff !== undefined && <Diff diff={diff} language={languageForPath(stringOrEmpty(fieldsOf(call.args).path))} />}
     </Card>
   );
 }
@@ -45,7 +45,7 @@ function withNumbers(diff: string | undefined, { strReplace, multiStrReplace, ap
   return isWhole ? `@@ -0,0 +1 @@\n${diff}` : diff;
 }
 
-/** Uses the same card for a new file, with nothing removed. */
+/** Shows a file that was written, as an edit that removes nothing. */
 export function WriteTool(props: ToolProps) {
   return <EditTool {...props} />;
 }

@@ -10,7 +10,7 @@ import { Paths } from "./glob.tsx";
 /** Shows a search in files. */
 export function GrepTool(props: ToolProps) {
   const { workspaceResults, content } = fieldsOf(props.call.outcome?.value);
-  const pattern = patternOf(fieldsOf(props.call.args));
+  const pattern = matchPattern(fieldsOf(props.call.args));
   const results = Object.values(fieldsOf(workspaceResults)).filter(isObject);
   const files = results.flatMap((each) =>
     Array.isArray(fieldsOf(each.files).files) ? (fieldsOf(each.files).files as unknown[]) : [],
@@ -65,7 +65,7 @@ function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | un
   );
 }
 
-/** Matches in longer lines are not marked. */
+/** The line length above which matches are not marked. */
 const maxLine = 500;
 
 function markMatches(line: string, pattern: RegExp | undefined) {
@@ -84,7 +84,7 @@ function markMatches(line: string, pattern: RegExp | undefined) {
  * The search used another engine, but most patterns mean the same here. This engine backtracks, so patterns with many
  * alternatives or a repeated group are not marked.
  */
-function patternOf({ pattern, caseInsensitive }: JsonObject): RegExp | undefined {
+function matchPattern({ pattern, caseInsensitive }: JsonObject): RegExp | undefined {
   const source = stringOrEmpty(pattern);
   const ways = source.match(/[*+?{(]/g)?.length ?? 0;
   if (source === "" || source.length > 200 || ways > 2 || /\)[*+?{]/.test(source)) return undefined;

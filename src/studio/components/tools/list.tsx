@@ -8,7 +8,7 @@ import { Folded } from "../text/folded.tsx";
 /** Shows a listing. */
 export function ListTool(props: ToolProps) {
   const { directoryTreeRoot, content } = fieldsOf(props.call.outcome?.value);
-  const rows = rowsOf(fieldsOf(directoryTreeRoot), 0);
+  const rows = listingRows(fieldsOf(directoryTreeRoot), 0);
   return (
     <Card {...props}>
       {rows.length > 0 ? (
@@ -22,7 +22,7 @@ export function ListTool(props: ToolProps) {
           />
         </ul>
       ) : (
-        // Other agents report it as text.
+        // Other agents report a listing as text.
         stringOrEmpty(content) !== "" && <Ansi text={stringOrEmpty(content)} />
       )}
     </Card>
@@ -33,7 +33,7 @@ type Row = { name: string; depth: number; isFolder: boolean; isCut?: boolean };
 
 const maxDepth = 12;
 
-function rowsOf(node: JsonObject, depth: number): Row[] {
+function listingRows(node: JsonObject, depth: number): Row[] {
   if (depth > maxDepth) return [];
   const folders = objectsIn(node.childrenDirs).flatMap((folder) => [
     {
@@ -42,7 +42,7 @@ function rowsOf(node: JsonObject, depth: number): Row[] {
       isFolder: true,
       isCut: folder.childrenWereProcessed === false,
     },
-    ...rowsOf(folder, depth + 1),
+    ...listingRows(folder, depth + 1),
   ]);
   const files = objectsIn(node.childrenFiles).map(({ name }) => ({
     name: stringOrEmpty(name),

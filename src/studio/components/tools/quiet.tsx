@@ -26,7 +26,7 @@ export function QuietCalls({ id, calls, draw }: QuietProps) {
             }}
           >
             <span>{quietWords(done.map(({ call }) => call))}</span>
-            <span class="cr-outcome">{timeOf(done)}</span>
+            <span class="cr-outcome">{elapsedText(done)}</span>
           </summary>
           {(isOpen || isStatic) && <div class="cr-members">{done.map(draw)}</div>}
         </details>
@@ -37,7 +37,7 @@ export function QuietCalls({ id, calls, draw }: QuietProps) {
   );
 }
 
-/** Summarizes calls: "Read 4 files, 2 searches". */
+/** Summarizes calls in a few words: "Read 4 files, 2 searches". */
 export function quietWords(calls: readonly ToolCall[]): string {
   const of = (...tools: string[]) => calls.filter(({ tool }) => tools.includes(tool));
   const files = new Set(of("read").map(({ args }) => (isObject(args) ? args.path : undefined))).size;
@@ -52,7 +52,7 @@ export function quietWords(calls: readonly ToolCall[]): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function timeOf(members: readonly Member[]): string {
+function elapsedText(members: readonly Member[]): string {
   const starts = members.flatMap(({ call }) => call.startedAt ?? []);
   const ends = members.flatMap(({ call }) => call.endedAt ?? []);
   const time = Math.max(...ends) - Math.min(...starts);

@@ -1,7 +1,7 @@
 // ReadTool: the lines of a file that were read, numbered and highlighted.
 import { fieldsOf, isObject, stringOrEmpty } from "../../../json/object.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { Code, languageOf } from "../text/code.tsx";
+import { Code, languageForPath } from "../text/code.tsx";
 
 /** Shows a file that was read. */
 export function ReadTool(props: ToolProps) {
@@ -9,12 +9,16 @@ export function ReadTool(props: ToolProps) {
   const { content, readRange, isEmpty } = fieldsOf(props.call.outcome?.value);
   const first = isObject(readRange) && typeof readRange.startLine === "number" ? readRange.startLine : offset;
   const text = stringOrEmpty(content);
-  // Of a picture, the text says only what it is.
+  // If the file is a picture, its text is only the type in brackets.
   const picture = /^\[(image\/[^\]]+)\]$/.exec(text)?.[1];
   return (
     <Card {...props} {...(picture && { outcome: picture })}>
       {text !== "" && !picture && (
-        <Code text={text} language={languageOf(stringOrEmpty(path))} start={typeof first === "number" ? first : 1} />
+        <Code
+          text={text}
+          language={languageForPath(stringOrEmpty(path))}
+          start={typeof first === "number" ? first : 1}
+        />
       )}
       {isEmpty === true && <p class="cr-note">The file is empty.</p>}
     </Card>

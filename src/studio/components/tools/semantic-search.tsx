@@ -5,7 +5,7 @@ import { decodeEntities } from "../../../view/entities.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Card, type ToolProps } from "../card.tsx";
 import { Ansi } from "../text/ansi.tsx";
-import { Code, languageOf } from "../text/code.tsx";
+import { Code, languageForPath } from "../text/code.tsx";
 import { Folded } from "../text/folded.tsx";
 import { usePath } from "../view-options.tsx";
 
@@ -50,7 +50,7 @@ function Found({ hit: { path, start, end, code } }: { hit: Hit }) {
         {start !== undefined && <span class="cr-soft">{end === undefined ? `:${start}` : `:${start}–${end}`}</span>}
       </p>
       {code.trim() !== "" && (
-        <Code text={code} language={languageOf(path)} {...(start !== undefined && { start })} first={12} />
+        <Code text={code} language={languageForPath(path)} {...(start !== undefined && { start })} first={12} />
       )}
     </div>
   );

@@ -8,7 +8,7 @@ import { Folded } from "../text/folded.tsx";
 import { Markdown } from "../text/markdown.tsx";
 import type { Block } from "../timeline/blocks.ts";
 
-/** `drawBlock` renders a block; it is passed in, since a subagent may start others. */
+/** Shows a subagent. `drawBlock` renders a block; it is passed in, since a subagent may start others. */
 export function TaskTool({ drawBlock, ...props }: ToolProps & { drawBlock: (block: Block) => ComponentChildren }) {
   const { call } = props;
   const { prompt } = fieldsOf(call.args);

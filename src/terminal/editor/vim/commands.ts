@@ -112,8 +112,8 @@ function pasteRegister(work: Work, count: number, where: "before" | "after"): Wo
 }
 
 /**
- * Undoes or redoes. The cursor returns to where it was before the change if that is on the first changed line or the one above,
- * else it goes to the first changed line.
+ * Undoes or redoes. The cursor returns to its position before the change if that is on the first changed line or the
+ * line above, otherwise it moves to the first changed line.
  */
 function backOrForth(buffer: TextBuffer, count: number, direction: "undo" | "redo"): TextBuffer {
   let current = buffer;

@@ -15,7 +15,7 @@ import { isLineEnd } from "./words.ts";
 export { newVim, settleNormal, type Vim } from "./state.ts";
 export { visualSelection } from "./visual.ts";
 
-/** Named keys that are equivalent to a letter in vim. */
+/** Keys that mean the same as a letter in vim. */
 const letterOf: Record<string, string> = {
   left: "h",
   right: "l",
@@ -41,13 +41,13 @@ export function pressVim(vim: Vim, buffer: TextBuffer, key: Key & { type: "key" 
     key.text ?? letterOf[key.name] ?? arrows[key.name] ?? (takesAny && key.name === "enter" ? "\n" : undefined);
   if (letter === undefined)
     return vim.keys.length > 0 && key.name !== "enter" ? { vim: { ...vim, keys: [] }, buffer } : undefined;
-  // With nothing to redo, leave Ctrl+R to the app.
+  // If there is nothing to redo, the app handles Ctrl+R.
   if (letter === "ctrl+r" && vim.keys.length === 0 && (isVisual || buffer.undone.length === 0)) return undefined;
   const keys = [...vim.keys, letter];
   const command = parse(keys, { isVisual });
   if (command === "more") return { vim: { ...vim, keys }, buffer };
   if (command === "none") return { vim: { ...vim, keys: [] }, buffer };
-  // Remember the search for `;` and `,`, even if it fails.
+  // Remember the character search for `;` and `,`, even if it found nothing.
   const find = isFind(command) ? { find: { key: command.motion, character: command.argument } } : {};
   const ready: Work = { vim: { ...vim, ...find, keys: [] }, buffer };
   const started: Work = {
@@ -80,7 +80,7 @@ function inNormal(work: Work, command: Command): Work | undefined {
   const isChange = command.operator
     ? command.operator !== "y"
     : command.key !== undefined && !/^(u|ctrl\+r)$/.test(command.key);
-  // Pasting an empty register changes nothing, but `.` still repeats it.
+  // Pasting an empty register changes nothing, but `.` repeats it.
   const ended = next ?? (command.key === "p" || command.key === "P" ? work : undefined);
   return ended && isChange ? { ...ended, vim: { ...ended.vim, change: { command } } } : ended;
 }
@@ -173,7 +173,7 @@ function inVisual(work: Work, command: Command): Work | undefined {
   }
   const next = runVisual(work, command, range);
   if (!next) return undefined;
-  // `.` repeats neither a yank, which changes nothing, nor a paste over a selection, which has replaced the register.
+  // `.` does not repeat a yank, nor a paste over a selection, which has replaced the register.
   const isOnce = command.operator === "y" || /^[YpP]$/.test(command.key ?? "");
   return afterVisual(next, isOnce ? undefined : { command, extent: extentOf(buffer.text, range) });
 }
@@ -232,7 +232,7 @@ export function leaveInsert(vim: Vim, buffer: TextBuffer): Work {
   return { vim: { ...rest, ...change, mode: "normal", keys: [] }, buffer: moveTo(current, back) };
 }
 
-/** The text typed since insert mode began, or nothing if the cursor was moved in between. */
+/** Returns the text typed since insert mode began; undefined if the cursor was moved in between. */
 function typedSince({ text: before, at }: NonNullable<Vim["inserting"]>, { text, cursor }: TextBuffer): string {
   const isInsert = text.length - cursor === before.length - at && text.startsWith(before.slice(0, at));
   const isReplace = text.startsWith(before.slice(0, at)) && cursor >= at && text.length - cursor <= before.length - at;

@@ -3,7 +3,7 @@ import { graphemesOf, nextGrapheme, previousGrapheme } from "../graphemes.ts";
 import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
 import { isEmptyLine, isLineEnd, wordBack, wordEnd, wordEndBack, wordForward } from "./words.ts";
 
-/** The last character search in a line. */
+/** The last search for a character within a line. */
 export type Find = { key: "f" | "F" | "t" | "T"; character: string };
 
 export type MotionInput = {
@@ -11,11 +11,11 @@ export type MotionInput = {
   at: number;
   count: number;
   hasCount: boolean;
-  /** The character that `f`, `F`, `t` or `T` searches for. */
+  /** The character that `f`, `F`, `t` or `T` looks for. */
   argument: string;
   operator: string | undefined;
   find: Find | undefined;
-  /** The column that j and k keep. */
+  /** The column in which j and k stay. */
   goal: number | undefined;
 };
 
@@ -105,7 +105,7 @@ function moveSideways({ text, at, count, operator }: MotionInput, by: 1 | -1): R
     if (by < 0 && (target === 0 || text[target - 1] === "\n")) break;
     if (by > 0 && isLineEnd(text, target)) break;
     const next = by < 0 ? previousGrapheme(text, target) : nextGrapheme(text, target);
-    // Without an operator the cursor stays on the last character of the line.
+    // Without an operator, the cursor does not move past the last character of the line.
     if (by > 0 && operator === undefined && isLineEnd(text, next)) break;
     target = next;
   }
@@ -180,7 +180,7 @@ export function lastCharacter(text: string, at: number): number {
   return isEmptyLine(text, end) ? end : previousGrapheme(text, end);
 }
 
-/** Moves from after the last character of a line onto it. */
+/** Moves the cursor from behind the last character of a line to that character. */
 export function onCharacter(text: string, at: number): number {
   return isLineEnd(text, at) ? lastCharacter(text, at) : at;
 }
@@ -191,7 +191,7 @@ function search(input: MotionInput, find: Find, { isRepeat = false } = {}): Reac
   const isTill = find.key === "t" || find.key === "T";
   const [start, end] = [lineStart(text, input.at), lineEnd(text, input.at)];
   let { at } = input;
-  // Directly before its target, a repeated `t` would not move.
+  // A repeated `t` directly before its target would not move, so it may skip that target.
   let mayStop = !(isRepeat && isTill && count === 1);
   for (let left = count; left > 0; left--) {
     while (true) {

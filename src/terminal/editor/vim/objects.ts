@@ -2,7 +2,7 @@
 import { lineEnd, lineStart } from "../moves.ts";
 import { kindAt } from "./words.ts";
 
-/** `end` is exclusive. `linewise` means whole lines. */
+/** A range of text; `end` is exclusive, `linewise` means whole lines. */
 export type Range = { start: number; end: number; linewise?: boolean };
 
 type ObjectInput = { text: string; at: number; count: number; around: boolean };
@@ -36,7 +36,7 @@ export const textObjects: Record<string, TextObject> = {
   ),
 };
 
-/** Selects words and the blanks between them, on one line. */
+/** Selects words and the blanks between them, within one line. */
 function wordObject({ text, at, count, around }: ObjectInput, big: boolean): Range | undefined {
   const [first, last] = [lineStart(text, at), lineEnd(text, at)];
   if (first === last) return around ? undefined : { start: at, end: at };
@@ -97,7 +97,7 @@ function bracketObject({ text, at, count, around }: ObjectInput, open: string, c
       else if (text[start] === open && nested > 0) nested--;
       else if (text[start] === open && --depth === 0) break;
     }
-    // Outside of any brackets, use the next pair.
+    // If the cursor is outside brackets, use the next pair.
     if (start < 0) start = nextOpen(text, at, open, close);
     if (start < 0) return undefined;
   }
@@ -110,7 +110,7 @@ function bracketObject({ text, at, count, around }: ObjectInput, open: string, c
   if (around) return { start, end: end + 1 };
   const inner = text[start + 1] === "\n" ? start + 2 : start + 1;
   const line = lineStart(text, end);
-  // A closing bracket on its own line stays there.
+  // Exclude a closing bracket that is alone on its line.
   if (line > inner && /^[ \t]*$/.test(text.slice(line, end))) return { start: inner, end: line };
   return { start: inner, end: Math.max(inner, end) };
 }
@@ -142,7 +142,7 @@ function paragraph({ text, at, count, around }: ObjectInput): Range | undefined 
     const next = run(end + 1, wanted);
     if (next === undefined) {
       if (!around || kind || left > 1) return undefined;
-      // Without blank lines below, take those above.
+      // Without blank lines below the paragraph, include those above.
       while (start > 0 && isBlank(lineStart(text, start - 1))) start = lineStart(text, start - 1);
       break;
     }

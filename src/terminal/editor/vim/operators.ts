@@ -28,7 +28,7 @@ export function exclusiveRange(text: string, { start, end }: Range, operator: st
   return asLines(text, { start, end }, operator);
 }
 
-/** `d` takes whole lines if it would leave nothing but blanks. */
+/** Extends a deletion to whole lines if it would leave only blanks on them. */
 function asLines(text: string, { start, end }: Range, operator: string): Range {
   const isSeveral = text.slice(start, end).includes("\n");
   const leavesBlanks = /^[ \t]*$/.test(text.slice(end, lineEnd(text, end))) && start <= firstNonBlank(text, start);

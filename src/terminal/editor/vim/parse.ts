@@ -8,14 +8,14 @@ export type Command = {
   operator?: string;
   motion?: string;
   object?: { name: string; around: boolean };
-  /** The name of a command without an operator. */
+  /** The name of the command, if it has no operator. */
   key?: string;
   argument?: string;
 };
 
 const operators = new Set(["d", "c", "y", ">", "<", "gu", "gU", "g~"]);
 
-/** Keys that are short for an operator and a motion. */
+/** Keys that are abbreviations of an operator with a motion. */
 const shorthands: Record<string, Command> = {
   x: { operator: "d", motion: "l" },
   X: { operator: "d", motion: "h" },
@@ -39,7 +39,7 @@ export function parse(keys: readonly string[], { isVisual }: { isVisual: boolean
     return at === start ? undefined : Math.min(99_999, Number(keys.slice(start, at).join("")));
   }
 
-  /** Reads one key, or two if the first is `g`. */
+  /** Reads the keys of one name: two keys if the first is `g`, otherwise one. */
   function parseName(): string | undefined {
     const key = keys[at++];
     if (key !== "g") return key;

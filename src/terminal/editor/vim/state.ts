@@ -15,7 +15,7 @@ export type Change = { command: Command; extent?: Extent; typed?: string };
 
 export type Vim = {
   readonly mode: Mode;
-  /** The keys of an unfinished command. */
+  /** The keys of a command that is not complete yet. */
   readonly keys: readonly string[];
   readonly register: Register;
   readonly find?: Find;
@@ -23,9 +23,9 @@ export type Vim = {
   /** The undo group: the edits of one command and the text typed after it are undone together. */
   readonly group: string;
   readonly commands: number;
-  /** Where a visual selection began. */
+  /** The position where the visual selection began. */
   readonly anchor?: number;
-  /** Set while inserting: the text before, the offset where it began, the count, and the text that goes before each repetition. */
+  /** Set in insert mode: the text before it, the offset of its start, the count, and what precedes a repetition. */
   readonly inserting?: { text: string; at: number; count: number; between: string };
   /** The characters overwritten in replace mode, restored by backspace. */
   readonly overwritten?: readonly string[];
@@ -37,7 +37,7 @@ export function newVim(): Vim {
   return { mode: "insert", keys: [], register: { text: "", linewise: false }, group: "vim 0", commands: 0 };
 }
 
-/** In normal mode the cursor stands on a character, not after the last one. */
+/** Moves the cursor onto a character, since in normal mode it cannot be after the last one. */
 export function settleNormal(buffer: TextBuffer): TextBuffer {
   const at = onCharacter(buffer.text, buffer.cursor);
   return at === buffer.cursor ? buffer : moveTo(buffer, at, buffer.goal === undefined ? {} : { goal: buffer.goal });

@@ -24,7 +24,7 @@ export function extentOf(text: string, { start, end, linewise = false }: Range):
   return { linewise, lines, characters: lines === 1 ? end - start : end - lineStart(text, Math.max(start, end - 1)) };
 }
 
-/** The range of the same size, starting at the cursor. */
+/** Returns a range of the same size that starts at the cursor. */
 export function rangeOfExtent({ text, cursor }: TextBuffer, { linewise, lines, characters }: Extent): Range {
   let end = cursor;
   for (let left = lines - 1; left > 0; left--) end = Math.min(text.length, lineEnd(text, end) + 1);
@@ -87,13 +87,13 @@ export function runVisual(work: Work, command: Command, range: Range): Work | un
   return undefined;
 }
 
-/** Where the cursor goes after the operator: the start of the selection, or the cursor if whole lines were selected upwards. */
+/** Returns the cursor after an operator: the start of the selection, or its place after an upward selection. */
 function firstPlace({ vim, buffer }: Work, { start, linewise }: Range): number {
-  if (vim.anchor === undefined) return buffer.cursor; // repeated by `.`
+  if (vim.anchor === undefined) return buffer.cursor; // the operator is repeated by `.`
   return linewise && lineStart(buffer.text, vim.anchor) > buffer.cursor ? buffer.cursor : start;
 }
 
-/** Replaces the selection with the register, which then holds the selection. */
+/** Swaps the selection with the register. */
 function exchangeWithRegister(work: Work, range: Range, count: number): Work {
   const { register } = work.vim;
   const { text } = work.buffer;

@@ -106,7 +106,7 @@ function skip(text: string, from: number, big: boolean): number {
   return at;
 }
 
-/** `ge`: moves to the last character of the previous word. */
+/** Moves to the last character of the previous word (`ge`). */
 export function wordEndBack(text: string, from: number, n: number, { big = false } = {}): number {
   let at = from;
   for (let left = n; left > 0; left--) {

@@ -1,13 +1,13 @@
 // Anthropic's Messages API.
 import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
-import { argsOf, callsOf, deltasOf, failureText, halves, usageOf, type WireFormat } from "./said.ts";
+import { answerUsage, argsOf, callsOf, deltasOf, failureText, halves, type WireFormat } from "./said.ts";
 
 export const anthropic: WireFormat = {
   stream(answer, request) {
     const sent: string[] = [];
     const event = (type: string, fields: object) =>
       sent.push(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
-    const start = messageOf(answer, request);
+    const start = answerMessage(answer, request);
     event("message_start", {
       message: { ...start, content: [], stop_reason: null, usage: { ...start.usage, output_tokens: 1 } },
     });
@@ -37,7 +37,7 @@ export const anthropic: WireFormat = {
     return sent;
   },
 
-  whole: messageOf,
+  whole: answerMessage,
 
   failure(status) {
     return { type: "error", error: { type: errorTypes[status] ?? "api_error", message: failureText(status) } };
@@ -46,10 +46,10 @@ export const anthropic: WireFormat = {
 
 const signature = "c2lnbmF0dXJl";
 
-function messageOf(answer: ModelAnswer, request: RecordedRequest) {
+function answerMessage(answer: ModelAnswer, request: RecordedRequest) {
   const { thinking } = answer;
   const text = deltasOf(answer).join("");
-  const { input, output, cacheRead, cacheWrite } = usageOf(answer);
+  const { input, output, cacheRead, cacheWrite } = answerUsage(answer);
   return {
     id: `msg_${request.number}`,
     type: "message",

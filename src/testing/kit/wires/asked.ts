@@ -3,21 +3,21 @@ import { fieldsOf, isObject, type JsonObject, objectsIn, tryParse } from "../../
 import type { RecordedRequest } from "../model-server.ts";
 import type { Wire } from "./index.ts";
 
-/** A message of a request to a model. */
+/** A message in a request to a model. */
 export type AskedMessage = {
   role: "user" | "assistant" | "tool";
   text: string;
-  /** The calls that the model made. */
+  /** The tool calls that the model made. */
   calls: { name: string; args: unknown }[];
 };
 
-/** A request in one shape for all vendors. */
+/** A request to a model, in one shape for the APIs of all vendors. */
 export type ModelRequest = {
   model: string;
   system: string;
   messages: AskedMessage[];
   tools: { name: string; description: string; schema: unknown }[];
-  /** The request as received, with its headers and body. */
+  /** The request as it was received, with headers and body. */
   raw: RecordedRequest;
 };
 
@@ -30,11 +30,11 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
       const results = objectsIn(content).filter(({ type }) => type === "tool_result");
       const calls = objectsIn(content).filter(({ type }) => type === "tool_use");
       return [
-        ...results.map((each) => said("tool", textIn(each.content))),
+        ...results.map((each) => askedMessage("tool", textIn(each.content))),
         ...(results.length > 0 && textIn(content) === ""
           ? []
           : [
-              said(
+              askedMessage(
                 role === "assistant" ? "assistant" : "user",
                 textIn(content),
                 calls.map(({ name, input }) => called(name, input)),
@@ -50,7 +50,7 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
       .filter(({ role }) => role !== "system" && role !== "developer")
       .map(({ role, content, tool_calls }) => {
         const calls = objectsIn(tool_calls).map((each) => fieldsOf(each.function));
-        return said(
+        return askedMessage(
           roleOf(role),
           textIn(content),
           calls.map((call) => called(call.name, parsed(call.arguments))),
@@ -66,16 +66,18 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
     messages: (typeof input === "string" ? [{ role: "user", content: input }] : objectsIn(input)).flatMap(
       (item: JsonObject) => {
         if (item.type === "function_call")
-          return [said("assistant", "", [called(nameInGroup(item.namespace, item.name), parsed(item.arguments))])];
-        if (item.type === "custom_tool_call") return [said("assistant", "", [called(item.name, item.input)])];
+          return [
+            askedMessage("assistant", "", [called(nameInGroup(item.namespace, item.name), parsed(item.arguments))]),
+          ];
+        if (item.type === "custom_tool_call") return [askedMessage("assistant", "", [called(item.name, item.input)])];
         if (item.type === "function_call_output" || item.type === "custom_tool_call_output")
-          return [said("tool", textIn(item.output))];
+          return [askedMessage("tool", textIn(item.output))];
         if (item.role === undefined || item.role === "system" || item.role === "developer") return [];
-        return [said(roleOf(item.role), textIn(item.content))];
+        return [askedMessage(roleOf(item.role), textIn(item.content))];
       },
     ),
     tools: objectsIn(tools).flatMap((each) =>
-      // The tools of a server come as a group that contains them.
+      // The tools of an MCP server arrive as a group that contains them.
       (Array.isArray(each.tools) ? objectsIn(each.tools) : [each]).map(({ name, type, description, parameters }) =>
         tool(each.tools === undefined ? (name ?? type) : nameInGroup(each.name, name), description, parameters),
       ),
@@ -88,9 +90,9 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
         isObject(part.functionResponse) ? [part.functionResponse] : [],
       );
       const calls = objectsIn(parts).flatMap((part) => (isObject(part.functionCall) ? [part.functionCall] : []));
-      if (results.length > 0) return results.map(({ response }) => said("tool", JSON.stringify(response)));
+      if (results.length > 0) return results.map(({ response }) => askedMessage("tool", JSON.stringify(response)));
       return [
-        said(
+        askedMessage(
           role === "model" ? "assistant" : "user",
           textIn(parts),
           calls.map(({ name, args }) => called(name, args)),
@@ -125,11 +127,11 @@ export function offeredName(name: string, offered: readonly string[]): string | 
   return spellings.find((spelling) => offered.includes(spelling));
 }
 
-function said(role: AskedMessage["role"], text: string, calls: AskedMessage["calls"] = []): AskedMessage {
+function askedMessage(role: AskedMessage["role"], text: string, calls: AskedMessage["calls"] = []): AskedMessage {
   return { role, text, calls };
 }
 
-/** A tool of a group has the group's name before its own. */
+/** Returns a tool's name. In a group, the group's name is put before it. */
 function nameInGroup(group: unknown, name: unknown): string {
   return typeof group === "string" ? `${group}__${String(name)}` : String(name);
 }
@@ -151,7 +153,7 @@ function systemIn(messages: readonly JsonObject[]): string {
   return systemMessages.map(({ content }) => textIn(content)).join("\n");
 }
 
-/** The text of a string, of a part, or of a list of parts. */
+/** Returns the text of a content: a string, a part, or a list of parts. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) return content.map(textIn).filter(Boolean).join("\n");

@@ -1,28 +1,28 @@
 // Google's generateContent and streamGenerateContent.
 import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
-import { argsOf, callsOf, deltasOf, failureText, usageOf, type WireFormat } from "./said.ts";
+import { answerUsage, argsOf, callsOf, deltasOf, failureText, type WireFormat } from "./said.ts";
 
 export const google: WireFormat = {
   stream(answer, request) {
     const event = (parts: object[], finishReason?: string) =>
-      `data: ${JSON.stringify(contentOf(parts, finishReason, answer, request))}\r\n\r\n`;
-    return [...partsOf(answer, request).map((part) => event([part])), event([], finishOf(answer))];
+      `data: ${JSON.stringify(candidateContent(parts, finishReason, answer, request))}\r\n\r\n`;
+    return [...answerParts(answer, request).map((part) => event([part])), event([], finishOf(answer))];
   },
 
-  whole: (answer, request) => contentOf(partsOf(answer, request), finishOf(answer), answer, request),
+  whole: (answer, request) => candidateContent(answerParts(answer, request), finishOf(answer), answer, request),
 
   failure(status) {
     return { error: { code: status, message: failureText(status), status: statusNames[status] ?? "INTERNAL" } };
   },
 };
 
-function partsOf(answer: ModelAnswer, request: RecordedRequest): object[] {
+function answerParts(answer: ModelAnswer, request: RecordedRequest): object[] {
   return [
     ...(answer.thinking ? [{ text: answer.thinking, thought: true }] : []),
     ...deltasOf(answer).map((text) => ({ text })),
     ...callsOf(answer, request).map((call, at) => ({
       functionCall: { id: call.id, name: call.name, args: argsOf(call) },
-      // Only the first of parallel calls carries a signature.
+      // Only the first of several parallel calls has a signature.
       ...(at === 0 && { thoughtSignature: "c2lnbmF0dXJl" }),
     })),
   ];
@@ -32,13 +32,13 @@ function finishOf({ stopReason }: ModelAnswer): string {
   return stopReason ?? "STOP";
 }
 
-function contentOf(
+function candidateContent(
   parts: object[],
   finishReason: string | undefined,
   answer: ModelAnswer,
   { model, number }: RecordedRequest,
 ): object {
-  const { input, output, cacheRead } = usageOf(answer);
+  const { input, output, cacheRead } = answerUsage(answer);
   const promptTokenCount = input + cacheRead;
   return {
     candidates: [{ content: { role: "model", parts }, index: 0, ...(finishReason && { finishReason }) }],

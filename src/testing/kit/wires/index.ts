@@ -16,7 +16,7 @@ export const wires: Record<Wire, WireFormat> = {
   gemini: google,
 };
 
-/** How the request paths of each API end. */
+/** How the paths of requests to each API end. */
 const paths: readonly [RegExp, Wire][] = [
   [/\/chat\/completions$/, "openai-chat"],
   [/\/responses$/, "openai-responses"],
@@ -24,7 +24,7 @@ const paths: readonly [RegExp, Wire][] = [
   [/:(?:streamG|g)enerateContent$/, "gemini"],
 ];
 
-export function wireOf(path: string): Wire | undefined {
+export function wireForPath(path: string): Wire | undefined {
   const { pathname } = new URL(path, "http://server");
   return paths.find(([end]) => end.test(pathname))?.[1];
 }

@@ -1,6 +1,6 @@
 // OpenAI's chat completions, and compatible APIs.
 import type { ModelAnswer } from "../model-server.ts";
-import { callsOf, createdAt, deltasOf, failureText, halves, usageOf, type WireFormat } from "./said.ts";
+import { answerUsage, callsOf, createdAt, deltasOf, failureText, halves, type WireFormat } from "./said.ts";
 
 export const openaiChat: WireFormat = {
   stream(answer, request) {
@@ -17,9 +17,9 @@ export const openaiChat: WireFormat = {
       for (const piece of halves(json)) chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
     chunk({}, finishReason(answer));
-    // Sent only on request, as OpenAI does.
+    // Like OpenAI, send the usage only if the request asks for it.
     if (json?.stream_options?.include_usage)
-      sent.push(`data: ${JSON.stringify({ ...base, choices: [], usage: tokensOf(answer) })}\n\n`);
+      sent.push(`data: ${JSON.stringify({ ...base, choices: [], usage: usageFields(answer) })}\n\n`);
     sent.push("data: [DONE]\n\n");
     return sent;
   },
@@ -47,7 +47,7 @@ export const openaiChat: WireFormat = {
       created: createdAt,
       model,
       choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(answer) }],
-      usage: tokensOf(answer),
+      usage: usageFields(answer),
     };
   },
 
@@ -58,8 +58,8 @@ function finishReason({ stopReason, toolCalls }: ModelAnswer): string {
   return stopReason ?? (toolCalls?.length ? "tool_calls" : "stop");
 }
 
-function tokensOf(answer: ModelAnswer): object {
-  const { input, output, cacheRead } = usageOf(answer);
+function usageFields(answer: ModelAnswer): object {
+  const { input, output, cacheRead } = answerUsage(answer);
   const prompt_tokens = input + cacheRead;
   return {
     prompt_tokens,

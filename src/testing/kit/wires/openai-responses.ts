@@ -1,7 +1,7 @@
 // OpenAI's Responses API.
 import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
 import { openaiFailure } from "./openai-chat.ts";
-import { callsOf, createdAt, deltasOf, halves, usageOf, type WireFormat } from "./said.ts";
+import { answerUsage, callsOf, createdAt, deltasOf, halves, type WireFormat } from "./said.ts";
 
 export const openaiResponses: WireFormat = {
   stream(answer, request) {
@@ -43,7 +43,7 @@ type Item =
 function responseOf(answer: ModelAnswer, request: RecordedRequest) {
   const { model, json, number } = request;
   const { stopReason } = answer;
-  const { input, output, cacheRead } = usageOf(answer);
+  const { input, output, cacheRead } = answerUsage(answer);
   const input_tokens = input + cacheRead;
   return {
     id: `resp_${number}`,
@@ -54,7 +54,7 @@ function responseOf(answer: ModelAnswer, request: RecordedRequest) {
     error: null,
     incomplete_details: stopReason ? { reason: stopReason } : null,
     instructions: json?.instructions ?? null,
-    output: itemsOf(answer, request),
+    output: outputItems(answer, request),
     parallel_tool_calls: true,
     tool_choice: json?.tool_choice ?? "auto",
     tools: json?.tools ?? [],
@@ -68,7 +68,7 @@ function responseOf(answer: ModelAnswer, request: RecordedRequest) {
   };
 }
 
-function itemsOf(answer: ModelAnswer, request: RecordedRequest): Item[] {
+function outputItems(answer: ModelAnswer, request: RecordedRequest): Item[] {
   const { number } = request;
   const text = deltasOf(answer).join("");
   const items: Item[] = [];
@@ -94,20 +94,20 @@ function itemsOf(answer: ModelAnswer, request: RecordedRequest): Item[] {
       call_id: id,
       arguments: json,
       status: "completed",
-      ...placeOf(name, request),
+      ...splitToolName(name, request),
     });
   return items;
 }
 
 /** A tool of a group, such as those of an MCP server, is called by its name in the group. */
-function placeOf(name: string, { json }: RecordedRequest): { name: string; namespace?: string } {
+function splitToolName(name: string, { json }: RecordedRequest): { name: string; namespace?: string } {
   for (const { name: namespace, tools } of Array.isArray(json?.tools) ? json.tools : [])
     for (const each of Array.isArray(tools) ? tools : [])
       if (name === `${namespace}__${each.name}`) return { namespace, name: each.name };
   return { name };
 }
 
-/** An item as it is announced, still empty. */
+/** Returns an output item as it is first announced: still empty. */
 function begun(item: Item): Item {
   switch (item.type) {
     case "reasoning":

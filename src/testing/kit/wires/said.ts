@@ -1,13 +1,13 @@
 // Fills in the parts of an answer before it is formatted for a vendor.
 import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
 
-/** The server side of an API. */
+/** The server side of a vendor's API. */
 export interface WireFormat {
-  /** Server-sent events, one text each. */
+  /** Returns an answer as server-sent events, one string for each. */
   stream(answer: ModelAnswer, request: RecordedRequest): string[];
-  /** The body for a client that does not stream. */
+  /** Returns an answer as one body, for clients that do not stream. */
   whole(answer: ModelAnswer, request: RecordedRequest): object;
-  /** The default error body for a status. */
+  /** Returns the default error body for an HTTP status. */
   failure(status: number): object;
 }
 
@@ -33,7 +33,7 @@ export function callsOf({ toolCalls = [] }: ModelAnswer, { number }: Pick<Record
   }));
 }
 
-export function usageOf({ usage }: ModelAnswer): Required<NonNullable<ModelAnswer["usage"]>> {
+export function answerUsage({ usage }: ModelAnswer): Required<NonNullable<ModelAnswer["usage"]>> {
   return { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, ...usage };
 }
 
