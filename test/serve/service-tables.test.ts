@@ -19,7 +19,7 @@ import { ObjectFiles } from "../../src/serve/engines/object-files.ts";
 import { agentName, ignoreMissingPermission, refuseRun, refuseToDelete } from "../../src/serve/engines/refusals.ts";
 import { fileChanges } from "../../src/serve/file-changes.ts";
 import { refuseGrants, restrictionsIn } from "../../src/serve/routes/request-shapes.ts";
-import { agentBody, branchesOf, failures, runView, statusOf } from "../../src/serve/routes/rest-shapes.ts";
+import { agentBody, branchesOf, failures, restStatus, runView } from "../../src/serve/routes/rest-shapes.ts";
 import { eventsPage, sessionChanges, sessionUsage } from "../../src/serve/sessions.ts";
 import { filesToSend } from "../../src/serve/upload/files-to-send.ts";
 import { describeUpload } from "../../src/serve/upload/index.ts";
@@ -277,7 +277,7 @@ describe("records as clients see them", () => {
       },
       ...{ git: { branches: [{ name: "b" }] }, sessionId: "s" },
     });
-    expect((["queued", "running", "finished", "error", "cancelled"] as const).map(statusOf)).toEqual([
+    expect((["queued", "running", "finished", "error", "cancelled"] as const).map(restStatus)).toEqual([
       ...["CREATING", "RUNNING", "FINISHED", "ERROR", "CANCELLED"],
     ]);
     expect(branchesOf(undefined)).toEqual({ branches: [] });

@@ -8,10 +8,10 @@ import type { ChatMetadata } from "../../src/store/chats/chat.ts";
 import {
   checkStore,
   copyAside,
-  failureOf,
   isDamagedAtAGlance,
   keptAside,
   notWhole,
+  storeFailure,
 } from "../../src/store/chats/damage.ts";
 import {
   ageAtAGlance,
@@ -213,18 +213,18 @@ describe("damage that is seen without reading a store", () => {
   it("a failure is damage or what the system said, and a copy is kept of what is damaged only", () => {
     store("x");
     const sqlite = (errcode: number) => Object.assign(new Error("failed"), { errcode, errstr: "said so" });
-    const damaged = failureOf(sqlite(11), folder);
+    const damaged = storeFailure(sqlite(11), folder);
     expect(damaged).toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringContaining(`The chat ${id} is damaged: said so.`),
     });
-    expect(failureOf(sqlite(1), folder).code).toBe("STORE_CORRUPT");
-    expect(failureOf(sqlite(5), folder).code).toBe("STORE_LOCKED");
-    expect(failureOf(damaged, folder)).toBe(damaged);
+    expect(storeFailure(sqlite(1), folder).code).toBe("STORE_CORRUPT");
+    expect(storeFailure(sqlite(5), folder).code).toBe("STORE_LOCKED");
+    expect(storeFailure(damaged, folder)).toBe(damaged);
     const kept = keptAside(damaged, folder);
     expect(kept.message).toMatch(/A copy is kept as .*store\.db\.corrupt-\d{8}T\d{6}Z\.$/);
     expect(existsSync(/kept as (.*)\.$/.exec(kept.message)![1]!)).toBe(true);
-    const locked = failureOf(sqlite(5), folder);
+    const locked = storeFailure(sqlite(5), folder);
     expect(keptAside(locked, folder)).toBe(locked);
     rmSync(folder, { recursive: true });
     expect(keptAside(damaged, folder)).toBe(damaged);

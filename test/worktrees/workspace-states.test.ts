@@ -18,7 +18,7 @@ import {
   baseOfBundle,
   beginStates,
   bundleState,
-  headOf,
+  headCommit,
   pushBranch,
   recordState,
   repositoryMark,
@@ -86,7 +86,7 @@ it("the state of a folder that is no checkout is the same everywhere, and carrie
   expect(await baseOfBundle(at("bundle"))).toBe(one.start);
   expect(await restoreState(two, at("bundle"))).toBe(tree);
   expect([read("two/a"), read("two/n"), read("two/out")]).toEqual(["2\r\n", "new", "ignored"]);
-  expect(await headOf(one)).toBe("");
+  expect(await headCommit(one)).toBe("");
 });
 
 it("the changes since the start are a patch that applies, or there are none", async () => {
@@ -114,7 +114,7 @@ it("a checkout's own commits travel with its state, and are noticed", async () =
   write("one/a", "2");
   expect(await repositoryMark(one)).toBe(before);
   const own = commitIn("one", "own");
-  expect(await headOf(one)).toBe(own);
+  expect(await headCommit(one)).toBe(own);
   const committed = await repositoryMark(one);
   expect(committed).not.toBe(before);
   git(at("one"), "tag", "t");
