@@ -21,8 +21,8 @@ import { pipedBeside, readPrompt } from "./stdin.ts";
 import { writeStderr } from "./stdout.ts";
 
 export async function runInBackground(invocation: Invocation): Promise<number> {
-  const { isatty } = await import("node:tty");
-  const isChoice = invocation.line.words.length === 0 && isatty(0) && isatty(1);
+  const { isatty } = invocation.line.words.length > 0 ? { isatty: () => false } : await import("node:tty");
+  const isChoice = isatty(0) && isatty(1);
   return withFleet(invocation, async (fleet) => {
     if (isChoice) return choose(invocation, fleet);
     const run = await startInBackground(invocation, fleet);

@@ -41,7 +41,7 @@ export function startWatchdog({
     env: {},
     execArgv: [],
     trackUnmanagedFds: false,
-    resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
   });
   worker.unref();
   if (onStarted) worker.once("online", onStarted);

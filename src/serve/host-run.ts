@@ -7,7 +7,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { onAbort } from "../protocol/on-abort.ts";
 import { OpenPrompts } from "../protocol/open-prompts.ts";
 import type { Recorded, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
-import { type OwnOptions, openLive, openOwn } from "../sdk/live/open-live.ts";
+import type { OwnOptions } from "../sdk/live/open-live.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
 import { chatFolder } from "../store/chats/layout.ts";
 import type { Fleet, Lease, ReceivedMessage, RunEnd, RunRecord } from "./fleet.ts";
@@ -241,8 +241,9 @@ class RunProcess {
     if (cli === "courser" && !request.ephemeral && (this.#canGoOn || prepared.workspace))
       this.#checkpoints = this.#keepCheckpoints(prepared);
     const host = { holdCalls: this.#canGoOn, attended, human: this.#questions, signal };
+    if (openHere && cli === "courser" && !this.#checkpoints) return openHere(request, host);
+    const { openLive, openOwn } = await import("../sdk/live/open-live.ts"); // a run in this process needs none of it
     if (cli !== "courser") return openLive({ ...liveOptions(prepared.spec), ...host });
-    if (openHere && !this.#checkpoints) return openHere(request, host);
     return openOwn(request, { ...host, executable: program });
   }
 

@@ -7,8 +7,8 @@ import type { Recorded } from "../protocol/run.ts";
 import type { Entry, Fleet, Lease, Message } from "./fleet.ts";
 
 const deltaMs = 40;
-/** Events within this many milliseconds are written to the log together, since each write is costly. */
-const betweenMs = 100;
+/** Events within this many milliseconds are written to the log together, since each write is costly. Text is watched as it appears. */
+const betweenMs = { deltas: 100, others: 200 };
 const maxWaiting = 200;
 
 export class RunLogWriter {
@@ -50,7 +50,8 @@ export class RunLogWriter {
     if (joined) this.#waiting[this.#waiting.length - 1] = entry;
     else this.#waiting.push(entry);
     if (isDelta(event) && this.#timer !== undefined && this.#waiting.length < maxWaiting) return;
-    const waitMs = Math.max(isDelta(event) ? deltaMs : 0, this.#writtenAt + betweenMs - milliseconds());
+    const [leastMs, apartMs] = isDelta(event) ? [deltaMs, betweenMs.deltas] : [0, betweenMs.others];
+    const waitMs = Math.max(leastMs, this.#writtenAt + apartMs - milliseconds());
     if (waitMs <= 0 || this.#waiting.length >= maxWaiting) return void this.flush();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.flush(), waitMs);

@@ -5,10 +5,8 @@ import type { RunRequest } from "../protocol/run.ts";
 import { holdsLogin } from "../redact/secret-names.ts";
 import { configDir } from "../store/config-dir.ts";
 import { isTrusted } from "../store/trust.ts";
-import { git, tryGit } from "../worktrees/git.ts";
 import type { Fleet, NewRun, WorkspaceSource } from "./fleet.ts";
-import { refuseRestrictionsLeftBehind } from "./restrictions-left-behind.ts";
-import { describeUpload, type Upload, uploadWorkspace } from "./upload/index.ts";
+import type { Upload } from "./upload/index.ts";
 
 /**
  * `upload`: the workspace as it is here, with ignored files too if `isWhole`. `repository`: its current commit, from its remote.
@@ -79,6 +77,7 @@ export type FileSender = (run: NewRun, choice: SourceChoice) => Promise<NewRun>;
 export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
   const uploads = new Map<string, Promise<Upload>>();
   const upload = async (run: string, workspace: string, isWhole: boolean) => {
+    const { describeUpload, uploadWorkspace } = await import("./upload/index.ts");
     const upload = await uploadWorkspace(fleet, run, workspace, { ...options, isWhole });
     options.onSent?.(describeUpload(workspace, upload));
     return upload;
@@ -87,6 +86,7 @@ export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
     if (choice.type === "none") return run;
     const { request } = run.spec;
     const { workspace } = request;
+    const { refuseRestrictionsLeftBehind } = await import("./restrictions-left-behind.ts");
     await refuseRestrictionsLeftBehind(request, choice, options);
     const withSource = (source: WorkspaceSource, more: Partial<RunRequest> = {}): NewRun => ({
       ...run,
@@ -109,6 +109,7 @@ export function fileSender(fleet: Fleet, options: SendOptions): FileSender {
 
 /** Refuses a commit that is on no remote branch, because workers could not fetch it. */
 async function repositorySource(workspace: string, options: SendOptions): Promise<WorkspaceSource> {
+  const { git, tryGit } = await import("../worktrees/git.ts");
   const call = { ...options, cwd: workspace };
   const { stdout: from, problem } = await tryGit(["remote", "get-url", "origin"], call);
   if (problem !== undefined)

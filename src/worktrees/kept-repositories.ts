@@ -1,5 +1,4 @@
 // Manages the repositories that a worker caches for later runs: tracks which are in use, and removes old ones.
-import { createHash } from "node:crypto";
 import {
   existsSync,
   lstatSync,
@@ -14,6 +13,7 @@ import {
 } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { sha256 } from "../store/chats/sha256.ts";
 import { withFileLock } from "../store/file-lock.ts";
 
 export type CacheLimits = {
@@ -30,7 +30,7 @@ const setAsideName = /\.removed$/;
 const lookAgainMs = 60_000;
 
 export function keptRepository(cache: string, from: string): string {
-  return join(cache, `${createHash("sha256").update(from).digest("hex").slice(0, 32)}.git`);
+  return join(cache, `${sha256(from).slice(0, 32)}.git`);
 }
 
 /** Marks the repository as in use while there is a folder at `checkout`, which is created here. */
@@ -39,7 +39,7 @@ export function useRepository(store: string, checkout: string): void {
   withFileLock(lockOf(join(store, "..")), () => {
     mkdirSync(checkout, { recursive: true, mode: 0o700 });
     mkdirSync(uses, { recursive: true, mode: 0o700 });
-    writeFileSync(join(uses, createHash("sha256").update(checkout).digest("hex").slice(0, 32)), checkout);
+    writeFileSync(join(uses, sha256(checkout).slice(0, 32)), checkout);
     const now = new Date();
     utimesSync(store, now, now);
   });

@@ -1,7 +1,6 @@
 // Uploads the files of a workspace to a fleet, as the archive from which a worker creates the workspace of a run.
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { createGzip } from "node:zlib";
 import { firstOf } from "../../text/first-of.ts";
 import { byteSize, counted } from "../../view/numbers.ts";
 import type { Fleet, WorkspaceSource } from "../fleet.ts";
@@ -24,7 +23,7 @@ export async function uploadWorkspace(
     files.map((path) => ({ type: "file", source: join(workspace, path), target: path, uid: 0, gid: 0 })),
     { concurrency: 4 },
   );
-  const packed = createGzip();
+  const packed = process.getBuiltinModule("node:zlib").createGzip();
   const packing = pipeline(tar, packed).catch(() => {}); // whoever reads `packed` gets the error
   let packedBytes = 0;
   const count = (bytes: number) => (packedBytes += bytes);

@@ -3,7 +3,6 @@ import { mkdirSync } from "node:fs";
 import { posix } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
 import { UserError } from "../../protocol/error-codes.ts";
 import { systemErrorText } from "../../text/system-error.ts";
 
@@ -41,7 +40,7 @@ export async function unpackArchive(
     },
   });
   try {
-    await pipeline(Readable.from(bytes), createGunzip(), counted, unpack);
+    await pipeline(Readable.from(bytes), process.getBuiltinModule("node:zlib").createGunzip(), counted, unpack);
   } catch (error) {
     if (fault) throw fault;
     if (error instanceof UserError) throw error;

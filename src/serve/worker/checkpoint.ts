@@ -3,7 +3,6 @@
 import { createReadStream, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline, type Readable } from "node:stream";
-import { createGzip } from "node:zlib";
 import { milliseconds, settlesWithin } from "../../process/clock.ts";
 import { copyStore } from "../../store/chats/carry-chat.ts";
 import { bundleState, headCommit, recordState, type WorkspaceStates } from "../../worktrees/workspace-states.ts";
@@ -143,7 +142,7 @@ export class Checkpoints {
     const name = `chat-${attempt}-${this.#count % 2}`;
     await this.#put(
       name,
-      pipeline(createReadStream(chat), createGzip({ level: 1 }), () => {}),
+      pipeline(createReadStream(chat), process.getBuiltinModule("node:zlib").createGzip({ level: 1 }), () => {}),
     );
     if (!this.#isClosed) add({ type: "checkpoint", chat: name, ...(workspace && { workspace }), position, heard });
   }

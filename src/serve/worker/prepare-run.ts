@@ -3,7 +3,6 @@ import { createWriteStream, existsSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
 import { UserError } from "../../protocol/error-codes.ts";
 import { takeStore } from "../../store/chats/carry-chat.ts";
 import { deleteChat } from "../../store/chats/delete-chat.ts";
@@ -101,6 +100,7 @@ async function takeChat(
   const bytes = await fleet.get(run, checkpoint.chat);
   if (!bytes) throw new UserError("SESSION_NOT_FOUND", `The chat of the run ${run} is no longer in the fleet.`);
   const file = join(folder, "chat.db");
+  const { createGunzip } = process.getBuiltinModule("node:zlib"); // loaded where a chat is carried over
   await pipeline(Readable.from(bytes), createGunzip(), createWriteStream(file, { mode: 0o600 }));
   const home = chatFolder(configDir, workspace, sessionId);
   if (existsSync(home)) await untilWritable(home, maxWaitMs);

@@ -1,6 +1,5 @@
 // Loads installed plugins: copies in <config>/plugins/installed, each used only while it matches what was approved.
 
-import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../json/object.ts";
@@ -73,7 +72,7 @@ export function saveRecord(configDir: string, name: string, record: PluginRecord
 
 /** Hashes names, types, modes and contents of everything except the .git folder. */
 export function hashFolder(folder: string): string {
-  const hash = createHash("sha256");
+  const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
   const visit = (current: string, prefix: string): void => {
     for (const name of readdirSync(current).sort()) {
       if (prefix === "" && name === ".git") continue;

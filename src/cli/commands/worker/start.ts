@@ -4,7 +4,6 @@ import { exitCodeOf, UserError } from "../../../protocol/error-codes.ts";
 import type { Fleet, RunEnd } from "../../../serve/fleet.ts";
 import { leaseMs, leaseOf, startHostsUnserved } from "../../../serve/launcher.ts";
 import { workLoop } from "../../../serve/worker/loop.ts";
-import { listenForManagement, managementAddress } from "../../../serve/worker/management.ts";
 import type { WorkerPlace } from "../../../serve/worker/prepare-run.ts";
 import { cacheIn, sweepFolders } from "../../../serve/worker/run-folders.ts";
 import { WorkerStats } from "../../../serve/worker/stats.ts";
@@ -22,7 +21,7 @@ export async function startWorker(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
   const settings = workerSettings(invocation);
   const address = flagText(flags, "management-addr");
-  const management = address === undefined ? undefined : managementAddress(address);
+  const management = address === undefined ? undefined : (await managing()).managementAddress(address);
   const lease = flagText(flags, "lease");
   if (lease !== undefined) return withFleet(invocation, (fleet) => hostOne(fleet, lease, settings, invocation));
   // Keep the young generation small, since a worker mostly waits.
@@ -35,6 +34,9 @@ export async function startWorker(invocation: Invocation): Promise<number> {
     { isServer: true },
   );
 }
+
+/** Loaded where probes are answered, because it loads a web server. */
+const managing = () => import("../../../serve/worker/management.ts");
 
 function workerPlace({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invocation: Invocation): WorkerPlace {
   const { configDir, env } = launchOf(invocation);
@@ -69,7 +71,7 @@ async function workUntilToldToLeave(
   const stats = new WorkerStats({ name, pool, labels, version: invocation.version, concurrency });
   const printStatus = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
   await fleet.waiting(); // fail at the start if the fleet cannot be reached
-  const listening = management && (await listenForManagement(management, stats));
+  const listening = management && (await (await managing()).listenForManagement(management, stats));
   const signals = watchSignals(printStatus, { gone, isStuck: () => !stats.isReached || stats.running === 0 });
   await tidyUp(settings, place, printStatus);
   fleet.onReach((isReached) => {

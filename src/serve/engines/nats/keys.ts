@@ -1,5 +1,5 @@
 // Builds and parses the keys of messages. The words of a key contain only letters, digits, - and _; other text is base64-encoded.
-import { createHash } from "node:crypto";
+import { sha256 } from "../../../store/chats/sha256.ts";
 import { type Labels, type Placement, priorities } from "../../fleet.ts";
 import type { Lane } from "./server.ts";
 
@@ -35,7 +35,7 @@ export function senderOf(lane: Lane): string | undefined {
 function labelsWord(labels: Labels): string {
   const sorted = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
   if (sorted.length === 0) return noLabels;
-  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex").slice(0, 16);
+  return sha256(JSON.stringify(sorted)).slice(0, 16);
 }
 
 /** Sorts lanes by priority, then puts those first that only few workers can take; ties rotate between senders. */
