@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CursorAgentModelAdapter } from "../src/adapter/adapter.ts";
-import { startCli } from "../src/sdk/child.ts";
+import { RunningCli } from "../src/sdk/child.ts";
 import { median } from "./measure.ts";
 
 export type AdapterTimes = {
@@ -68,7 +68,7 @@ function streamOf(events: number): string[] {
 }
 
 async function readBare(file: string): Promise<void> {
-  const cli = startCli({ command: "cat", args: [file], cwd: tmpdir() });
+  const cli = new RunningCli({ command: "cat", args: [file], cwd: tmpdir() });
   let count = 0;
   for await (const _frame of cli.frames) count++;
   await cli.ended;

@@ -1,6 +1,6 @@
 // Authentication methods: checks that the chosen model has a key. Getting a key is between the user and the vendor.
 import { resolveModel } from "../model/resolve.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { RunHost } from "../run/host.ts";
 import { modelChoice } from "../run/models.ts";
 import { setUp } from "../run/setup.ts";
@@ -15,7 +15,7 @@ type Start = { host: RunHost; template: RunTemplate };
 /** Checks that the model can be called. Otherwise throws a UserError that says what to type. */
 export function authenticate(method: string, { host, template }: Start): object {
   if (method !== "cursor_login")
-    throw new UserError("USAGE", `Unknown authentication method '${method}'. The method is cursor_login.`);
+    throw usageError(`Unknown authentication method '${method}'. The method is cursor_login.`);
   const config = configDir(host.env);
   const settings = loadSettings({ configDir: config, workspace: "/", trusted: false });
   resolveModel(modelChoice({ ...host, ...template }, settings, config));

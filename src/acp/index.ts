@@ -1,7 +1,7 @@
 // Serves the Agent Client Protocol on a pair of streams until the client disconnects, then stops everything it started.
 import type { Readable } from "node:stream";
 import type { JsonObject } from "../json/object.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { onAbort } from "../protocol/on-abort.ts";
 import type { RunHost } from "../run/host.ts";
 import { nearestName } from "../text/nearest.ts";
@@ -108,8 +108,7 @@ class Server {
   }
 
   #initialize(params: JsonObject): object {
-    if (!Number.isInteger(params["protocolVersion"]))
-      throw new UserError("USAGE", '"protocolVersion" must be a whole number.');
+    if (!Number.isInteger(params["protocolVersion"])) throw usageError('"protocolVersion" must be a whole number.');
     this.#can = abilitiesOf(params);
     // Load the remaining code while the client processes the answer.
     setImmediate(() => void this.#load().catch(() => {}));

@@ -1,6 +1,7 @@
 // Splits bytes into lines of text of limited length. A line that is too long or not UTF-8 is reported; later lines are not affected.
 import { ByteBuffer } from "../json/byte-buffer.ts";
 import { createStrictDecoder } from "../json/values.ts";
+import { tryOr } from "../text/try-or.ts";
 
 /** Why a line was refused. */
 export type LineFault = { fault: string };
@@ -60,10 +61,6 @@ export class LineReader {
   }
 
   #decodeLine(): string | LineFault {
-    try {
-      return this.#decoder.decode(this.#pending.view());
-    } catch {
-      return { fault: "A line is not valid UTF-8." };
-    }
+    return tryOr(() => this.#decoder.decode(this.#pending.view()), { fault: "A line is not valid UTF-8." });
   }
 }

@@ -1,5 +1,5 @@
 // AcpSession: one conversation of a client. It owns a run, sends it prompts and reports its events as updates.
-import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import { type ErrorCode, UserError, usageError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { onAbort } from "../protocol/on-abort.ts";
 import type { ChatChoice, LiveRun, PermissionMode, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
@@ -199,8 +199,7 @@ export class AcpSession implements AskingSession {
 
   setMode(id: string): void {
     const mode = modes.find((each) => each.id === id)?.id;
-    if (!mode)
-      throw new UserError("USAGE", `Unknown mode '${id}'. The modes are ${modes.map((each) => each.id).join(", ")}.`);
+    if (!mode) throw usageError(`Unknown mode '${id}'. The modes are ${modes.map((each) => each.id).join(", ")}.`);
     if (this.#run) this.#run.setMode(mode === "agent" ? this.#agentMode : mode);
     else this.#request = { ...this.#request, mode };
     this.#recordChoice({ mode });
@@ -212,11 +211,8 @@ export class AcpSession implements AskingSession {
     else if (id === "model") await this.#setModel(value, effort);
     else if (id === "effort" && [ownEffort, ...efforts].includes(value)) await this.#setModel(model, value);
     else if (id === "effort")
-      throw new UserError(
-        "USAGE",
-        `Unknown effort '${value}'. It must be one of ${[ownEffort, ...efforts].join(", ")}.`,
-      );
-    else throw new UserError("USAGE", `Unknown option '${id}'. The options are mode, model and effort.`);
+      throw usageError(`Unknown effort '${value}'. It must be one of ${[ownEffort, ...efforts].join(", ")}.`);
+    else throw usageError(`Unknown option '${id}'. The options are mode, model and effort.`);
     return configOptions(this.#choices);
   }
 

@@ -1,7 +1,7 @@
 // The sessions of a connection: opens, loads, resumes, lists, closes and deletes them. A session id is a chat id.
 import type { JsonObject } from "../json/object.ts";
 import { realTarget } from "../policy/paths.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { ChatChoice, RunRequest } from "../protocol/run.ts";
 import { deleteChats } from "../run/delete-chats.ts";
 import type { RunHost } from "../run/host.ts";
@@ -81,8 +81,7 @@ export class AcpSessions {
 
   /** Returns a page of chats, newest first. Empty chats are left out unless they are open here. */
   async list({ cwd, cursor }: JsonObject): Promise<object> {
-    if (cwd !== undefined && cwd !== null && typeof cwd !== "string")
-      throw new UserError("USAGE", '"cwd" must be a path.');
+    if (cwd !== undefined && cwd !== null && typeof cwd !== "string") throw usageError('"cwd" must be a path.');
     const workspace = typeof cwd === "string" ? realTarget(cwd) : undefined;
     const chats = listChats(this.#configDir, workspace === undefined ? {} : { workspace }).filter(
       ({ id, workspace: folder, hasConversation }) => folder !== undefined && (hasConversation || this.#open.has(id)),
@@ -218,7 +217,7 @@ function cursorOf({ id, updatedAt }: ChatMetadata): string {
 
 function pageStart(cursor: unknown, chats: readonly ChatMetadata[]): number {
   const [, time, id] = /^(\d+) ([0-9a-f-]+)$/.exec(Buffer.from(String(cursor), "base64url").toString()) ?? [];
-  if (time === undefined) throw new UserError("USAGE", '"cursor" must be the nextCursor of an earlier answer.');
+  if (time === undefined) throw usageError('"cursor" must be the nextCursor of an earlier answer.');
   const known = chats.findIndex((chat) => chat.id === id);
   // The chat was deleted or written to since: continue with the next older one.
   const place =

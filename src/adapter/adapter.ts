@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { type Check, callback, listOf, object, oneOf, positive, signal, text, words } from "../json/checks.ts";
 import { isObject } from "../json/object.ts";
 import { checkOptions } from "../protocol/check-options.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { KnownTool, TurnMessage, TurnTool } from "../protocol/turn-contract.ts";
 import { createRedactor, type Redactor } from "../redact/redact.ts";
 import { isSecretName, isWord, secretValues } from "../redact/secret-names.ts";
@@ -98,7 +98,7 @@ export class CursorAgentModelAdapter {
   async createSession(options: { model?: string; cwd?: string } = {}): Promise<Session> {
     checkOptions("createSession", options, { model: text, cwd: text });
     const { model, cwd } = options;
-    if (this.#isClosed) throw new UserError("USAGE", "The adapter is closed: make a new one.");
+    if (this.#isClosed) throw usageError("The adapter is closed: make a new one.");
     const name = model ?? this.#config.defaultModel;
     const enabledModels = [...this.#config.models.values()].filter((each) => each.enabled).map((each) => each.name);
     if (!enabledModels.includes(name)) {
@@ -158,7 +158,7 @@ export class CursorAgentModelAdapter {
 
   #begin(turn: SentTurn, session: Session): void {
     if ([...this.#running.values()].some((each) => each.id === session.id))
-      throw new UserError("USAGE", "A turn is running in this session: wait for its end, or cancel it first.");
+      throw usageError("A turn is running in this session: wait for its end, or cancel it first.");
     this.#running.set(turn, session);
   }
 }

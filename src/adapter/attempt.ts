@@ -5,7 +5,7 @@ import { codeNamedIn, UserError } from "../protocol/error-codes.ts";
 import { type FrameType, frameTypes } from "../protocol/frame-shapes.ts";
 import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import { type KnownTool, type Turn, toolTable } from "../protocol/turn-contract.ts";
-import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";
+import { type CliEnd, RunningCli } from "../sdk/child.ts";
 import { programName } from "../text/program-name.ts";
 import { type CliInput, cliInput } from "./cli-input.ts";
 import type { Model } from "./config.ts";
@@ -95,7 +95,7 @@ export async function* runAttempt(
     return;
   }
   const start = (promptVia = input.promptVia) =>
-    startCli({
+    new RunningCli({
       ...input,
       promptVia,
       cwd: context.cwd,

@@ -2,7 +2,7 @@
 
 import { findProgram } from "../process/find-program.ts";
 import { isBatchFile, passesBatch, spawnWords } from "../process/windows-command.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { Turn } from "../protocol/turn-contract.ts";
 import { buildTurnPrompt } from "../protocol/turn-messages.ts";
 import type { CliRequest } from "../sdk/child.ts";
@@ -17,8 +17,7 @@ export function cliInput(model: InputSettings, turn: Turn, platform: NodeJS.Plat
   const { command, args, headlessFlags } = { ...model, ...ownCommand(model, platform) };
   if (!model.promptAsArg) return { command, args, turn, closeTurnAfterMs: model.closeStdinAfterMs };
   const prompt = buildTurnPrompt(turn.messages);
-  if (prompt === undefined)
-    throw new UserError("USAGE", `The turn has no user message, and ${command} accepts nothing else.`);
+  if (prompt === undefined) throw usageError(`The turn has no user message, and ${command} accepts nothing else.`);
   const flags = [...args, ...headlessFlags];
   const promptVia = fitsAsArgument(prompt, { command, args: flags, platform }) ? "argument" : "stdin";
   return { command, args: flags, prompt, promptVia };

@@ -1,7 +1,7 @@
 // Runs the model and its tools until the model is done. Text is delivered once, and every call runs once.
 import { type Check, positive, signal } from "../json/checks.ts";
-import { checkOptions, usageError } from "../protocol/check-options.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { checkOptions } from "../protocol/check-options.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { ContractUsage, TurnCall, TurnEvent, TurnMessage } from "../protocol/turn-contract.ts";
 import { assistantMessage, toolMessage } from "../protocol/turn-messages.ts";
 import { type CursorAgentModelAdapter, messageList, type Session, type TurnRequest } from "./adapter.ts";

@@ -1,7 +1,7 @@
 // Auto-review: asks the user's own model before asking the user. It is a convenience and not a security boundary, since a model can be
 // persuaded. It never sees what a deny rule refuses or what only the user may allow.
 
-import { isObject } from "../json/object.ts";
+import { isObject, tryParse } from "../json/object.ts";
 import type { Provider } from "../model/provider.ts";
 import { abortAfter } from "../protocol/abort-after.ts";
 import { messageText } from "../protocol/message.ts";
@@ -92,13 +92,9 @@ function readAnswer(text: string): { allow: boolean; reason: string } | undefine
   // Refuse an answer with two "decision" keys, also if one is spelled with \u escapes: JSON.parse would keep only the
   // last.
   if (bare.split('"decision"').length !== 2 || /\\u00[4-7]/.test(bare)) return undefined;
-  try {
-    const value: unknown = JSON.parse(bare);
-    if (!isObject(value) || Object.keys(value).some((key) => key !== "decision" && key !== "reason")) return undefined;
-    const { decision, reason } = value;
-    if ((decision !== "allow" && decision !== "ask") || typeof reason !== "string") return undefined;
-    return { allow: decision === "allow", reason };
-  } catch {
-    return undefined;
-  }
+  const value = tryParse(bare);
+  if (!isObject(value) || Object.keys(value).some((key) => key !== "decision" && key !== "reason")) return undefined;
+  const { decision, reason } = value;
+  if ((decision !== "allow" && decision !== "ask") || typeof reason !== "string") return undefined;
+  return { allow: decision === "allow", reason };
 }

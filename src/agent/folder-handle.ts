@@ -12,6 +12,7 @@ import {
   type Stats,
 } from "node:fs";
 import { dirname, relative, sep } from "node:path";
+import { tryOr } from "../text/try-or.ts";
 
 // O_NOFOLLOW, or 0 on Windows, which does not support it.
 export const noFollow = constants.O_NOFOLLOW ?? 0;
@@ -150,19 +151,11 @@ export function inFolder(folder: string, name: string): string {
 
 /** Returns undefined if nothing is there, or it cannot be inspected: a part of the path is a file, or may not be searched. */
 export function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => lstatSync(path, { throwIfNoEntry: false }), undefined);
 }
 
 function handlePath(handle: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/self/fd/${handle}`);
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => readlinkSync(`/proc/self/fd/${handle}`), undefined);
 }
 
 function leadsElsewhere(path: string): Error {

@@ -2,6 +2,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { tryOr } from "../text/try-or.ts";
 
 /** Matches folders made by `makeTemporaryFolder` and captures the process id, which older ones lack. */
 export const temporaryFolder = /^courser-(?:sandbox|output)-(?:(\d+)-)?\w{6}$/;
@@ -25,11 +26,7 @@ const sweepRestMs = 6 * 3_600_000;
 
 /** Costs one stat call, which is all that most runs spend on sweeping. */
 export function isSweepDue(temporary = tmpdir(), now = Date.now()): boolean {
-  try {
-    return now - statSync(sweepNote(temporary)).mtimeMs > sweepRestMs;
-  } catch {
-    return true;
-  }
+  return tryOr(() => now - statSync(sweepNote(temporary)).mtimeMs > sweepRestMs, true);
 }
 
 /** Returns the folder for a session's long outputs and creates it if needed; the same session gets the same folder again. */

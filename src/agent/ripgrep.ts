@@ -6,6 +6,7 @@ import { isInside } from "../policy/paths.ts";
 import { watchIrregularFiles } from "../process/irregular-files.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { firstOf } from "../text/first-of.ts";
+import { tryOr } from "../text/try-or.ts";
 import { absolutePath, describe, type FileContext, realFolder } from "./files.ts";
 import {
   entriesAt,
@@ -258,11 +259,8 @@ function presenceIn(root: string): (file: string) => boolean {
 }
 
 function filesAt(folder: string): string[] {
-  try {
-    return entriesAt(folder).flatMap((entry) => (entry.isFile() ? entry.name : []));
-  } catch {
-    return []; // the file was removed, or is behind a symbolic link
-  }
+  // The file was removed, or is behind a symbolic link.
+  return tryOr(() => entriesAt(folder).flatMap((entry) => (entry.isFile() ? entry.name : [])), []);
 }
 
 function holdFolder({ folder }: Search): FolderHandle {
@@ -274,11 +272,7 @@ function holdFolder({ folder }: Search): FolderHandle {
 }
 
 function openOrNothing(path: string): FileHandle | undefined {
-  try {
-    return openRegularFile(path);
-  } catch {
-    return undefined; // the file was removed, or is behind a symbolic link
-  }
+  return tryOr(() => openRegularFile(path), undefined); // the file was removed, or is behind a symbolic link
 }
 
 export function isVisible(file: string, search: Search, place: Reads): boolean {

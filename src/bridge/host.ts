@@ -85,11 +85,6 @@ export function payloadOf(raw: unknown): JsonObject {
   throw new BridgeError("PAYLOAD", "the payload is not a JSON object");
 }
 
-export function textField(payload: JsonObject, key: string): string | undefined {
-  const value = payload[key];
-  return typeof value === "string" ? value : undefined;
-}
-
 export function numberField(payload: JsonObject, key: string): number | undefined {
   const value = payload[key];
   return typeof value === "number" ? value : undefined;

@@ -1,7 +1,7 @@
 // Normalizes a host's tool call: one name for the tool, its arguments, and the files they name.
-import { isObject, type JsonObject, tryParse } from "../json/object.ts";
+import { isObject, type JsonObject, textIn, tryParse } from "../json/object.ts";
 import { geminiToolNames } from "../protocol/hook-events.ts";
-import { BridgeError } from "./host.ts";
+import { BridgeError, requiredText } from "./host.ts";
 
 /** The names that hosts have for the same tool. Other names are kept. */
 const sameTool: Record<string, string> = {
@@ -21,6 +21,14 @@ export function callFields(nativeTool: string, rawInput: unknown, fixed: { tool?
   if (tool === "Bash" && typeof input["command"] !== "string")
     throw new BridgeError("PAYLOAD", 'the payload is about a shell, but has no string "command"');
   return { tool, nativeTool, input, paths: pathsIn(input), mcp };
+}
+
+/** The call in a payload that names its tool, its input and its id. */
+export function namedCall(payload: JsonObject): JsonObject {
+  return {
+    ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
+    callId: textIn(payload, "tool_use_id"),
+  };
 }
 
 /** Parses `MCP:tool`, `mcp__server__tool`, and Gemini's `mcp_server_tool`, where a server's name has no underscore. */

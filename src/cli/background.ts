@@ -1,5 +1,5 @@
 // `-b`: starts a run that outlives this command and prints only its id. Without a prompt, lets the user pick one of the runs.
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { untrustedError } from "../run/setup.ts";
 import { type CliName, cliNames, type Fleet, type RunRecord } from "../serve/fleet.ts";
@@ -49,7 +49,7 @@ const unusable = (program: string): Readonly<Record<string, string>> => ({
 export function cliFlag(name: unknown): CliName {
   const found = name === undefined ? "courser" : cliNames.find((each) => each === name);
   if (found !== undefined) return found;
-  throw new UserError("USAGE", `--cli cannot be ${JSON.stringify(name)}. It must be one of ${cliNames.join(", ")}.`);
+  throw usageError(`--cli cannot be ${JSON.stringify(name)}. It must be one of ${cliNames.join(", ")}.`);
 }
 
 /** Starts a run in the background. `attended`: the user attaches at once, so its questions can be answered. */
@@ -61,7 +61,7 @@ export async function startInBackground(
   refuseAgents(invocation, "what goes on after their run");
   const { flags } = invocation.line;
   for (const [name, why] of Object.entries(unusable(invocation.name)))
-    if (flags.has(name)) throw new UserError("USAGE", `--${name} cannot be used with a background run. ${why}`);
+    if (flags.has(name)) throw usageError(`--${name} cannot be used with a background run. ${why}`);
   const launch = launchOf(invocation);
   const choice = sourceChoice(invocation);
   const cli = cliFlag(flags.get("cli"));

@@ -1,6 +1,13 @@
 // Reports a failure: one line on stderr, and the same as JSON on stdout if the output format is JSON.
 import { resolve } from "node:path";
-import { type ErrorCode, exitCodeOf, explainError, resultText, UserError } from "../protocol/error-codes.ts";
+import {
+  type ErrorCode,
+  exitCodeOf,
+  explainError,
+  resultText,
+  type UserError,
+  usageError,
+} from "../protocol/error-codes.ts";
 import { type ProfileName, profileNames } from "../protocol/profiles.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { noSpending } from "../protocol/usage.ts";
@@ -16,12 +23,8 @@ type FailureFormat = OutputFormat | "answer";
  * resumed and only the run could not start (its model is unknown, or has no key). Only the trust gate leaves stdout empty, as
  * the original does: programs that ask for trust and start again would take a result for the end.
  */
-export async function failedBeforeRun(
-  given: unknown,
-  format: FailureFormat,
-  program: string,
-  chat = chatIdFromArguments(process.argv.slice(2)),
-): Promise<number> {
+export async function failedBeforeRun(given: unknown, format: FailureFormat, program: string): Promise<number> {
+  const chat = chatIdFromArguments(process.argv.slice(2));
   const error = given instanceof UnknownOption ? await withHint(given) : given;
   const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
@@ -41,7 +44,7 @@ export async function failedBeforeRun(
 async function withHint({ message, written, known }: UnknownOption): Promise<UserError> {
   const { flagHint } = await import("./habits.ts");
   const hint = flagHint(written, known) || " Put a prompt that starts with a dash after --.";
-  return new UserError("USAGE", `${message}${hint}`);
+  return usageError(`${message}${hint}`);
 }
 
 /** Returns the exit code: that of a failed write if there was one, unless a signal ended the program. */

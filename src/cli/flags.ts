@@ -1,6 +1,6 @@
 // The table of flags, and the command line parser. Help and "did you mean" read the same table.
 
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { reasoningEfforts } from "../protocol/run.ts";
 import { didYouMean } from "../text/nearest.ts";
 
@@ -327,7 +327,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
   function setFlag(flag: Flag, index: number, flagValue: string | undefined): number {
     if (!flag.value) {
       if (flagValue !== undefined)
-        throw new UserError("USAGE", `option '--${flag.name}' takes no value. Use --${flag.name} alone.`);
+        throw usageError(`option '--${flag.name}' takes no value. Use --${flag.name} alone.`);
       values.set(flag.name, true);
       return index;
     }
@@ -340,8 +340,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
           return index;
         }
       } else if (next === undefined || next === "--" || (next.startsWith("--") && isFlag(next))) {
-        throw new UserError(
-          "USAGE",
+        throw usageError(
           `option '--${flag.name} ${flag.value}' needs a value${flag.choices ? `: ${flag.choices.join(", ")}` : ""}.`,
         );
       }
@@ -368,10 +367,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
 export function checkChoice({ name, choices }: Flag, value: string): void {
   if (!choices || choices.includes(value)) return;
   const hint = didYouMean(value, choices);
-  throw new UserError(
-    "USAGE",
-    `option '--${name}' cannot be '${value}'; it must be one of ${choices.join(", ")}.${hint}`,
-  );
+  throw usageError(`option '--${name}' cannot be '${value}'; it must be one of ${choices.join(", ")}.${hint}`);
 }
 
 export function findCommand(word: string, commands: readonly CommandShape[]): CommandShape | undefined {

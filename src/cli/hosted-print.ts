@@ -10,7 +10,7 @@ import {
 } from "../protocol/control-lines.ts";
 import { deferred } from "../protocol/deferred.ts";
 import { dispatchMessage } from "../protocol/dispatch-message.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { type UserError, usageError } from "../protocol/error-codes.ts";
 import { onAbort } from "../protocol/on-abort.ts";
 import { OpenPrompts } from "../protocol/open-prompts.ts";
 import type { Answer, Human, LiveRun, Question, QuestionBody, RunRequest } from "../protocol/run.ts";
@@ -28,8 +28,7 @@ const helloMs = 2000;
 
 export async function runHosted(invocation: Invocation, print: PrintRun): Promise<number> {
   if (invocation.line.words.length > 0) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       "--input-format stream-json takes its prompts from stdin, a line of JSON each: leave out the words.",
     );
   }
@@ -140,7 +139,7 @@ class Host implements Human {
     await this.greeted;
     if (this.fault) throw this.fault;
     if (this.#handed === undefined)
-      throw new UserError("USAGE", '--request-on-stdin needs a "hello" with a "request" as the first line of stdin.');
+      throw usageError('--request-on-stdin needs a "hello" with a "request" as the first line of stdin.');
     const request = readRunRequest(this.#handed);
     this.#hasAskCommand = request.askCommand !== undefined;
     return request;
@@ -211,7 +210,7 @@ class Host implements Human {
 
   #handleHello({ can, request }: Extract<ControlLine, { type: "hello" }>): void {
     if (request && (!this.#takesRequest || this.#isGreeted))
-      throw new UserError("USAGE", 'a "request" must be in the first line, and needs --request-on-stdin.');
+      throw usageError('a "request" must be in the first line, and needs --request-on-stdin.');
     this.#can = new Set(can);
     this.#handed ??= request;
     if (this.#opened) this.#sendHello(this.#opened.run);

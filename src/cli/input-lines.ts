@@ -4,7 +4,7 @@ import { FrameError } from "../json/frame-error.ts";
 import { JsonLines } from "../json/lines.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { type ControlLine, readControlLine } from "../protocol/control-lines.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../protocol/image.ts";
 import type { Prompt } from "../protocol/run.ts";
 
@@ -50,7 +50,7 @@ export function openInputLines(): InputLines {
         read(() => reader.end(takeValue));
         end();
       });
-      stdin.on("error", (error) => end(new UserError("USAGE", `stdin cannot be read: ${error.message}.`)));
+      stdin.on("error", (error) => end(usageError(`stdin cannot be read: ${error.message}.`)));
     },
     pause: () => stdin.pause(),
     resume: () => stdin.resume(),

@@ -2,7 +2,7 @@
 
 import { createInterface, type Interface } from "node:readline";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../protocol/event.ts";
 import type { LiveRun } from "../protocol/run.ts";
 import { errorTextOf, outcomeGroupOf } from "../protocol/tool-calls.ts";
 import { shownTitle } from "../store/chats/list-chats.ts";
@@ -111,7 +111,7 @@ async function notSent(text: string, run: LiveRun): Promise<string | undefined> 
   return `/${typed.command.name} needs a terminal that can draw; this one says that it is ${process.env["TERM"] || "none"}.`;
 }
 
-function outcomeWords({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): string {
+function outcomeWords({ outcome }: EventOf<"tool_end">): string {
   const why = errorTextOf(outcome);
   return `${outcomeGroupOf(outcome) === "refused" ? "refused" : "failed"}${why ? `: ${why}` : ""}`;
 }

@@ -1,6 +1,6 @@
 // The program: parses the command line and starts a command, print mode or the terminal.
 import { resolve } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import { setProgramName } from "../text/program-name.ts";
 import { commands } from "./commands/index.ts";
 import { checkOutput, failedBeforeRun, formatOf } from "./failure.ts";
@@ -55,7 +55,7 @@ async function dispatch(invocation: Invocation): Promise<number> {
   const help = async () => (await import("./commands/help.ts")).help(invocation, line.command, commands);
   if (line.flags.has("help")) return help();
   const unusable = flags.find((each) => each.instead !== undefined && line.flags.has(each.name));
-  if (unusable) throw new UserError("USAGE", `--${unusable.name} is not supported. ${unusable.instead}`);
+  if (unusable) throw usageError(`--${unusable.name} is not supported. ${unusable.instead}`);
 
   const command = commands.find((each) => each.name === line.command);
   if (command?.commands) {
@@ -65,8 +65,7 @@ async function dispatch(invocation: Invocation): Promise<number> {
   if (command?.load) {
     if (line.words.length > 0 && !command.operands) {
       const words = [line.command, ...line.words].join(" ");
-      throw new UserError(
-        "USAGE",
+      throw usageError(
         `'${line.command}' is a command and takes no arguments. To send it as a prompt: ${invocation.name} -p -- "${words}"`,
       );
     }
@@ -78,9 +77,9 @@ async function dispatch(invocation: Invocation): Promise<number> {
   await refuseAlmostCommands(invocation);
   if (line.flags.has("background")) return (await import("./background.ts")).runInBackground(invocation);
   if (line.flags.has("cli"))
-    throw new UserError("USAGE", `--cli is for runs in the background. Type: ${invocation.name} -b --cli claude "…"`);
+    throw usageError(`--cli is for runs in the background. Type: ${invocation.name} -b --cli claude "…"`);
   if (line.flags.has("fleet"))
-    throw new UserError("USAGE", `--fleet is for runs in the background. Type: ${invocation.name} -b --fleet … "…"`);
+    throw usageError(`--fleet is for runs in the background. Type: ${invocation.name} -b --fleet … "…"`);
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
   // Let the user choose a chat if --resume has no id.
   if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);
@@ -96,7 +95,7 @@ async function refuseAlmostCommands({ line, name }: Invocation): Promise<void> {
   const hint = commandHint(words, commands, name);
   if (hint === undefined) return;
   const typed = words.join(" ");
-  throw new UserError("USAGE", `unknown command '${typed}'. ${hint} To send it as a prompt: ${name} -- "${typed}"`);
+  throw usageError(`unknown command '${typed}'. ${hint} To send it as a prompt: ${name} -- "${typed}"`);
 }
 
 /** Returns whether stdin and stdout are terminals; otherwise print mode is implied. */

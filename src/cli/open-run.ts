@@ -1,5 +1,5 @@
 // Opens the run that the flags ask for: a plain one, one that is recorded, or one that replays a recording.
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { LiveRun, RunRequest } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
@@ -8,7 +8,7 @@ import { type FlagValues, flagText } from "./flags.ts";
 export function openRunByFlags(flags: FlagValues, request: RunRequest, host: RunHost): Promise<LiveRun> {
   const file = recordingOf(request, host);
   const lost = file === undefined && replayFlags.find((name) => flags.has(name));
-  if (lost) throw new UserError("USAGE", `--${lost} needs a recording to replay: --model replay:FILE`);
+  if (lost) throw usageError(`--${lost} needs a recording to replay: --model replay:FILE`);
   const isPlain = file === undefined && !flags.has("record");
   return isPlain ? openRun(request, host) : openRecordedOrReplayed(flags, request, host, file);
 }
@@ -30,8 +30,7 @@ async function openRecordedOrReplayed(
   if (file !== undefined) {
     const tools = flagText(flags, "replay-tools") === "live" ? "live" : "recorded";
     if (target !== undefined && tools === "recorded")
-      throw new UserError(
-        "USAGE",
+      throw usageError(
         "--record has nothing new to record while tools are replayed: copy the file, or let them run with --replay-tools live.",
       );
     const onMismatch = flagText(flags, "replay-on-mismatch") === "continue" ? "continue" : "stop";

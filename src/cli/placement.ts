@@ -1,7 +1,7 @@
 // Flags of a run for a fleet: its source of files, the workers that may take it, and what happens when a worker dies.
 import { isAbsolute, resolve } from "node:path";
 import { tryParse } from "../json/object.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../protocol/run.ts";
 import { readRunRequest, restrict } from "../protocol/run-request.ts";
 import { readImage } from "../run/images.ts";
@@ -28,10 +28,7 @@ export function placementFlags(
   const labels = labelsOf(flagList(flags, "label"));
   const priority = flagText(flags, "priority") as Placement["priority"];
   if (fleetUrl(invocation) === undefined && (pool !== undefined || labels))
-    throw new UserError(
-      "USAGE",
-      `--${pool === undefined ? "label" : "pool"} chooses among workers of a fleet: --fleet nats://…`,
-    );
+    throw usageError(`--${pool === undefined ? "label" : "pool"} chooses among workers of a fleet: --fleet nats://…`);
   const loss = flagText(flags, "on-worker-loss") as RunSpec["onWorkerLoss"];
   return { ...placementOf({ pool, labels, priority }), ...(loss && { onWorkerLoss: loss }) };
 }
@@ -41,8 +38,7 @@ export function labelsOf(words: readonly string[]): Record<string, string> | und
   return Object.fromEntries(
     words.map((word) => {
       const [, key, value] = /^([\w./-]+)=(.*)$/s.exec(word) ?? [];
-      if (key === undefined)
-        throw new UserError("USAGE", `--label '${word}' is not key=value. Example: --label os=linux`);
+      if (key === undefined) throw usageError(`--label '${word}' is not key=value. Example: --label os=linux`);
       return [key, value!];
     }),
   );
@@ -68,8 +64,7 @@ async function placedRequest(invocation: Invocation, choice: SourceChoice): Prom
   const isElsewhere = choice.type === "none" && fleetUrl(invocation) !== undefined && workspaceFlag !== undefined;
   if (!isElsewhere) return settledRequest(invocation, "print");
   if (!isAbsolute(workspaceFlag))
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--workspace '${workspaceFlag}' must be an absolute path with --source none: it lies on the worker's disk.`,
     );
   const flags: FlagValues = new Map([...invocation.line.flags].filter(([name]) => name !== "workspace"));

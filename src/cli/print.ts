@@ -1,5 +1,5 @@
 // Print mode: one prompt, one run and exactly one result, whatever happens. For a host on stdin, several prompts, each with its result.
-import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
+import { exitCodeOf, usageError } from "../protocol/error-codes.ts";
 import type { LiveRun, Prompt, RunRequest } from "../protocol/run.ts";
 import { restrict } from "../protocol/run-request.ts";
 import { redactedStart } from "../redact/shorten.ts";
@@ -25,8 +25,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
   const format = (flagText(flags, "output-format") ?? "text") as OutputFormat;
   const partial = flags.has("stream-partial-output");
   if (partial && format !== "stream-json") {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--stream-partial-output needs --output-format stream-json: ${invocation.name} -p --output-format stream-json --stream-partial-output "…"`,
     );
   }
@@ -98,8 +97,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
     await checkResumed(invocation);
     if (flagText(flags, "input-format") === "stream-json")
       return await (await import("./hosted-print.ts")).runHosted(invocation, print);
-    if (flags.has("request-on-stdin"))
-      throw new UserError("USAGE", "--request-on-stdin needs --input-format stream-json, or -b.");
+    if (flags.has("request-on-stdin")) throw usageError("--request-on-stdin needs --input-format stream-json, or -b.");
     const { usedStdin, ...prompt } = await readPrompt(invocation, abort.signal);
     const opened = await print.open({});
     const { resolve } = await import("node:path");

@@ -1,7 +1,8 @@
 // Turns flags into a RunRequest and a RunHost. Code below this file knows nothing about flags.
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
+import { definedFields } from "../json/object.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { type ProfileName, profileNames } from "../protocol/profiles.ts";
 import {
   type ChatChoice,
@@ -28,7 +29,7 @@ export function runRequest(invocation: Invocation, frontEnd: "print" | "terminal
   const workspace = realDirectory(flagText(flags, "workspace") ?? ".", "--workspace");
   const roots = flagList(flags, "add-dir").map((path) => realDirectory(path, "--add-dir"));
   const schema = flagText(flags, "json-schema");
-  return withoutUndefined({
+  return definedFields({
     workspace,
     worktree: worktreeOf(flags),
     roots,
@@ -66,8 +67,7 @@ function profileNamed(profileText: string | undefined): ProfileName | undefined 
   const name = profileNames.find((one) => one === profileText);
   if (name) return name;
   const profileList = profileNames.join(" or ");
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `COURSER_COMPAT is "${profileText}", which is not a version of the stream. Set it to ${profileList}, or unset it.`,
   );
 }
@@ -118,10 +118,6 @@ export function runHost({ line: { flags }, env, name, version }: Invocation): Ru
   };
 }
 
-function withoutUndefined<Given extends object>(object: Given): Given {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Given;
-}
-
 function isOn(flags: FlagValues, name: string): true | undefined {
   return flags.has(name) ? true : undefined;
 }
@@ -149,16 +145,16 @@ function worktreeOf(flags: FlagValues): RunRequest["worktree"] {
   const name = flagText(flags, "worktree");
   const base = flagText(flags, "worktree-base");
   const skipSetup = isOn(flags, "skip-worktree-setup");
-  if (flags.has("worktree")) return withoutUndefined({ name, base, skipSetup });
+  if (flags.has("worktree")) return definedFields({ name, base, skipSetup });
   const alone = base !== undefined ? "--worktree-base" : skipSetup ? "--skip-worktree-setup" : undefined;
-  if (alone !== undefined) throw new UserError("USAGE", `${alone} needs --worktree. Example: -w fix-login ${alone}`);
+  if (alone !== undefined) throw usageError(`${alone} needs --worktree. Example: -w fix-login ${alone}`);
   return undefined;
 }
 
 function modeFromFlags(flags: FlagValues): RunRequest["mode"] {
   const named = flagText(flags, "mode") as RunRequest["mode"];
   if (flags.has("plan") && named !== undefined && named !== "plan") {
-    throw new UserError("USAGE", `--plan and --mode ${named} are mutually exclusive. Choose one.`);
+    throw usageError(`--plan and --mode ${named} are mutually exclusive. Choose one.`);
   }
   return flags.has("plan") ? "plan" : named;
 }
@@ -172,12 +168,11 @@ function chosenChat(flags: FlagValues, program: string): ChatChoice {
   const resumed = flags.has("resume") || flags.has("continue");
   const fork = flags.has("fork");
   const sessionId = flagText(flags, "session-id");
-  if (fork && !resumed)
-    throw new UserError("USAGE", `--fork needs a chat to copy: ${program} --resume <chatId> --fork "…"`);
+  if (fork && !resumed) throw usageError(`--fork needs a chat to copy: ${program} --resume <chatId> --fork "…"`);
   if (sessionId !== undefined && resumed && !fork)
-    throw new UserError("USAGE", "--session-id names a new chat; together with --resume it needs --fork.");
+    throw usageError("--session-id names a new chat; together with --resume it needs --fork.");
   if (sessionId !== undefined && !isChatId(sessionId))
-    throw new UserError("USAGE", `--session-id '${sessionId}' is not a UUID. Make one with: ${program} create-chat`);
+    throw usageError(`--session-id '${sessionId}' is not a UUID. Make one with: ${program} create-chat`);
   const id = sessionId?.toLowerCase();
   const either = flagText(flags, "resume-or-new");
   if (either !== undefined) return resumeOrNew(either, resumed || sessionId !== undefined, program);
@@ -188,12 +183,8 @@ function chosenChat(flags: FlagValues, program: string): ChatChoice {
 
 function resumeOrNew(id: string, isChosen: boolean, program: string): ChatChoice {
   if (isChosen)
-    throw new UserError(
-      "USAGE",
-      "--resume-or-new already says which chat: leave out --resume, --continue and --session-id.",
-    );
-  if (!isChatId(id))
-    throw new UserError("USAGE", `--resume-or-new '${id}' is not a UUID. Make one with: ${program} create-chat`);
+    throw usageError("--resume-or-new already says which chat: leave out --resume, --continue and --session-id.");
+  if (!isChatId(id)) throw usageError(`--resume-or-new '${id}' is not a UUID. Make one with: ${program} create-chat`);
   return { type: "resume", id, orNew: true };
 }
 
@@ -201,17 +192,13 @@ export function proofFlags(flags: FlagValues): Pick<RunRequest, "failOn" | "requ
   const failOn = namesOf(flags, "fail-on");
   const wrong = failOn?.find((name) => !(failReasons as readonly string[]).includes(name));
   if (wrong !== undefined)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--fail-on '${wrong}' is not known: it takes ${failReasons.join(", ")}.${didYouMean(wrong, failReasons)}`,
     );
   const price = flagText(flags, "price");
   const amounts = price?.split(",").map((each) => (/^\d+(\.\d+)?$/.test(each.trim()) ? Number(each) : Number.NaN));
   if (amounts && (amounts.length !== 2 || amounts.some(Number.isNaN)))
-    throw new UserError(
-      "USAGE",
-      `--price '${price}' is not two prices in dollars for a million tokens. Example: --price 3,15`,
-    );
+    throw usageError(`--price '${price}' is not two prices in dollars for a million tokens. Example: --price 3,15`);
   return {
     failOn: failOn as readonly FailReason[] | undefined,
     requiredServers: namesOf(flags, "require-mcp"),
@@ -229,9 +216,9 @@ export function limitsOf(flags: FlagValues): NonNullable<RunRequest["limits"]> {
   const time = flagText(flags, "max-time");
   const cost = flagText(flags, "max-cost");
   if (turns !== undefined && !/^[1-9]\d*$/.test(turns))
-    throw new UserError("USAGE", `--max-turns '${turns}' is not a positive integer. Example: --max-turns 20`);
+    throw usageError(`--max-turns '${turns}' is not a positive integer. Example: --max-turns 20`);
   if (cost !== undefined && !(/^\d+(\.\d+)?$/.test(cost) && Number(cost) > 0))
-    throw new UserError("USAGE", `--max-cost '${cost}' is not an amount in dollars. Example: --max-cost 0.50`);
+    throw usageError(`--max-cost '${cost}' is not an amount in dollars. Example: --max-cost 0.50`);
   return {
     ...(turns !== undefined && { maxTurns: Number(turns) }),
     ...(time !== undefined && { maxTimeMs: milliseconds(time, "max-time") }),
@@ -244,8 +231,7 @@ const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 function milliseconds(text: string, flag: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
   const value = match ? Number(match[1]) * unitMs[(match[2] ?? "s") as keyof typeof unitMs] : 0;
-  if (value <= 0)
-    throw new UserError("USAGE", `--${flag} '${text}' is not a duration. Examples: --${flag} 90s, --${flag} 5m`);
+  if (value <= 0) throw usageError(`--${flag} '${text}' is not a duration. Examples: --${flag} 90s, --${flag} 5m`);
   return value;
 }
 
@@ -259,8 +245,7 @@ function readSchema(fileOrText: string): unknown {
     return JSON.parse(isInline ? fileOrText : readFileSync(resolve(fileOrText), "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
     if (error instanceof SyntaxError)
-      throw new UserError(
-        "USAGE",
+      throw usageError(
         `--json-schema${isInline ? "" : ` ${fileOrText}`} is not valid JSON. Example: --json-schema '{"type": "object"}'`,
       );
     throw new UserError(

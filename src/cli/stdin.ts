@@ -1,6 +1,6 @@
 // Reads the prompt from the command line, stdin, or both.
 import { fstatSync } from "node:fs";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import type { Invocation } from "./main.ts";
 import { writeStderr } from "./stdout.ts";
@@ -30,10 +30,7 @@ export async function readPrompt({ line, name }: Invocation, signal: AbortSignal
 }
 
 export function noPrompt(name: string): UserError {
-  return new UserError(
-    "USAGE",
-    `no prompt was given. Pass one as an argument or on stdin: ${name} -p "list all files"`,
-  );
+  return usageError(`no prompt was given. Pass one as an argument or on stdin: ${name} -p "list all files"`);
 }
 
 /**
@@ -127,8 +124,7 @@ async function readAll(signal: AbortSignal, name: string): Promise<string> {
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UserError) throw error;
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `stdin cannot be read: ${systemErrorText(error)}. Give the prompt as an argument, and nothing on stdin: ${name} -p "…" </dev/null`,
     );
   } finally {
@@ -147,8 +143,7 @@ function tooMuch(name: string): UserError {
 }
 
 function notText(name: string): UserError {
-  return new UserError(
-    "USAGE",
+  return usageError(
     `stdin is not text, so it cannot be part of a prompt. Put it into a file and name that: ${name} -p "what is in data.bin?" </dev/null. A picture: --image <file>`,
   );
 }

@@ -1,7 +1,7 @@
 // Starts the full-screen terminal from the command line: turns flags into a request, and runs this program's commands beside it.
 import { resolve } from "node:path";
 import { runProgram } from "../process/run-program.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { runTerminal } from "../terminal/index.ts";
 import type { TerminalStart } from "../terminal/start.ts";
@@ -24,7 +24,7 @@ const printFlags = [
 export async function startTerminal(invocation: Invocation): Promise<number> {
   const { line, name, env } = invocation;
   for (const flag of printFlags) {
-    if (line.flags.has(flag)) throw new UserError("USAGE", `--${flag} needs print mode: ${name} -p --${flag} …`);
+    if (line.flags.has(flag)) throw usageError(`--${flag} needs print mode: ${name} -p --${flag} …`);
   }
   if (!hasScreen(env)) return (await import("./line-mode.ts")).runLineMode(invocation);
   const request = await settledRequest(invocation, "terminal");

@@ -1,7 +1,7 @@
 // Writes a file that the user named, whole or not at all.
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 
 /**
  * Opens the file for the last answer and empties it at once: a file that cannot be written stops the run before it costs
@@ -18,7 +18,7 @@ export function openAnswerFile(file: string): (text: string) => void {
 export function writeWhole(path: string, pieces: Iterable<string>): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory())
-    throw new UserError("USAGE", `${path} is a directory. Give the name of a file, such as ${path}/answer.txt`);
+    throw usageError(`${path} is a directory. Give the name of a file, such as ${path}/answer.txt`);
   if (!existsSync(dirname(path)))
     throw new UserError(
       "STORE_IO",

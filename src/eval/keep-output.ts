@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { exporters } from "../export/index.ts";
 import { findChat } from "../store/chats/find-chat.ts";
 import { readWhatIsLeft } from "../store/chats/read-chat.ts";
+import { tryOr } from "../text/try-or.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
 import { type AttemptFolders, readIfThere } from "./folders.ts";
 
@@ -46,11 +47,11 @@ async function trajectoryOf(
 ): Promise<string | undefined> {
   if (sessionId === undefined) return undefined;
   const exporter = await exporters.atif();
-  try {
-    return [...exporter(readWhatIsLeft(findChat(config, sessionId, work), { events: true }))].join("");
-  } catch {
-    return undefined; // the agent ended before its first event
-  }
+  // The agent ended before its first event.
+  return tryOr(
+    () => [...exporter(readWhatIsLeft(findChat(config, sessionId, work), { events: true }))].join(""),
+    undefined,
+  );
 }
 
 /**

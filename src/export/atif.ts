@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../json/object.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { EventOf } from "../protocol/event.ts";
 import { isPrompt, type Message, messageText } from "../protocol/message.ts";
 import { isEnding } from "../protocol/run.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
@@ -183,7 +183,7 @@ function pictureOf({ mime, base64 }: { mime: string; base64: string }): Content 
   return { type: "image", source: { media_type: mime, path: `data:${mime};base64,${base64}` } };
 }
 
-type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+type Ending = EventOf<"done" | "fail">;
 
 function metricsOf({ usage, costUsd }: Ending): Metrics | undefined {
   if (!usage) return undefined;

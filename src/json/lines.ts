@@ -1,4 +1,6 @@
 // Reads one JSON value per line from bytes: any chunking, strict UTF-8, LF or CR LF, bounded lines.
+
+import { tryOr } from "../text/try-or.ts";
 import { firstNonAscii } from "./ascii.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { tryParse } from "./object.ts";
@@ -167,11 +169,7 @@ export class JsonLines implements JsonReader {
   }
 
   #decode(bytes: Uint8Array): string | undefined {
-    try {
-      return this.#decoder.decode(bytes);
-    } catch {
-      return undefined;
-    }
+    return tryOr(() => this.#decoder.decode(bytes), undefined);
   }
 
   /** Removes a byte order mark from the beginning of the stream. */

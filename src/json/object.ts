@@ -1,4 +1,5 @@
 // Defines parsed JSON objects, and builds, parses and reads them safely.
+import { tryOr } from "../text/try-or.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -14,11 +15,7 @@ export function setUntrustedKey(object: JsonObject, key: string, value: unknown)
 
 /** Returns undefined if the text is not JSON; JSON itself has no undefined. */
 export function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => JSON.parse(text), undefined);
 }
 
 /** Returns the same text for the same value, whatever the order of its keys. */
@@ -41,8 +38,19 @@ export function stringOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** Returns undefined if the field is no text, or the value no object. */
+export function textIn(value: unknown, key: string): string | undefined {
+  const text = fieldsOf(value)[key];
+  return typeof text === "string" ? text : undefined;
+}
+
 export function objectsIn(list: unknown): JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** Leaves out the fields that are undefined, so that they neither override others nor count as given. */
+export function definedFields<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 export function withoutKeys<Key extends string>(object: object, keys: readonly Key[]): JsonObject {

@@ -1,5 +1,6 @@
 // Parses the JSON values in the text of one line or block.
 import { shortened } from "../text/one-line.ts";
+import { tryOr } from "../text/try-or.ts";
 import { FrameError } from "./frame-error.ts";
 import { tryParse } from "./object.ts";
 import { isBlank, scanObjects } from "./scan.ts";
@@ -70,11 +71,7 @@ export function createStrictDecoder(): InstanceType<typeof TextDecoder> {
 
 /** Decodes bytes that may end inside a character. Returns undefined if they are not UTF-8 at all. */
 export function decodeCutText(bytes: Uint8Array): string | undefined {
-  try {
-    return createStrictDecoder().decode(bytes, { stream: true });
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => createStrictDecoder().decode(bytes, { stream: true }), undefined);
 }
 
 export function withoutBom(bytes: Uint8Array): Uint8Array {

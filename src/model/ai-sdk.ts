@@ -13,6 +13,7 @@ import type { Usage } from "../protocol/event.ts";
 import type { ToolCallPart } from "../protocol/message.ts";
 import { contextTokens } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
+import { tryOr } from "../text/try-or.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
 import { type AnswerWatch, tooLong, watchAnswer } from "./answer-watch.ts";
 import { type RequestedModel, toModelError } from "./failure.ts";
@@ -334,11 +335,7 @@ function merged(
 /** Returns the arguments, or their text if they are not JSON: the tool then reports the error to the model. */
 function parsedArguments(input: string): unknown {
   if (input.trim() === "") return {};
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
+  return tryOr(() => JSON.parse(input), input);
 }
 
 /** Counts tokens read from or written to the cache separately. */

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { tryOr } from "../text/try-or.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,19 +29,11 @@ export function withAwsProfile(env: Environment): Environment {
 function section(file: string, names: ReadonlySet<string>): Map<string, string> {
   const fields = new Map<string, string>();
   let isIn = false;
-  for (const line of readConfigLines(file)) {
+  for (const line of tryOr(() => readFileSync(file, "utf8").split(/\r?\n/), [])) {
     const [, name] = /^\s*\[\s*(.*?)\s*\]/.exec(line) ?? [];
     if (name !== undefined) isIn = names.has(name);
     const [, field, value] = /^(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
     if (isIn && field && value) fields.set(field, value);
   }
   return fields;
-}
-
-function readConfigLines(file: string): string[] {
-  try {
-    return readFileSync(file, "utf8").split(/\r?\n/);
-  } catch {
-    return [];
-  }
 }

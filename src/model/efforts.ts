@@ -1,5 +1,5 @@
 // The effort levels that each model supports, as documented by its vendor.
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import { reasoningEfforts } from "../protocol/run.ts";
 import type { WireKind } from "./catalog.ts";
 import type { Effort } from "./provider.ts";
@@ -73,7 +73,7 @@ export function checkEffort({ kind, modelId, displayName, effort }: Thinking): v
   const known = effort && effortsOf(kind, modelId);
   if (!known || known.includes(effort)) return;
   const has = known.length === 0 ? "It does not think on demand." : `It has ${known.join(", ")}.`;
-  throw new UserError("USAGE", `${displayName} has no effort '${effort}'. ${has}`);
+  throw usageError(`${displayName} has no effort '${effort}'. ${has}`);
 }
 
 /** Claude models from 4.6 on decide themselves how long to think; their vendor's CLI defaults to medium. */

@@ -1,6 +1,6 @@
 // Resolves servers: the built-in vendors, and what courser.json and the environment say about them.
 
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { EndpointType } from "../protocol/run.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { findVendor, type VendorRow, vendors, type WireKind } from "./catalog.ts";
@@ -117,7 +117,7 @@ export function headersOf(choice: ModelChoice, base: Readonly<Record<string, str
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n]*)$/.exec(line.trim()) ?? [];
     if (!name || value === undefined)
       // do not print the header's value, which may be a key
-      throw new UserError("USAGE", "--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'");
+      throw usageError("--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'");
     headers[name.toLowerCase()] = value.trim();
   }
   return headers;

@@ -1,6 +1,6 @@
 // Opens the model that resolve.ts chose: a built-in one, or a server.
 import { readFileSync } from "node:fs";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
@@ -46,10 +46,7 @@ export async function openProvider(resolved: ResolvedModel, options: ProviderOpt
       });
     }
     case "replay":
-      throw new UserError(
-        "USAGE",
-        "A recording answers a whole run: name it with --model replay:FILE, and nowhere else.",
-      );
+      throw usageError("A recording answers a whole run: name it with --model replay:FILE, and nowhere else.");
     default:
       return (await import("./server.ts")).openServer(resolved, options, openProvider);
   }

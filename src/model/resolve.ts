@@ -1,6 +1,6 @@
 // Resolves the user's choice to one model, its server and its key. Pure and fast: `init` is printed right after it.
 
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { type EndpointType, reasoningEfforts } from "../protocol/run.ts";
 import { distanceBetween, nearestNames } from "../text/nearest.ts";
 import { programName } from "../text/program-name.ts";
@@ -123,8 +123,7 @@ export type ResolvedModel = {
 
 export function resolveModel(choice: ModelChoice): ResolvedModel {
   if (choice.endpointType !== undefined && !choice.endpointFlag)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       "--endpoint-type says what the server of --endpoint speaks: pass --endpoint <url> as well. For a server in courser.json, set its type there.",
     );
   const configModel = choice.endpointFlag ? undefined : choice.configModel;
@@ -166,16 +165,12 @@ function isAuto(name: string): boolean {
 
 function atEndpoint(choice: ModelChoice, url: string, named: string | undefined): ResolvedModel {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--endpoint '${url}' is not an http or https address. Example: --endpoint http://127.0.0.1:11434/v1`,
     );
   }
   if (!named) {
-    throw new UserError(
-      "USAGE",
-      "--endpoint also needs a model name. Example: --endpoint http://127.0.0.1:11434/v1 --model qwen3",
-    );
+    throw usageError("--endpoint also needs a model name. Example: --endpoint http://127.0.0.1:11434/v1 --model qwen3");
   }
   const { name, effort } = readName(choice, named);
   if (name === offlineModel.id || /^(script|replay):/.test(name)) return byName(choice, named);
@@ -335,7 +330,7 @@ function readName(choice: ModelChoice, wanted: string): { name: string; effort?:
     .filter(Boolean)) {
     const [key = "", value = ""] = pair.split("=").map((each) => each.trim());
     if (key !== "effort")
-      throw new UserError("USAGE", `--model ${wanted}: '${key}' is not a model parameter. Write ${name}[effort=high].`);
+      throw usageError(`--model ${wanted}: '${key}' is not a model parameter. Write ${name}[effort=high].`);
     effort = readEffort(value, `--model ${wanted}`);
   }
   if (choice.effortFlag) effort = readEffort(choice.effortFlag, "--effort");
@@ -345,7 +340,7 @@ function readName(choice: ModelChoice, wanted: string): { name: string; effort?:
 function readEffort(value: string, where: string): Effort {
   const effort = reasoningEfforts.find((each) => each === value);
   if (effort) return effort;
-  throw new UserError("USAGE", `${where}: '${value}' is not an effort level. Choose ${reasoningEfforts.join(", ")}.`);
+  throw usageError(`${where}: '${value}' is not an effort level. Choose ${reasoningEfforts.join(", ")}.`);
 }
 
 function common(

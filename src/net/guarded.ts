@@ -4,6 +4,7 @@ import type { Verdict } from "../policy/need.ts";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../policy/network.ts";
 import { abortAfter } from "../protocol/abort-after.ts";
 import { redactedStart } from "../redact/shorten.ts";
+import { tryOr } from "../text/try-or.ts";
 import { type Connect, createFetch } from "./fetch.ts";
 import type { Headers } from "./headers.ts";
 import { NetError, netErrorKind } from "./net-error.ts";
@@ -180,11 +181,7 @@ export function checkedAddresses(url: URL, request: GuardedRequest): Promise<rea
 }
 
 function isProxied(url: URL, env: NodeJS.ProcessEnv): boolean {
-  try {
-    return proxyFor(url, env) !== undefined;
-  } catch {
-    return false; // the fetcher reports what is wrong with the URL
-  }
+  return tryOr(() => proxyFor(url, env) !== undefined, false); // the fetcher reports what is wrong with the URL
 }
 
 /** Behind a proxy the proxy resolves the name: the local lookup can only refuse what it sees from here. */

@@ -1,7 +1,7 @@
 // --log FILE: writes what a run did, one JSON object per line, with secrets redacted. docs/observability.md lists the lines.
 import { closeSync, openSync, writeSync } from "node:fs";
-import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent, Outcome } from "../protocol/event.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
+import type { AgentEvent, EventOf, Outcome } from "../protocol/event.ts";
 import type { Recorded } from "../protocol/run.ts";
 import type { Waited } from "../protocol/waiting.ts";
 import { systemErrorText } from "../text/system-error.ts";
@@ -37,8 +37,7 @@ class RunLog implements Observer {
       // Several runs may write to one file: each line is appended at once.
       this.#descriptor = openSync(file, "a", 0o600);
     } catch (error) {
-      throw new UserError(
-        "USAGE",
+      throw usageError(
         `--log ${file} cannot be written: ${systemErrorText(error)}. Use another file, in an existing directory.`,
       );
     }
@@ -174,7 +173,7 @@ function describe(event: AgentEvent): [Level, string, Fields] | undefined {
 }
 
 /** Formats how a call ended and, if it failed, why. */
-function toolEnd({ callId, tool, outcome, startedAt, completedAt }: Extract<AgentEvent, { type: "tool_end" }>): Fields {
+function toolEnd({ callId, tool, outcome, startedAt, completedAt }: EventOf<"tool_end">): Fields {
   const { exitCode, reason, message } = outcomeFields(outcome);
   return {
     call: callId,

@@ -1,6 +1,7 @@
 // Finds hard links: another name of a file may be protected or denied by a rule.
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { tryOr } from "../text/try-or.ts";
 import type { WorkspacePaths } from "./paths.ts";
 import { protectedFolders } from "./protected-names.ts";
 
@@ -89,11 +90,7 @@ function identityOf({ dev, ino }: { dev: number; ino: number }): string {
 }
 
 export function entriesIn(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return tryOr(() => readdirSync(folder, { withFileTypes: true }), []);
 }
 
 type LinkSearch = {
@@ -123,9 +120,5 @@ function linkedFile(path: string): { dev: number; ino: number } | undefined {
 }
 
 export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return tryOr(() => readdirSync(folder), []);
 }

@@ -3,6 +3,7 @@ import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "n
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { foldText } from "../text/glob.ts";
 import { systemErrorText } from "../text/system-error.ts";
+import { tryOr } from "../text/try-or.ts";
 import { entriesIn, protectedLink } from "./hard-links.ts";
 import {
   homeFiles,
@@ -130,30 +131,18 @@ export function realTarget(path: string, options: ResolveOptions = {}): string {
 
 /** Returns whether anything exists there, including a broken link; true if that cannot be determined. */
 export function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // This is a file in place of a folder, or an unreadable folder: the next system call decides.
-    return true;
-  }
+  // A file in place of a folder, or a folder that may not be searched: the next system call tells which.
+  return tryOr(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, true);
 }
 
 /** Returns the real path, or the path itself if it cannot be resolved. */
 export function realOrSame(path: string): string {
-  try {
-    return realTarget(path);
-  } catch {
-    return path;
-  }
+  return tryOr(() => realTarget(path), path);
 }
 
 /** Returns the target of a symlink, or undefined if it is not one. */
 export function linkAt(path: string): string | undefined {
-  try {
-    return isThere(path) ? readlinkSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => (isThere(path) ? readlinkSync(path) : undefined), undefined);
 }
 
 /** Compares whole components: /work-evil is not inside /work. Both paths must be absolute and without `..`. */
@@ -310,9 +299,5 @@ export function firstBelow(
 }
 
 export function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return tryOr(() => statSync(path).isDirectory(), false);
 }

@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import type { Rule, RuleKind } from "../protocol/permission-rule.ts";
 import { compilePath, foldText, hasWildcard, matchesText } from "../text/glob.ts";
+import { tryOr } from "../text/try-or.ts";
 import { SecondNames } from "./hard-links.ts";
 import {
   firstBelow,
@@ -97,11 +98,7 @@ export function absolutePattern(pattern: string, { workspace, home }: RulePaths)
 /** Resolves links in the fixed part of a pattern, for rules that name a linked folder. */
 function realPattern(pattern: string): string {
   const [head, rest] = splitPattern(pattern);
-  try {
-    return join(realTarget(head), rest);
-  } catch {
-    return pattern;
-  }
+  return tryOr(() => join(realTarget(head), rest), pattern);
 }
 
 /** Splits a pattern at its first component with a wildcard. */

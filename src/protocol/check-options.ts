@@ -2,7 +2,7 @@
 import type { FieldTable } from "../json/checks.ts";
 import { isObject } from "../json/object.ts";
 import { didYouMean } from "../text/nearest.ts";
-import { UserError } from "./error-codes.ts";
+import { usageError } from "./error-codes.ts";
 
 export type CheckedCall = {
   /** An example value for the error message. */
@@ -47,8 +47,4 @@ function suggestionFor(name: string, table: FieldTable, habits: CheckedCall["hab
   if (Object.hasOwn(table, option)) return ` Here it is ${habit}.`;
   const names = Object.keys(table);
   return didYouMean(name, names, names.length > maxListed ? "" : ` The options are ${names.join(", ")}.`);
-}
-
-export function usageError(message: string): UserError {
-  return new UserError("USAGE", message);
 }

@@ -131,6 +131,11 @@ export class UserError extends Error {
   }
 }
 
+/** What the user asked for cannot be done as it was written. */
+export function usageError(message: string): UserError {
+  return new UserError("USAGE", message);
+}
+
 /** Returns the code and a readable message. Any error other than a UserError is a bug and is shown with its stack. */
 export function explainError(error: unknown): { code: ErrorCode; message: string } {
   if (error instanceof UserError) return { code: error.code, message: error.message };

@@ -166,21 +166,18 @@ class Reader {
   }
 }
 
+const maxKept = 10_000;
+
 /** Keeps the newest events of a run in memory, if it is not stored on disk. */
 export class MemoryKeeper implements EventKeeper {
-  readonly #most: number;
   #kept: KeptEvent[] = [];
   #last = 0;
-
-  constructor(most = 10_000) {
-    this.#most = most;
-  }
 
   record(event: AgentEvent, known?: number): number | undefined {
     if (event.type === "text" || event.type === "thinking" || event.type === "tool_output") return undefined;
     this.#last = Math.max(this.#last + 1, known ?? 0); // numbers never decrease, whichever source they come from
     this.#kept.push({ sequence: this.#last, event });
-    if (this.#kept.length > this.#most) this.#kept = this.#kept.slice(this.#most / 2);
+    if (this.#kept.length > maxKept) this.#kept = this.#kept.slice(maxKept / 2);
     return this.#last;
   }
 

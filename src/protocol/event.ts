@@ -133,3 +133,6 @@ export type AgentEventBody =
 
 /** `at` is the time in ms. `carried` contains fields of a foreign line, which only its codec reads. */
 export type AgentEvent = AgentEventBody & { at?: number; carried?: unknown };
+
+/** An event of this type. */
+export type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;

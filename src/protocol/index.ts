@@ -6,7 +6,17 @@ export { type SchemaOptions, valueFault } from "../json/schema.ts";
 export { schemaProblem } from "../json/schema-check.ts";
 export { defaultMaxLineBytes, type JsonReader, type Take } from "../json/values.ts";
 export type * from "./cursor-lines.ts";
-export * from "./error-codes.ts";
+export {
+  codeNamedIn,
+  type ErrorCode,
+  errorCodes,
+  exitCodeOf,
+  explainError,
+  faultOf,
+  isRetryable,
+  resultText,
+  UserError,
+} from "./error-codes.ts";
 export type * from "./event.ts";
 export * from "./frames.ts";
 export * from "./message.ts";

@@ -1,9 +1,9 @@
 // Maps each kind of stream-json line to its event: the rows of the line, in wire order.
 
 import type { Row } from "../json/key-table.ts";
-import { isObject, type JsonObject, setUntrustedKey } from "../json/object.ts";
+import { isObject, type JsonObject, setUntrustedKey, stringOrEmpty } from "../json/object.ts";
 import { toolEnd, toolStart } from "./call-lines.ts";
-import { constantField, field, type LineKind, type Of, session, textOrEmpty, time, withTime } from "./line-rows.ts";
+import { constantField, field, type LineKind, type Of, session, time, withTime } from "./line-rows.ts";
 import { done, fail } from "./result-lines.ts";
 
 const init: LineKind<Of<"init">> = {
@@ -12,9 +12,9 @@ const init: LineKind<Of<"init">> = {
     const event: Of<"init"> = {
       type: "init",
       sessionId: line.session_id,
-      cwd: textOrEmpty(line.cwd),
-      permissionMode: textOrEmpty(line.permissionMode),
-      apiKeySource: textOrEmpty(line.apiKeySource),
+      cwd: stringOrEmpty(line.cwd),
+      permissionMode: stringOrEmpty(line.permissionMode),
+      apiKeySource: stringOrEmpty(line.apiKeySource),
     };
     if (typeof line.model === "string") event.model = line.model;
     if (isListOf(line.tools, isText)) event.tools = line.tools;
@@ -84,7 +84,7 @@ function hasTwoKeys(object: JsonObject, first: string): boolean {
 function contentText(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { content } = value;
-  if (!Array.isArray(content)) return textOrEmpty(content);
+  if (!Array.isArray(content)) return stringOrEmpty(content);
   let text = "";
   for (const block of content) if (isObject(block) && typeof block.text === "string") text += block.text;
   return text;
@@ -255,7 +255,7 @@ const retry: LineKind<Of<"retry">> = {
 const notice: LineKind<Of<"notice">> = {
   start(line) {
     if (typeof line.subtype !== "string") return undefined;
-    return withTime({ type: "notice", kind: line.subtype, message: textOrEmpty(line.message) }, line);
+    return withTime({ type: "notice", kind: line.subtype, message: stringOrEmpty(line.message) }, line);
   },
   rows: [
     constantField("type", "system"),

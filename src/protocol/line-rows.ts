@@ -55,10 +55,6 @@ export function millisecondsOf(value: unknown): number | undefined {
   return typeof value === "string" && plainInteger.test(value) ? Number(value) : undefined;
 }
 
-export function textOrEmpty(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
 /** Sets the time. Used only for rare kinds, since the engine sees many object shapes here. */
 export function withTime<Event>(event: Event & { at?: number }, line: JsonObject): Event {
   if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;

@@ -2,7 +2,7 @@
 // ends of prompts, and replies. Subclasses provide the transport.
 import type { ControlLine } from "./control-lines.ts";
 import { UserError } from "./error-codes.ts";
-import type { AgentEvent } from "./event.ts";
+import type { EventOf } from "./event.ts";
 import { EventLog, MemoryKeeper } from "./event-log.ts";
 import { failedTurn, type OpenPrompt, Prompts, sentOf, userError, withdrawnMessage } from "./prompts.ts";
 import type {
@@ -17,8 +17,6 @@ import type {
 } from "./run.ts";
 import { derived } from "./stream-json.ts";
 
-type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
-
 /** Control lines that every client of a run may send. */
 export type RunOrder = Exclude<ControlLine, { type: "hello" | "attend" | "answer" | "run_call" | "steer" }>;
 
@@ -32,7 +30,7 @@ export abstract class RunElsewhere implements LiveRun {
   /** Why the run accepts no more control lines, if that is so. */
   protected stopped: UserError | undefined;
   protected lastEnding: TurnEnding | undefined;
-  readonly #openCalls = new Map<string, ToolStart>();
+  readonly #openCalls = new Map<string, EventOf<"tool_start">>();
   readonly #requests = new Map<string, { resolve(value: unknown): void; reject(error: Error): void }>();
   readonly #name: string;
   #count = 0;

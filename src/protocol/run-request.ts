@@ -1,7 +1,8 @@
 // The table of RunRequest fields: the valid values of each, whether it restricts a run or grants something, and how two requests
 // are merged. Every entry point reads this table, so a new field is known to all of them.
 import { anything, type Check, either, fields, flag, listOf, oneOf, positive, text } from "../json/checks.ts";
-import { UserError } from "./error-codes.ts";
+import { definedFields } from "../json/object.ts";
+import { usageError } from "./error-codes.ts";
 import { ruleFault } from "./permission-rule.ts";
 import { profileNames } from "./profiles.ts";
 import { endpointTypes, failReasons, type RunRequest, reasoningEfforts } from "./run.ts";
@@ -136,7 +137,7 @@ const checkWhole = fields(requestChecks, ["workspace"]);
 /** Throws a UserError that names the unknown or invalid field. */
 export function readRunRequest(value: unknown): RunRequest {
   const fault = checkWhole(value);
-  if (fault !== undefined) throw new UserError("USAGE", `The run request ${fault}.`);
+  if (fault !== undefined) throw usageError(`The run request ${fault}.`);
   return value as RunRequest;
 }
 
@@ -161,10 +162,6 @@ export function restrict(base: RunRequest, more: Partial<RunRequest>, granting: 
 /** A request for `agent` without force is stricter than force, so it forbids force. */
 function withoutForce(request: Partial<RunRequest>): Partial<RunRequest> {
   return request.mode === "agent" && !request.force ? { ...request, force: false } : request;
-}
-
-function definedFields<Value extends object>(value: Value): Value {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Value;
 }
 
 function lesserOf(one: number | undefined, other: number | undefined): number | undefined {

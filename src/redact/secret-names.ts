@@ -1,4 +1,5 @@
 // Recognises environment variables whose name implies a secret value.
+import { decodeUri } from "../text/decode-uri.ts";
 
 /** Words that must stand alone, because they occur inside others: KEYBOARD, AUTHOR, PATH, SACRED. */
 const secretWords = new Set(
@@ -79,15 +80,7 @@ export function addressSecrets(address: string): string[] {
     isSecretName(name!.replaceAll("-", "_")),
   );
   const found = [login?.replace(/^[^:]*:/, "") ?? "", ...parameters.map(([, , value]) => value!)];
-  return [...new Set(found.flatMap((value) => [value, decoded(value)]))].filter((value) => value !== "");
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
+  return [...new Set(found.flatMap((value) => [value, decodeUri(value)]))].filter((value) => value !== "");
 }
 
 /** Returns what follows `Bearer` or another scheme in a header. */
@@ -105,7 +98,7 @@ export function secretValues(env: Readonly<Record<string, string | undefined>>):
       if (!isSecretName(name, value)) return addressSecrets(value);
       // `OTEL_EXPORTER_OTLP_HEADERS=name=key,name=key`
       const headers = /_HEADERS$/i.test(name) ? value.split(",").map((pair) => pair.replace(/^[^=]*=\s*/, "")) : [];
-      return [value, ...headers.map((header) => withoutScheme(decoded(header))), ...addressSecrets(value)];
+      return [value, ...headers.map((header) => withoutScheme(decodeUri(header))), ...addressSecrets(value)];
     })
     .filter((value) => !isWord(value));
 }

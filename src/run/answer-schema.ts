@@ -3,7 +3,7 @@ import type { AnswerCheck } from "../agent/agent.ts";
 import { jsonIn } from "../json/find-in-text.ts";
 import { valueFault } from "../json/schema.ts";
 import { schemaProblem } from "../json/schema-check.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 
 export type AnswerSchema = AnswerCheck & {
   /** Text that is appended to the system prompt. */
@@ -13,7 +13,7 @@ export type AnswerSchema = AnswerCheck & {
 /** Throws a UserError before the run starts when the schema uses something that cannot be enforced. */
 export function answerSchema(schema: unknown): AnswerSchema {
   const problem = schemaProblem(schema);
-  if (problem) throw new UserError("USAGE", `--json-schema: ${problem}.`);
+  if (problem) throw usageError(`--json-schema: ${problem}.`);
   return {
     repairs: 1,
     instruction: `The last message of your answer must be one JSON value that fits the JSON Schema below, and nothing else: no words around it, no code fence.\n\n${JSON.stringify(schema)}`,

@@ -1,7 +1,7 @@
 // Chooses the tools of a run: all of them, or fewer by mode and by flag.
 import { builtInTools, findTool } from "../agent/tools/index.ts";
 import type { Tool } from "../agent/tools/tool.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { type UserError, usageError } from "../protocol/error-codes.ts";
 import { profileOf } from "../protocol/profiles.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { nearestName } from "../text/nearest.ts";
@@ -56,7 +56,7 @@ function unknownTool(flag: string, name: string): UserError {
   const names = builtInTools.map((tool) => tool.name);
   const near = nearestName(name, names);
   const hint = near ? ` Did you mean ${near}?` : "";
-  return new UserError("USAGE", `--${flag}: unknown tool '${name}'.${hint} Tools: ${names.join(", ")}.`);
+  return usageError(`--${flag}: unknown tool '${name}'.${hint} Tools: ${names.join(", ")}.`);
 }
 
 /** Filters the MCP servers' tools by mode and by flag, like the built-in ones. */

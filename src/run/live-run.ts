@@ -1,6 +1,6 @@
 // openRun: a run as an object for every front end. It returns once `init` is recorded, and assembles the agent afterwards.
-import { explainError, faultOf, UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent, Spending } from "../protocol/event.ts";
+import { explainError, faultOf, UserError, usageError } from "../protocol/error-codes.ts";
+import type { AgentEvent, EventOf, Spending } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { onAbort, untilAborted } from "../protocol/on-abort.ts";
 import { type OpenPrompt, Prompts, sentOf, withdrawnMessage } from "../protocol/prompts.ts";
@@ -143,8 +143,7 @@ class OpenRun implements LiveRun {
   }
 
   async rewind(turn: number): Promise<void> {
-    if (this.#turn || this.#prompts.nextWaiting())
-      throw new UserError("USAGE", "A turn is running. Interrupt it, then rewind.");
+    if (this.#turn || this.#prompts.nextWaiting()) throw usageError("A turn is running. Interrupt it, then rewind.");
     await this.#job(async () => {
       const [{ rewind }, assembled] = await Promise.all([this.#loadVerbs(), this.#assembleOnce()]);
       if (this.#stopped) throw this.#stopped;
@@ -297,7 +296,7 @@ class OpenRun implements LiveRun {
     this.#emit({ type: "notice", kind, message, ...(fields && { fields }), at: this.#now() });
   }
 
-  #failure(error: unknown, startedAt = this.#startedAt): Extract<AgentEvent, { type: "fail" }> {
+  #failure(error: unknown, startedAt = this.#startedAt): EventOf<"fail"> {
     const { redact = (text: string) => text } = this.#parts.setup.host;
     const { code, message } = explainError(error);
     const requestId = (this.#parts.setup.host.seams?.newId ?? randomUuid)();

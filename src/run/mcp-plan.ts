@@ -1,7 +1,7 @@
 // Plans the MCP servers of a run and which may be started, before the `init` event, which names them.
 
 import { isObject } from "../json/object.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { readJson } from "../store/json-file.ts";
@@ -101,8 +101,7 @@ function parseConfig(text: string) {
   } catch {
     // The error is thrown below without the text, which may contain secrets.
   }
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `--mcp-config is not valid JSON. Example: --mcp-config '{"mcpServers":{"docs":{"url":"https://example.com/mcp"}}}'`,
   );
 }
@@ -121,5 +120,5 @@ export function unknownServer(name: string, names: readonly string[], prefix = "
     names.length > 0
       ? ` There ${names.length === 1 ? "is" : "are"} ${names.join(", ")}.`
       : ` None are configured. To add one: ${programName()} mcp add <name> -- <command>`;
-  return new UserError("USAGE", `${prefix}unknown MCP server '${name}'.${near ? ` Did you mean ${near}?` : known}`);
+  return usageError(`${prefix}unknown MCP server '${name}'.${near ? ` Did you mean ${near}?` : known}`);
 }

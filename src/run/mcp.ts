@@ -9,7 +9,7 @@ import { type ServerStatus, startServers } from "../agent/mcp/servers.ts";
 import type { Person } from "../agent/person.ts";
 import type { ProcessRunner } from "../agent/process.ts";
 import type { Tool } from "../agent/tools/tool.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { AgentEvent, MissingServer } from "../protocol/event.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import type { CallableName } from "../protocol/run.ts";
@@ -105,7 +105,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     async expand(text, signal) {
       const parts = await started.prompt(text, signal).catch((error: unknown) => {
         if (!(error instanceof ServerProblem)) throw error;
-        throw new UserError("USAGE", `${error.message} It was asked for by: ${redactedStart(text, 80)}`);
+        throw usageError(`${error.message} It was asked for by: ${redactedStart(text, 80)}`);
       });
       return parts && { parts, warnings: [], attachments: [] };
     },

@@ -6,7 +6,7 @@ import type { ProviderOptions } from "../model/open.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
 import type { RunCommand } from "../model/token.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
 import { readKeys } from "../store/auth.ts";
@@ -49,8 +49,7 @@ export function checkPrice(model: ResolvedModel, maxCost: number | undefined, fa
     if (fallback) checkPrice(fallback, maxCost);
   }
   if (priceOf(model)) return;
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `--max-cost cannot be enforced: the price of ${model.displayName} is not known. Give it in dollars for a million tokens, --price 3,15, or use --max-turns or --max-time.`,
   );
 }
@@ -133,7 +132,7 @@ export async function openNamedModel(setup: Setup, { name, by, effort }: NamedMo
   const isBuiltIn = own.kind === "offline" || own.kind === "script";
   // Do not switch to another vendor for a user of a local model, who has not agreed to send data elsewhere.
   if (own.local && !chosen.local && !(by === "user" && isBuiltIn))
-    throw new UserError("USAGE", `The model of the run is on this machine, and ${chosen.displayName} is not.`);
+    throw usageError(`The model of the run is on this machine, and ${chosen.displayName} is not.`);
   checkPrice(chosen, limits.maxCost);
   return { provider: await openProvider(setup, chosen), model: agentModel(chosen, setup) };
 }

@@ -1,7 +1,7 @@
 // Opens the conversation of a run: a new chat, a resumed one, a copy of one, or one that is not stored.
 import type { Session } from "../agent/agent.ts";
 import type { ScriptPlace } from "../model/scripted.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { EventKeeper } from "../protocol/event-log.ts";
 import type { Message } from "../protocol/message.ts";
@@ -187,10 +187,10 @@ async function newId(setup: Setup, wantedId: string | undefined): Promise<string
   if (wantedId === undefined) return newUuid(setup);
   const id = wantedId.toLowerCase();
   const { program } = setup.host;
-  if (!isChatId(id)) throw new UserError("USAGE", `The chat id '${wantedId}' is not a UUID.`);
+  if (!isChatId(id)) throw usageError(`The chat id '${wantedId}' is not a UUID.`);
   const { isTaken } = await import("../store/chats/list-chats.ts");
   if (isTaken(setup.configDir, id))
-    throw new UserError("USAGE", `A chat with the id ${id} already exists. Resume it: ${program} --resume ${id}`);
+    throw usageError(`A chat with the id ${id} already exists. Resume it: ${program} --resume ${id}`);
   return id;
 }
 

@@ -1,6 +1,6 @@
 // TurnRecorder: records the events of a turn. Every call that started gets an end event, even if events cannot
 // be stored, and then the turn gets its own.
-import type { AgentEvent, Ending } from "../protocol/event.ts";
+import type { AgentEvent, Ending, EventOf } from "../protocol/event.ts";
 import type { EventLog } from "../protocol/event-log.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 import { isEnding } from "../protocol/run.ts";
@@ -10,7 +10,7 @@ const endedBefore = "The run ended before this call did. It may or may not have 
 export class TurnRecorder {
   ending: TurnEnding | undefined;
   readonly #log: EventLog;
-  readonly #open = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
+  readonly #open = new Map<string, EventOf<"tool_start">>();
   /** The end of the turn, if an event could not be stored. */
   #failure: TurnEnding | undefined;
 

@@ -3,7 +3,7 @@ import type { Agent } from "../agent/agent.ts";
 import { estimateTokens } from "../agent/compact/estimate.ts";
 import { shorten } from "../agent/compact/shorten.ts";
 import { openRewind } from "../agent/snapshots/rewind.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { type Message, messageText } from "../protocol/message.ts";
 import type { ContextUse } from "../protocol/run.ts";
@@ -28,7 +28,7 @@ export async function rewind(
   { reload }: Assembled,
   turn: number,
 ): Promise<string> {
-  if (!chat) throw new UserError("USAGE", "A run that is not saved cannot be rewound. Start it without --no-persist.");
+  if (!chat) throw usageError("A run that is not saved cannot be rewound. Start it without --no-persist.");
   const files = openRewind({ ...setup, chat });
   const { steps, failed } = await files.restore(turn);
   const changes = steps.length === 1 ? "one file change" : `${steps.length} file changes`;

@@ -45,37 +45,17 @@ export type CliEnd = Omit<FrameEnding, "frames" | "error"> &
     stop?: Exclude<StopReason, "lingered">;
   };
 
-export interface RunningCli {
-  /** The process id, or 0 when the CLI could not be started; `ended` then has the reason. */
-  pid: number;
-  /** How the prompt was passed to the CLI. */
-  via: PromptInput["via"];
-  /** The frames in order, for one reader, ending with the frame that ends the turn. Read to the end: an unread queue blocks the CLI. */
-  frames: AsyncIterable<Frame>;
-  /** The same frames as `frames`, in batches. Read only one of the two. */
-  batches: AsyncIterable<Frame[]>;
-  /** Resolves when the process has ended; never rejects. */
-  ended: Promise<CliEnd>;
-  stop(): void;
-  /** Stops the CLI at once, unlike `stop`: whatever it did next would exceed a limit. */
-  halt(): void;
-  /** Writes a line to the CLI's stdin while that is open. */
-  write(line: object): void;
-  endInput(): void;
-  /** Why this process is stopping the CLI, if it is. It no longer changes after the CLI's last output. */
-  stopReason(): CliEnd["stop"];
-}
-
-export function startCli(request: CliRequest): RunningCli {
-  return new Cli(request);
-}
-
 const stderrBytes = 64 * 1024;
 
-class Cli implements RunningCli {
-  readonly via: RunningCli["via"];
+/** An agent CLI that was started. */
+export class RunningCli {
+  /** How the prompt was passed to the CLI. */
+  readonly via: PromptInput["via"];
+  /** The frames in order, for one reader, ending with the frame that ends the turn. Read to the end: an unread queue blocks the CLI. */
   readonly frames: FrameQueue;
-  readonly batches: RunningCli["batches"];
+  /** The same frames in batches; read either this or `frames`. */
+  readonly batches: AsyncIterable<Frame[]>;
+  /** Resolves when the process has ended; never rejects. */
   readonly ended: Promise<CliEnd>;
   readonly #request: CliRequest;
   readonly #parser: FrameParser;
@@ -124,10 +104,12 @@ class Cli implements RunningCli {
     this.ended = this.#process.ended.then((ending) => this.#conclude(ending));
   }
 
+  /** The process id, or 0 when the CLI could not be started; `ended` then has the reason. */
   get pid(): number {
     return this.#process.pid;
   }
 
+  /** Why this process is stopping the CLI, if it is. It no longer changes after the CLI's last output. */
   stopReason(): CliEnd["stop"] {
     return this.#stopped === "lingered" ? undefined : this.#stopped;
   }
@@ -136,6 +118,7 @@ class Cli implements RunningCli {
     this.#process.stop(why);
   }
 
+  /** Like `stop`, but without a moment for one more step: what it does next would exceed a limit. */
   halt(): void {
     try {
       if (this.pid !== 0) process.kill(-this.pid, "SIGKILL");
@@ -145,7 +128,7 @@ class Cli implements RunningCli {
     this.stop();
   }
 
-  /** Ignores write errors: a process that stopped reading or is gone reports that through its end. */
+  /** Writes a line to the CLI's stdin while that is open. Ignores write errors: a process that stopped reading or is gone reports that through its end. */
   write(line: object): void {
     if (this.pid !== 0) this.#process.write(`${JSON.stringify(line)}\n`).catch(() => {});
   }

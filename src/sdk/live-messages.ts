@@ -1,12 +1,10 @@
 // Converts events of a running CLI into unified messages as they arrive. The same events always give the same messages.
 
 import { isObject } from "../json/object.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../protocol/event.ts";
 import { isErrorOutcome, outcomeText } from "./cursor/calls.ts";
 import type { RunEvent, ToolStartEvent } from "./run-event.ts";
 import type { UnifiedContent, UnifiedMessage, UnifiedTool, UnifiedToolResultBlock } from "./unified.ts";
-
-type LineOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 /** `startedAt` is the timestamp for events before the first one that has a time. */
 export type LiveRunInfo = { tool: UnifiedTool; startedAt: number };
@@ -97,7 +95,7 @@ export function callInCliTerms(
   return { name, input: tool !== "cursor" && isObject(carried) && "input" in carried ? carried.input : args };
 }
 
-function resultBlock({ callId, outcome, carried }: LineOf<"tool_end">): UnifiedToolResultBlock {
+function resultBlock({ callId, outcome, carried }: EventOf<"tool_end">): UnifiedToolResultBlock {
   const output = isObject(carried) && typeof carried.output === "string" ? carried.output : undefined;
   const content = output ?? outcomeText(outcome);
   return { type: "tool_result", tool_use_id: callId, content, is_error: isErrorOutcome(outcome) };

@@ -1,6 +1,5 @@
 // start: runs an agent CLI. Any number of readers can follow it as events, messages or text; it ends with one result.
-import { usageError } from "../protocol/check-options.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { onAbort, untilAborted } from "../protocol/on-abort.ts";
 import { derived } from "../protocol/stream-json.ts";
 import { Broadcast } from "./broadcast.ts";

@@ -2,8 +2,7 @@
 import { accessSync, constants } from "node:fs";
 import { resolve } from "node:path";
 import { schemaProblem } from "../json/schema-check.ts";
-import { usageError } from "../protocol/check-options.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
 import type { ReasoningEffort } from "../protocol/run.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";

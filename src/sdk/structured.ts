@@ -2,6 +2,7 @@
 import { jsonIn } from "../json/find-in-text.ts";
 import { isObject } from "../json/object.ts";
 import { valueFault } from "../json/schema.ts";
+import { tryOr } from "../text/try-or.ts";
 import type { JsonSchemaValue } from "./json-schema-value.ts";
 
 type Issue = { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined };
@@ -95,11 +96,8 @@ export function jsonSchemaOf(schema: AnswerSchema, given?: JsonSchema): object |
 }
 
 function inputJsonSchema(schema: StandardSchema): object | undefined {
-  try {
-    return schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
-  } catch {
-    return undefined; // JSON Schema cannot express a part of this schema
-  }
+  // JSON Schema cannot express a part of this schema.
+  return tryOr(() => schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" }), undefined);
 }
 
 /** Adds a JSON Schema for the answer to the prompt; `shape` is that schema. */

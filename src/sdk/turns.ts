@@ -3,12 +3,12 @@ import { isObject } from "../json/object.ts";
 import { schemaProblem } from "../json/schema-check.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent, Denial } from "../protocol/event.ts";
+import type { AgentEvent, Denial, EventOf } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 import { derived } from "../protocol/stream-json.ts";
 import { displayNameOf } from "../protocol/tool-calls.ts";
 import { type Breach, BudgetWatch } from "./budget.ts";
-import { type CliEnd, startCli } from "./child.ts";
+import { type CliEnd, RunningCli } from "./child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
 import { explainedFailure } from "./drivers/failures.ts";
 import type { FoundCli } from "./find-cli.ts";
@@ -52,7 +52,7 @@ export class Turns {
   readonly #plan: RunPlan;
   readonly #watch: BudgetWatch;
   readonly #startedAt: number;
-  readonly #openCalls = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
+  readonly #openCalls = new Map<string, EventOf<"tool_start">>();
   readonly #denials: RunDenial[] = [];
   #sessionId: string | undefined;
   #model: string | undefined;
@@ -141,7 +141,7 @@ export class Turns {
     const [command, ...first] = cli.words;
     const args = [...first, ...launch.args, ...extraArgs];
     const limit = this.#limit();
-    const child = startCli({
+    const child = new RunningCli({
       command: command!,
       program: driver.programs[0]!,
       args,
@@ -306,7 +306,7 @@ export class Turns {
 /** How many bytes of stderr are kept, to find the reason of a failure in them. */
 const stderrBytes = 16 * 1024;
 
-function denialOf({ callId, tool, outcome, carried }: Extract<AgentEvent, { type: "tool_end" }>): Denial {
+function denialOf({ callId, tool, outcome, carried }: EventOf<"tool_end">): Denial {
   const reason = isObject(outcome?.value) ? outcome.value.reason : undefined;
   const name = isObject(carried) && typeof carried.name === "string" ? carried.name : displayNameOf(tool);
   return { tool: name, callId, reason: typeof reason === "string" ? reason : "" };

@@ -1,5 +1,5 @@
 // Collects the changes that a session made, file by file, from the results of its tool calls.
-import { fieldsOf, type JsonObject } from "../json/object.ts";
+import { fieldsOf, type JsonObject, textIn } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 
 export type FileChange = {
@@ -51,11 +51,6 @@ export function fileChanges(events: readonly { turn: number; event: AgentEvent }
     file.steps.push({ ...step, before, after });
   }
   return [...files.values()];
-}
-
-function textIn(value: JsonObject, key: string): string | undefined {
-  const text = value[key];
-  return typeof text === "string" ? text : undefined;
 }
 
 function countIn(value: JsonObject, key: string): number {

@@ -42,37 +42,27 @@ export async function startHostsUnserved(fleet: Fleet, launch: Launch): Promise<
   return readService(serviceFile(launch.configDir)) ? 0 : startHosts(fleet, launch);
 }
 
-function startHost({ run, token, position }: Lease, { configDir, env, program }: Launch): number | undefined {
-  const words = [
-    ...program,
-    "worker",
-    "start",
-    "--fleet",
-    "local",
-    "--single-use",
-    "--lease",
-    `${run}:${position}:${token}`,
-  ];
-  return startDetached(words, { cwd: parse(process.execPath).root, env: detachedEnv(env), log: logFile(configDir) });
+function startHost({ run, token, position }: Lease, launch: Launch): number | undefined {
+  const lease = `${run}:${position}:${token}`;
+  return startOwn(["worker", "start", "--fleet", "local", "--single-use", "--lease", lease], launch);
 }
 
-export function startService({ configDir, env, program }: Omit<Launch, "most">): number | undefined {
-  const words = [...program, "serve", "--fleet", "local", "--until-idle"];
-  return startDetached(words, { cwd: parse(process.execPath).root, env: detachedEnv(env), log: logFile(configDir) });
+export function startService(launch: OwnProgram): number | undefined {
+  return startOwn(["serve", "--fleet", "local", "--until-idle"], launch);
+}
+
+type OwnProgram = Omit<Launch, "most">;
+
+/** Starts this program without the variables that are meant for this process alone. */
+function startOwn(words: readonly string[], { configDir, env, program }: OwnProgram): number | undefined {
+  const { COURSER_EXIT_WITH_PARENT: _parent, ...rest } = env;
+  const folder = join(configDir, "runs");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const place = { cwd: parse(process.execPath).root, env: rest, log: join(folder, "hosts.log") };
+  return startDetached([...program, ...words], place);
 }
 
 export function leaseOf(words: string): Lease | undefined {
   const [, run, position, token] = /^([\w-]+):(\d+):([\w-]+)$/.exec(words) ?? [];
   return run === undefined ? undefined : { run, token: token!, position: Number(position), ttlMs: leaseMs };
-}
-
-/** Removes variables that are meant for this process alone. */
-function detachedEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { COURSER_EXIT_WITH_PARENT: _parent, ...rest } = env;
-  return rest;
-}
-
-function logFile(configDir: string): string {
-  mkdirSync(join(configDir, "runs"), { recursive: true, mode: 0o700 });
-  return join(configDir, "runs", "hosts.log");
 }

@@ -1,5 +1,5 @@
 // Translates a run's request into options for another vendor's CLI. This program's own CLI gets the request itself: see host-run.ts.
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { LiveOptions } from "../sdk/live/session.ts";
 import type { UnifiedTool } from "../sdk/unified.ts";
@@ -74,7 +74,7 @@ export function liveOptions({ cli, request }: RunSpec): LiveOptions {
   });
   const refused = lossTexts.flatMap(({ name, options }) => (options === "refused" ? [name] : []));
   if (refused.length > 0)
-    throw new UserError("USAGE", `${cli} has no word for ${refused.join(", ")}. Leave it out, or run courser.`);
+    throw usageError(`${cli} has no word for ${refused.join(", ")}. Leave it out, or run courser.`);
   return Object.assign({ tool: toolForCli(cli) }, ...lossTexts.map(({ options }) => options));
 }
 

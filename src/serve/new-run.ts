@@ -1,6 +1,6 @@
 // Creates new runs: their ids, the check of their records, and what an agent's next run takes over from its last.
 import { anything, type Check, either, fields, flag, oneOf, positive, text } from "../json/checks.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { type UserError, usageError } from "../protocol/error-codes.ts";
 import type { PermissionMode, Prompt, RunRequest } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
@@ -18,8 +18,7 @@ export function newAgentId(): string {
 /** Adds the version to a record. Throws a UserError for `ephemeral`, because a run in the background is stored for its readers. */
 export function newSpec(spec: RunSpec): RunSpec {
   if (spec.request.ephemeral)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       "A run that is to keep nothing (--no-persist) cannot run in the background or in a batch: its prompt and its answer are stored for those who follow it. Run it with -p.",
     );
   return { version: specVersion, ...spec };
@@ -41,7 +40,7 @@ export function followUp(
 /** Returns an error for a mode that a user may not set in a run. `force` can be set only at the start. */
 export function refusedMode(mode: PermissionMode, { force }: Pick<RunRequest, "force">): UserError | undefined {
   if (mode !== "force" || force) return undefined;
-  return new UserError("USAGE", "Only whoever starts a run can give it force. Start another one with --force.");
+  return usageError("Only whoever starts a run can give it force. Start another one with --force.");
 }
 
 const checkSpec = fields(
@@ -64,7 +63,7 @@ const checkSpec = fields(
  */
 export function readSpec(spec: RunSpec): RunSpec {
   const fault = checkSpec(spec);
-  if (fault !== undefined) throw new UserError("USAGE", `The record of the run ${fault}.`);
+  if (fault !== undefined) throw usageError(`The record of the run ${fault}.`);
   readRunRequest(spec.request);
   return spec;
 }

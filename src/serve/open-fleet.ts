@@ -1,5 +1,5 @@
 // Opens the fleet that the user selected: this machine's own, or a server's by its address.
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import { isFleetAddress, withoutLogin } from "./engines/nats/address.ts";
 import { openSqliteFleet } from "./engines/sqlite.ts";
 import { fleetFile } from "./engines/sqlite-tables.ts";
@@ -13,10 +13,7 @@ export async function openFleet(url: string | undefined, home: FleetHome): Promi
 export async function openFleet(url: string | undefined, { configDir, env }: FleetHome): Promise<Fleet> {
   if (url === undefined) return openSqliteFleet(fleetFile(configDir));
   if (!isFleetAddress(url))
-    throw new UserError(
-      "USAGE",
-      `'${withoutLogin(url)}' is not the address of a fleet, such as nats://127.0.0.1:4222.`,
-    );
+    throw usageError(`'${withoutLogin(url)}' is not the address of a fleet, such as nats://127.0.0.1:4222.`);
   const { openNatsFleet } = await import("./engines/nats/index.ts");
   return openNatsFleet(url, env);
 }

@@ -1,7 +1,7 @@
 // Decides where a client's run works: in a trusted folder of this machine or, with a fleet, in a workspace that a worker creates
 // from the files that are sent or named.
 import { basename, isAbsolute } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { ServeContext } from "./context.ts";
 import type { NewRun, Placement, RunSpec } from "./fleet.ts";
 import { placementOf } from "./run-fields.ts";
@@ -26,10 +26,7 @@ export async function placeRun(
   const { workspace, source, onWorkerLoss, pool, labels, priority } = given;
   const placed = placementOf({ pool, labels, priority });
   if (fleetUrl === undefined && (placed.placement || source !== undefined))
-    throw new UserError(
-      "USAGE",
-      "Sources, pools, labels and priorities are for a service over a fleet: serve --fleet nats://…",
-    );
+    throw usageError("Sources, pools, labels and priorities are for a service over a fleet: serve --fleet nats://…");
   const choice: SourceChoice = fleetUrl === undefined ? { type: "none" } : readSource(source ?? "upload", '"source"');
   const isHere = fleetUrl === undefined || choice.type === "upload" || choice.type === "repository";
   const folder = isHere ? trustedWorkspace(configDir, workspace ?? "") : placeOnWorker(workspace, choice);

@@ -2,7 +2,7 @@
 // freedom on the worker than here.
 import { existsSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import { canRefuse } from "../protocol/hook-events.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
@@ -23,8 +23,7 @@ export async function refuseRestrictionsLeftBehind(
   if (files.length === 0) return;
   const left = await filesNotSent(files, choice, { cwd: workspace, env, ...(signal && { signal }) });
   if (left.length === 0) return;
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `These files restrict runs in ${workspace}, and would not reach the worker: ${left.join(", ")}. ` +
       (choice.type === "upload"
         ? "Git ignores them. Add them with git add --force, so that they are sent. "

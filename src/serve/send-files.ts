@@ -1,6 +1,6 @@
 // Resolves the user's choice of files to the source that a worker creates the workspace from: this folder, a repository, or neither.
 import { isAbsolute } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { holdsLogin } from "../redact/secret-names.ts";
 import { configDir } from "../store/config-dir.ts";
@@ -26,21 +26,17 @@ export function readSource(text: string, given = "--source"): SourceChoice {
   const [, kind, rest = ""] = /^(git|folder):(.+)$/s.exec(text) ?? [];
   if (kind === "folder") {
     if (!isAbsolute(rest))
-      throw new UserError("USAGE", `${given} '${text}': the folder must be an absolute path, on the worker's disk.`);
+      throw usageError(`${given} '${text}': the folder must be an absolute path, on the worker's disk.`);
     return { type: "folder", path: rest };
   }
   if (kind === "git") return repositoryAt(rest, given);
-  throw new UserError(
-    "USAGE",
-    `${given} '${text}' is not a source. It may be upload, git, git:URL#REF, folder:PATH or none.`,
-  );
+  throw usageError(`${given} '${text}' is not a source. It may be upload, git, git:URL#REF, folder:PATH or none.`);
 }
 
 function repositoryAt(text: string, option: string): WorkspaceSource {
   const [, from = text, ref] = /^(.*?)(?:#([^#]*))?$/s.exec(text) ?? [];
   if (holdsLogin(from))
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `${option}: the address of the repository holds a login, and no secret is sent to a fleet. Leave it out: workers have credentials of their own.`,
     );
   return { type: "git", from, ...(ref !== undefined && ref !== "" && { ref }) };
@@ -57,10 +53,7 @@ export function refuseLocalFiles(request: RunRequest, choice: SourceChoice): voi
     ...(request.chat?.type === "resume" ? ["--resume"] : []),
   ];
   if (wrong.length > 0 && choice.type !== "none")
-    throw new UserError(
-      "USAGE",
-      `Cannot be sent to a fleet: ${wrong.join(", ")}. It is of this machine, and workers have others.`,
-    );
+    throw usageError(`Cannot be sent to a fleet: ${wrong.join(", ")}. It is of this machine, and workers have others.`);
 }
 
 export type SendOptions = {
@@ -113,15 +106,9 @@ async function repositorySource(workspace: string, options: SendOptions): Promis
   const call = { ...options, cwd: workspace };
   const { stdout: from, problem } = await tryGit(["remote", "get-url", "origin"], call);
   if (problem !== undefined)
-    throw new UserError(
-      "USAGE",
-      `${workspace} has no remote "origin" to fetch from. Name the repository: --source git:URL#REF`,
-    );
+    throw usageError(`${workspace} has no remote "origin" to fetch from. Name the repository: --source git:URL#REF`);
   const ref = (await git(["rev-parse", "HEAD"], call)).trim();
   if ((await git(["branch", "--remotes", "--contains", ref], call)).trim() === "")
-    throw new UserError(
-      "USAGE",
-      `The commit ${ref.slice(0, 10)} was not pushed. Push it, or send the files: --source upload`,
-    );
+    throw usageError(`The commit ${ref.slice(0, 10)} was not pushed. Push it, or send the files: --source upload`);
   return { ...repositoryAt(from.trim(), "--source git"), ref } as WorkspaceSource;
 }

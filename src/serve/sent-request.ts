@@ -1,5 +1,5 @@
 // Builds the request that is sent to a fleet: adds the sender's deny rules, and refuses to drop the sender's hooks unless told to.
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import { canRefuse } from "../protocol/hook-events.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { homeDir } from "../store/config-dir.ts";
@@ -35,8 +35,7 @@ function refuseLocalHooks(place: { configDir: string; home: string; workspace: s
   const hooks = [...userHooks, ...plugins.flatMap((plugin) => pluginHooks(plugin, place.workspace).hooks)];
   const files = [...new Set(hooks.filter(({ event }) => canRefuse(event)).map(({ file }) => file))];
   if (files.length > 0)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `Hooks of this machine can refuse what the run does, and do not exist on a worker: ${files.join(", ")}. To send the run without them: --without-local-hooks (withoutLocalHooks in a request). Hooks for the run itself: --hooks with the JSON.`,
     );
 }

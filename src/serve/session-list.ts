@@ -6,6 +6,7 @@ import type { BuiltInTool } from "../sdk/unified.ts";
 import { readStatus } from "../store/chats/read-chat.ts";
 import { metadataFields } from "../store/chats/transcript-files.ts";
 import { isTrusted } from "../store/trust.ts";
+import { tryOr } from "../text/try-or.ts";
 import type { ServeContext } from "./context.ts";
 import { type CliName, cliNames, isOver, type RunRecord, type RunState } from "./fleet.ts";
 import { toolForCli } from "./live-options.ts";
@@ -107,18 +108,10 @@ function sessionStatus({ tool, updatedAt }: SessionInfo, folder: string): Sessio
   if (tool !== "cursor") return undefined;
   const existing = statuses.get(folder);
   if (existing?.updatedAt === updatedAt && existing.status !== "running") return existing.status;
-  const status = attempt(() => readStatus(folder));
+  // A store that is damaged or busy does not hide the others.
+  const status = tryOr(() => readStatus(folder), undefined);
   statuses.set(folder, { updatedAt, status });
   return status;
-}
-
-/** Returns undefined for a store that is damaged or busy, so that it does not hide the others. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }
 
 const after: Readonly<Record<RunState, SessionState>> = {

@@ -6,6 +6,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { holdsSecrets } from "../redact/secret-files.ts";
 import { isTrusted } from "../store/trust.ts";
 import { programName } from "../text/program-name.ts";
+import { tryOr } from "../text/try-or.ts";
 
 const maxFileBytes = 2 * 1024 * 1024;
 const maxEntries = 2000;
@@ -73,9 +74,5 @@ function notFound(path: string): UserError {
 }
 
 function realPathIfAny(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => realpathSync(path), undefined);
 }

@@ -1,6 +1,7 @@
 // A lock between processes: a file that only one of them can create.
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
+import { tryOr } from "../text/try-or.ts";
 
 const longestWaitMs = 10_000;
 /** Locks are held for milliseconds; an older one belongs to a dead process, or its pid has been reused. */
@@ -73,11 +74,7 @@ function setAside(file: string, holder: string, token: string): void {
 }
 
 function readLockFile(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => readFileSync(file, "utf8"), undefined);
 }
 
 export function isAlive(pid: number): boolean {

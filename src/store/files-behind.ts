@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
+import { tryOr } from "../text/try-or.ts";
 import { sha256 } from "./chats/sha256.ts";
 import { loadedBy, recipesFor } from "./loaded-files.ts";
 
@@ -138,11 +139,7 @@ function addScripts(hashes: Record<string, string>, line: string, context: Behin
 }
 
 function readJsonOrNothing(file: string): unknown {
-  try {
-    return statSync(file).isFile() ? tryParse(readFileSync(file, "utf8")) : undefined;
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => (statSync(file).isFile() ? tryParse(readFileSync(file, "utf8")) : undefined), undefined);
 }
 
 /** Returns the package.json of the working folder or the nearest one above, and those of folders that the line names. */

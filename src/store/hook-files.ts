@@ -1,7 +1,7 @@
 // Loads hooks from their files, highest level first, and decides which may run.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { isObject, type JsonObject, tryParse } from "../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { cursorToolNames, hookEvents, isHookEvent, renamedTools } from "../protocol/hook-events.ts";
 import { behindDigest } from "./files-behind.ts";
@@ -75,7 +75,7 @@ export function readGivenHooks(fileOrJson: string, cwd: string): { hooks: Hook[]
 export function pluginHooks(plugin: Plugin, workspace: string): { hooks: Hook[]; warnings: string[] } {
   const warnings: string[] = [];
   const hooks = plugin.hooks.flatMap(({ file, content }) => {
-    const isCursor = content["version"] !== undefined || Object.keys(objectOr(content["hooks"])).some(isHookEvent);
+    const isCursor = content["version"] !== undefined || Object.keys(fieldsOf(content["hooks"])).some(isHookEvent);
     const read = isCursor ? readCursorHooks : readClaudeHooks;
     const entries = read({ file, content, warnings });
     return entries.map(
@@ -94,10 +94,6 @@ export function pluginHooks(plugin: Plugin, workspace: string): { hooks: Hook[];
 
 function filesBehind({ command }: HookEntry, folder: string): Pick<Hook, "behind"> {
   return command === undefined ? {} : { behind: { folder, digest: behindDigest([command], folder) } };
-}
-
-function objectOr(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 /** Reads the hooks of one file, whether or not they may run; undefined if there is no file. */
@@ -124,7 +120,7 @@ function asClaudeWrites({ hooks }: JsonObject): JsonObject {
   const names = new Map(Object.values(hookEvents).map(({ gemini, claude }) => [gemini, claude]));
   const inSeconds = (text: string) =>
     JSON.parse(text, (key, value) => (key === "timeout" ? Number(value) / 1000 : value));
-  const entries = Object.entries(objectOr(hooks)).map(([name, groups]) => [names.get(name) ?? name, groups]);
+  const entries = Object.entries(fieldsOf(hooks)).map(([name, groups]) => [names.get(name) ?? name, groups]);
   return { hooks: inSeconds(JSON.stringify(Object.fromEntries(entries))) };
 }
 

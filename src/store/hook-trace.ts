@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
 import { redactedStart } from "../redact/shorten.ts";
+import { tryOr } from "../text/try-or.ts";
 import { replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
@@ -50,12 +51,7 @@ export function openHookTrace(paths: TracePaths, redact: (text: string) => strin
 
 /** Returns an empty list if no run had hooks yet. Lines of another version are skipped. */
 export function readHookTrace(paths: TracePaths): HookTraceLine[] {
-  let text: string;
-  try {
-    text = readFileSync(traceFile(paths), "utf8");
-  } catch {
-    return [];
-  }
+  const text = tryOr(() => readFileSync(traceFile(paths), "utf8"), "");
   return text.split("\n").flatMap((line) => {
     const value = tryParse(line);
     return isObject(value) && typeof value["event"] === "string" ? [value as HookTraceLine] : [];

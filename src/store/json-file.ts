@@ -19,6 +19,7 @@ import { dirname } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
+import { tryOr } from "../text/try-or.ts";
 import { withFileLock } from "./file-lock.ts";
 import { deepest, JsonTextError, parseJsonc } from "./jsonc.ts";
 
@@ -178,11 +179,7 @@ function writtenKeys(text: string): number {
 }
 
 export function realPathOrSame(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
+  return tryOr(() => realpathSync(file), file);
 }
 
 function errorCode(error: unknown): string {

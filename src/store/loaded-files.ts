@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
+import { tryOr } from "../text/try-or.ts";
 
 const isJavaScript = /\.[cm]?[jt]sx?$/;
 const isPython = /\.py$/;
@@ -108,9 +109,5 @@ export function recipesFor(program: string, cwd: string): string[] {
 }
 
 function isFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  } catch {
-    return false;
-  }
+  return tryOr(() => statSync(path, { throwIfNoEntry: false })?.isFile() === true, false);
 }

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, resolve, sep } from "node:path";
 import { systemErrorText } from "../text/system-error.ts";
+import { tryOr } from "../text/try-or.ts";
 import { hashesBehind } from "./files-behind.ts";
 import type { McpDefinition, McpServer } from "./mcp-servers.ts";
 
@@ -56,17 +57,13 @@ export function serverHashes(server: McpServer, context: VariableContext): Recor
   const { definition, folder } = server;
   const { command, args = [], envFile, env = {} } = definition;
   const words = [command, ...args, envFile, ...Object.values(env)].flatMap((word) => {
-    try {
-      return word === undefined ? [] : [substitute(word, context)];
-    } catch {
-      return [];
-    }
+    return tryOr(() => (word === undefined ? [] : [substitute(word, context)]), []);
   });
-  try {
-    return hashesBehind(words, { cwd: workingFolder(server, context), roots: [context.workspace, folder] });
-  } catch {
-    return {}; // the server's working folder cannot be resolved, so the server does not start
-  }
+  // The server's working folder cannot be resolved, so the server does not start.
+  return tryOr(
+    () => hashesBehind(words, { cwd: workingFolder(server, context), roots: [context.workspace, folder] }),
+    {},
+  );
 }
 
 function workingFolder({ definition: { cwd }, folder }: McpServer, context: VariableContext): string {

@@ -1,6 +1,7 @@
 // The paths of the sandbox files. It runs at every start, so it imports nothing heavy.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { tryOr } from "../text/try-or.ts";
 
 /** Where to look for sandbox settings. If the workspace is a copy, `standsFor` is the original folder. */
 export type SandboxPaths = { configDir: string; workspace: string; standsFor?: string };
@@ -19,9 +20,6 @@ export function hasSandboxFile({ configDir, workspace, standsFor = workspace }: 
 }
 
 function isThere(file: string): boolean {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true; // reading the file later will report the problem
-  }
+  // Reading the file later will report the problem.
+  return tryOr(() => lstatSync(file, { throwIfNoEntry: false }) !== undefined, true);
 }

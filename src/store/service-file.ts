@@ -1,6 +1,7 @@
 // serve.json: the address and the token of this user's service. Owner-only. A service for a fleet has its own file, one per fleet.
 import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { tryOr } from "../text/try-or.ts";
 import { isAlive, withFileLock } from "./file-lock.ts";
 import { makeFolder, readJson, replaceFile } from "./json-file.ts";
 
@@ -49,11 +50,7 @@ function isRunning({ pid }: ServiceInfo): boolean {
 
 /** A killed process that was not reaped; in a container without an init it stays a zombie. */
 function isZombie(pid: number): boolean {
-  try {
-    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false; // /proc exists only on Linux
-  }
+  return tryOr(() => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")), false);
 }
 
 /** Returns false if another service was faster. `gone` is the pid of a service known not to answer. */

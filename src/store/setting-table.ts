@@ -1,7 +1,7 @@
 // The table of settings: name, file, valid values and meaning of each. `config` shows and changes them.
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
 import { programName } from "../text/program-name.ts";
 import { type FieldCheck, oneOf, text, textList, truth } from "./checked-fields.ts";
@@ -141,7 +141,7 @@ export function findSetting(name: string): Setting {
     nearestName(name, names) ??
     names.find((each) => each.toLowerCase() === lower || each.toLowerCase().endsWith(`.${lower}`));
   const hint = near === undefined ? `To list them: ${programName()} config` : `Did you mean ${near}?`;
-  throw new UserError("USAGE", `unknown setting '${name}'. ${hint}`);
+  throw usageError(`unknown setting '${name}'. ${hint}`);
 }
 
 /** A setting with its value; `source` is a variable, a file, `default` or `not set`. */
@@ -216,10 +216,7 @@ export function parseSetting({ name, check }: Setting, typed: string): unknown {
       // The text is not valid JSON: try the next form.
     }
   }
-  throw new UserError(
-    "USAGE",
-    `'${name}' must be ${check.what}, not '${typed}'. To list them: ${programName()} config`,
-  );
+  throw usageError(`'${name}' must be ${check.what}, not '${typed}'. To list them: ${programName()} config`);
 }
 
 /** Saves a value, or removes it if undefined. Returns whether the file was changed. */

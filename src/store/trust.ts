@@ -2,8 +2,10 @@
 // question: one marker each, outside the workspace.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fieldsOf } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
+import { tryOr } from "../text/try-or.ts";
 import { inheritHooks } from "./hook-trust.ts";
 import { realPathOrSame, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
@@ -31,25 +33,19 @@ export function stopUsingSandbox(configDir: string, workspace: string): boolean 
 
 function isMarked(configDir: string, workspace: string, name: string): boolean {
   const real = realPathOrSame(workspace);
-  try {
-    const marker: unknown = JSON.parse(readFileSync(markerOf(configDir, real, name), "utf8"));
-    // The folder's name is ambiguous (/a/b and /a-b share it), the recorded path is not.
-    return (marker as { workspacePath?: unknown } | null)?.workspacePath === real;
-  } catch {
-    return false;
-  }
+  // The folder's name is ambiguous (/a/b and /a-b share it), the recorded path is not.
+  return workspaceIn(markerOf(configDir, real, name)) === real;
+}
+
+function workspaceIn(marker: string): unknown {
+  return fieldsOf(tryOr(() => JSON.parse(readFileSync(marker, "utf8")), undefined))["workspacePath"];
 }
 
 /** Returns their real paths, sorted. Some may no longer exist. */
 export function trustedFolders(configDir: string): string[] {
   const found = namesIn(join(configDir, "projects")).flatMap((name) => {
-    try {
-      const marker: unknown = JSON.parse(readFileSync(join(configDir, "projects", name, markerName), "utf8"));
-      const { workspacePath } = (marker ?? {}) as { workspacePath?: unknown };
-      return typeof workspacePath === "string" && isTrusted(configDir, workspacePath) ? [workspacePath] : [];
-    } catch {
-      return [];
-    }
+    const path = workspaceIn(join(configDir, "projects", name, markerName));
+    return typeof path === "string" && isTrusted(configDir, path) ? [path] : [];
   });
   return found.sort();
 }

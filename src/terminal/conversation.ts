@@ -1,5 +1,5 @@
 // The conversation on the screen: opens one run after another, queues what the user types meanwhile, and tracks facts about the chat.
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../protocol/event.ts";
 import type {
   CallableName,
   ContextUse,
@@ -316,7 +316,7 @@ export class Conversation {
     }
   }
 
-  #rememberChange({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): void {
+  #rememberChange({ outcome }: EventOf<"tool_end">): void {
     const value = outcome?.kind === "success" ? (outcome.value as Record<string, unknown> | undefined) : undefined;
     const { path, diffString, linesAdded, linesRemoved } = value ?? {};
     if (typeof path !== "string" || typeof diffString !== "string" || diffString === "") return;

@@ -1,6 +1,6 @@
 // Exports a chat as a recording, without system prompts and tools, which a chat does not keep.
 import type { ErrorCode } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import { redact } from "../redact/redact.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
@@ -35,7 +35,7 @@ function* recordingLines(record: ChatRecord): Generator<RecordingHeader | Record
   }
 }
 
-function headerOf({ metadata }: ChatRecord, init: Extract<AgentEvent, { type: "init" }> | undefined): RecordingHeader {
+function headerOf({ metadata }: ChatRecord, init: EventOf<"init"> | undefined): RecordingHeader {
   const { id, model = "", workspace = init?.cwd ?? "/", createdAt } = metadata;
   return {
     recording: recordingVersion,

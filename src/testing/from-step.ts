@@ -2,7 +2,7 @@
 // conversation, or with every tool run again.
 
 import type { Provider } from "../model/provider.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import type { Message, Part } from "../protocol/message.ts";
 import type { LiveRun, Prompt, RunRequest } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
@@ -24,8 +24,7 @@ export async function openFromStep(options: StepOptions): Promise<LiveRun> {
   const { recording, step } = options;
   const mainRequests = recording.requests.filter(({ agent }) => agent === "main").length;
   if (step < 1 || step > mainRequests)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--from-step ${step}: the recording ${recording.file} has the steps 1 to ${mainRequests}. Show them with: ${options.host.program} replay ${recording.file}`,
     );
   return options.tools === "live" ? runAgain(options) : continueFrom(options);

@@ -1,21 +1,20 @@
 // Shortens and expands the first line of a recording: it is written without the fields that `init` has or that have their default.
 import { fieldsOf, isObject } from "../json/object.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { EventOf } from "../protocol/event.ts";
 import type { PermissionMode } from "../protocol/run.ts";
 import type { RecordingHeader } from "./recording.ts";
 
-type Init = Extract<AgentEvent, { type: "init" }>;
 type Fields = Record<string, unknown>;
 
-export function shortHeader(header: RecordingHeader, init: Init): object {
+export function shortHeader(header: RecordingHeader, init: EventOf<"init">): object {
   return withoutDefaults(header, defaultFields(header as unknown as Fields, init));
 }
 
-export function wholeHeader(written: Fields, init: Init | undefined): RecordingHeader {
+export function wholeHeader(written: Fields, init: EventOf<"init"> | undefined): RecordingHeader {
   return withFields(written, defaultFields(written, init)) as RecordingHeader;
 }
 
-function defaultFields({ places, request }: Fields, init: Init | undefined): Fields {
+function defaultFields({ places, request }: Fields, init: EventOf<"init"> | undefined): Fields {
   const home = isObject(places) ? places["home"] : undefined;
   const asked = fieldsOf(request);
   return {

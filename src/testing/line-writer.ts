@@ -1,7 +1,7 @@
 // Turns what happened in a run into the lines of its recording, without repeating anything and without secrets.
 import type { ModelRequest } from "../model/provider.ts";
 import type { ResolvedModel } from "../model/resolve.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { EventOf } from "../protocol/event.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { isTrusted } from "../store/trust.ts";
 import { digestOf } from "../text/digest.ts";
@@ -30,14 +30,13 @@ export type LineOptions = {
 };
 
 type Redact = (text: string) => string;
-type Init = Extract<AgentEvent, { type: "init" }>;
 
 type Asked = { request: number; asked: ModelRequest };
 export type Happening = Asked | ReplyLine | EventLine | DeltasLine;
 
 /** The state in which the run began, before its workspace changed. `model` is undefined if it called none. */
 export type Begun = {
-  init: Init;
+  init: EventOf<"init">;
   at: Date;
   model?: ResolvedModel | undefined;
   workspace?: WorkspaceFingerprint | undefined;

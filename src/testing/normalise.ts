@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { RunRequest } from "../protocol/run.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
+import { tryOr } from "../text/try-or.ts";
 
 /** The folders of a run, by their role. */
 export type Places = { workspace: string; roots?: readonly string[]; home: string; config: string; temporary: string };
@@ -14,16 +15,8 @@ export function placesOf({ workspace, roots = [] }: Pick<RunRequest, "workspace"
     ...(roots.length > 0 && { roots: [...roots] }),
     home: homeDir(env),
     config: configDir(env),
-    temporary: realOr(temporary),
+    temporary: tryOr(() => realpathSync(temporary), temporary),
   } satisfies Places;
-}
-
-function realOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 export type Normaliser = (text: string) => string;

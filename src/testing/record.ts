@@ -4,7 +4,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import type { ModelChunk, ModelRequest, Provider } from "../model/provider.ts";
 import type { ResolvedModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { EventOf } from "../protocol/event.ts";
 import type { Recorded } from "../protocol/run.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { Begun, Happening, LineOptions, LineWriter } from "./line-writer.ts";
@@ -15,8 +15,6 @@ type RecorderOptions = LineOptions & { file: string; fail(error: UserError): voi
 
 const maxUnwritten = 256;
 const longestUnwrittenMs = 500;
-
-type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -131,7 +129,7 @@ export class Recorder {
     this.#add(line);
   }
 
-  #delta({ type, text, at = 0 }: Event<"text" | "thinking">): void {
+  #delta({ type, text, at = 0 }: EventOf<"text" | "thinking">): void {
     if (this.#deltas?.deltas !== type) this.#endDeltas();
     this.#deltas ??= { deltas: type, text: "", sizes: [], at: [], now: 0 };
     this.#deltas.text += text;

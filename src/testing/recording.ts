@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isObject } from "../json/object.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent, Usage } from "../protocol/event.ts";
+import type { AgentEvent, EventOf, Usage } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { programName } from "../text/program-name.ts";
@@ -160,11 +160,11 @@ export function parseRecording(text: string, file: string): Recording {
 }
 
 /** Finds the `init` event, which is among the first. */
-function findInit(lines: readonly { value: unknown }[]): Extract<AgentEvent, { type: "init" }> | undefined {
+function findInit(lines: readonly { value: unknown }[]): EventOf<"init"> | undefined {
   const found = lines.find(
     ({ value }) => isObject(value) && isObject(value["event"]) && value["event"]["type"] === "init",
   );
-  return found && (found.value as { event: Extract<AgentEvent, { type: "init" }> }).event;
+  return found && (found.value as { event: EventOf<"init"> }).event;
 }
 
 /** Describes what does not fit the earlier lines, or the line itself. */

@@ -1,7 +1,7 @@
 // ReplayedRun: a recording as a LiveRun. It shows the same events, byte for byte, and changes nothing; each request is first
 // compared with what would be sent today, built from the workspace as it is now.
 import { setTimeout as sleep } from "node:timers/promises";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
@@ -218,7 +218,7 @@ export class ReplayedRun implements LiveRun {
 }
 
 function fixedRecordingError(): UserError {
-  return new UserError("USAGE", "A replayed run cannot be changed while it is shown.");
+  return usageError("A replayed run cannot be changed while it is shown.");
 }
 
 function stoppedError({ until, signal }: ShowOptions): UserError {

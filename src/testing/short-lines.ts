@@ -1,16 +1,14 @@
 // Shortens and expands the lines of a recording: they are written without what earlier lines already say.
 import { withoutKeys } from "../json/object.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../protocol/event.ts";
 import type { DeltasLine, RecordingLine, ReplyLine, RequestLine } from "./recording.ts";
-
-type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 /** Fields that are the same at the start and at the end of a call. */
 const ofTheCall = ["tool", "args", "modelCallId", "startedAt"] as const;
 
 /** What earlier lines of a file contain. Use one object per file, for writing or reading its lines in order. */
 export class SaidBefore {
-  readonly #calls = new Map<string, Event<"tool_start">>();
+  readonly #calls = new Map<string, EventOf<"tool_start">>();
   #deltas: DeltasLine | undefined;
   /** All text of the model since the prompt. */
   #text = "";
@@ -56,7 +54,7 @@ export class SaidBefore {
       if (event.tool !== undefined || !start) return event;
       const call = Object.fromEntries(ofTheCall.flatMap((name) => (name in start ? [[name, start[name]]] : [])));
       const { type, callId, ...rest } = event;
-      return { type, callId, ...call, ...rest } as Event<"tool_end">;
+      return { type, callId, ...call, ...rest } as EventOf<"tool_end">;
     }
     const known = this.#expectedText(event);
     const { type, ...rest } = event;

@@ -1,6 +1,6 @@
 // Describes a call for display: its line, input, output and changes.
 
-import { fieldsOf, isObject, type JsonObject, objectsIn } from "../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, objectsIn, stringOrEmpty } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
 import { callName, toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
 import { shownTodos } from "./todos.ts";
@@ -27,38 +27,38 @@ const views = new Map(
     write: viewOfEdit,
     apply_patch: viewOfPatch,
     read: ({ path, offset, limit }, { content }) => ({
-      what: `${textOrEmpty(path)}${offset || limit ? ` (${[offset && `from line ${offset}`, limit && `${limit} lines`].filter(Boolean).join(", ")})` : ""}`,
-      output: codePiece(content, languageForPath(textOrEmpty(path))),
+      what: `${stringOrEmpty(path)}${offset || limit ? ` (${[offset && `from line ${offset}`, limit && `${limit} lines`].filter(Boolean).join(", ")})` : ""}`,
+      output: codePiece(content, languageForPath(stringOrEmpty(path))),
     }),
     ls: ({ path }, { directoryTreeRoot, content }) => ({
-      what: textOrEmpty(path),
+      what: stringOrEmpty(path),
       output: codePiece(content ?? treeText(directoryTreeRoot)),
     }),
-    glob: ({ globPattern }, { files }) => ({ what: textOrEmpty(globPattern), output: codePiece(listText(files)) }),
+    glob: ({ globPattern }, { files }) => ({ what: stringOrEmpty(globPattern), output: codePiece(listText(files)) }),
     grep: ({ pattern }, { workspaceResults, content }) => ({
-      what: textOrEmpty(pattern),
+      what: stringOrEmpty(pattern),
       output: codePiece(content ?? grepText(workspaceResults)),
     }),
-    delete: ({ path }) => ({ what: textOrEmpty(path) }),
+    delete: ({ path }) => ({ what: stringOrEmpty(path) }),
     updateTodos: ({ todos }, value) => ({ what: "", output: codePiece(todoText(value.todos ?? todos)) }),
-    webFetch: ({ url }, { markdown }) => ({ what: textOrEmpty(url), output: codePiece(markdown, "markdown") }),
+    webFetch: ({ url }, { markdown }) => ({ what: stringOrEmpty(url), output: codePiece(markdown, "markdown") }),
     webSearch: ({ searchTerm, query }, { references }) => ({
-      what: textOrEmpty(searchTerm ?? query),
+      what: stringOrEmpty(searchTerm ?? query),
       output: codePiece(referenceText(references)),
     }),
-    semSearch: ({ query }, { results }) => ({ what: textOrEmpty(query), output: codePiece(results) }),
+    semSearch: ({ query }, { results }) => ({ what: stringOrEmpty(query), output: codePiece(results) }),
     task: ({ description, prompt }, { conversationSteps }) => ({
-      what: textOrEmpty(description),
+      what: stringOrEmpty(description),
       input: codePiece(prompt),
       output: codePiece(stepsText(conversationSteps), "markdown"),
     }),
-    createPlan: ({ name, plan }) => ({ what: textOrEmpty(name), input: codePiece(plan, "markdown") }),
+    createPlan: ({ name, plan }) => ({ what: stringOrEmpty(name), input: codePiece(plan, "markdown") }),
     askQuestion: ({ title, questions }, { answers }) => ({
-      what: textOrEmpty(title),
+      what: stringOrEmpty(title),
       input: codePiece(questionsText(questions, answers)),
     }),
     mcp: ({ name, args }, { content }) => ({
-      what: textOrEmpty(name),
+      what: stringOrEmpty(name),
       input: json(args),
       output: codePiece(mcpText(content)),
     }),
@@ -90,21 +90,21 @@ function generalView(args: JsonObject): Partial<CallView> {
   const what = [path, file_path, command, query, url, pattern, description, name].find(
     (each) => typeof each === "string",
   );
-  return { what: textOrEmpty(what), ...(Object.keys(args).length > 0 && { input: json(args) }) };
+  return { what: stringOrEmpty(what), ...(Object.keys(args).length > 0 && { input: json(args) }) };
 }
 
 function viewOfShell(args: JsonObject, value: JsonObject): Partial<CallView> {
-  const command = textOrEmpty(args.command);
+  const command = stringOrEmpty(args.command);
   const printed =
-    textOrEmpty(value.interleavedOutput) ||
-    [textOrEmpty(value.stdout), textOrEmpty(value.stderr)].filter(Boolean).join("\n");
+    stringOrEmpty(value.interleavedOutput) ||
+    [stringOrEmpty(value.stdout), stringOrEmpty(value.stderr)].filter(Boolean).join("\n");
   const exit = typeof value.exitCode === "number" && value.exitCode !== 0 ? `[exit code ${value.exitCode}]` : "";
   const outputText = exit === "" || printed.includes(exit) ? printed : `${printed.trimEnd()}\n${exit}`.trimStart();
   return { what: command, input: { language: "bash", text: command }, output: codePiece(outputText) };
 }
 
 function viewOfEdit(args: JsonObject, value: JsonObject): Partial<CallView> {
-  const path = textOrEmpty(args.path);
+  const path = stringOrEmpty(args.path);
   const diff = typeof value.diffString === "string" ? value.diffString : intendedChange(args);
   const counts =
     typeof value.linesAdded === "number" && typeof value.linesRemoved === "number"
@@ -119,12 +119,12 @@ function intendedChange({ strReplace, multiStrReplace, applyPatch, streamContent
     isObject(multiStrReplace) && Array.isArray(multiStrReplace.edits) ? multiStrReplace.edits : [strReplace];
   const changes = edits.filter(isObject).map((each) => markLines("-", each.oldText) + markLines("+", each.newText));
   if (changes.length > 0) return changes.join("@@\n");
-  if (isObject(applyPatch)) return textOrEmpty(applyPatch.patchContent);
+  if (isObject(applyPatch)) return stringOrEmpty(applyPatch.patchContent);
   return markLines("+", streamContent ?? fileText);
 }
 
 function markLines(mark: string, linesValue: unknown): string {
-  const lines = textOrEmpty(linesValue);
+  const lines = stringOrEmpty(linesValue);
   if (lines === "") return "";
   return `${lines
     .replace(/\n$/, "")
@@ -134,17 +134,13 @@ function markLines(mark: string, linesValue: unknown): string {
 }
 
 function viewOfPatch(args: JsonObject): Partial<CallView> {
-  const patch = textOrEmpty(args.input ?? args.patch);
+  const patch = stringOrEmpty(args.input ?? args.patch);
   const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, path]) => path);
   return { what: files.join(", "), diff: patch };
 }
 
-function textOrEmpty(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
 function codePiece(value: unknown, language = "text"): Piece | undefined {
-  const valueText = textOrEmpty(value);
+  const valueText = stringOrEmpty(value);
   return valueText === "" ? undefined : { language, text: valueText };
 }
 
@@ -159,7 +155,7 @@ function listText(list: unknown): string {
 
 function referenceText(references: unknown): string {
   return objectsIn(references)
-    .map(({ title, url, chunk }) => [title, url, chunk].map(textOrEmpty).filter(Boolean).join("\n"))
+    .map(({ title, url, chunk }) => [title, url, chunk].map(stringOrEmpty).filter(Boolean).join("\n"))
     .join("\n\n");
 }
 
@@ -167,10 +163,10 @@ function treeText(node: unknown, indent = ""): string {
   if (!isObject(node) || indent.length > 40) return "";
   return [
     ...objectsIn(node.childrenDirs).flatMap((folder) => [
-      `${indent}${textOrEmpty(folder.absPath).replace(/^.*\//, "")}/`,
+      `${indent}${stringOrEmpty(folder.absPath).replace(/^.*\//, "")}/`,
       treeText(folder, `${indent}  `),
     ]),
-    ...objectsIn(node.childrenFiles).map((file) => `${indent}${textOrEmpty(file.name)}`),
+    ...objectsIn(node.childrenFiles).map((file) => `${indent}${stringOrEmpty(file.name)}`),
   ]
     .filter(Boolean)
     .join("\n");
@@ -182,7 +178,7 @@ function grepText(results: unknown): string {
     .filter(isObject)
     .flatMap(({ content, files, count }) => {
       if (isObject(files)) return [listText(files.files)];
-      if (isObject(count)) return objectsIn(count.counts).map((each) => `${textOrEmpty(each.file)}: ${each.count}`);
+      if (isObject(count)) return objectsIn(count.counts).map((each) => `${stringOrEmpty(each.file)}: ${each.count}`);
       return isObject(content) ? objectsIn(content.matches).flatMap(matchLines) : [];
     })
     .join("\n");
@@ -191,7 +187,7 @@ function grepText(results: unknown): string {
 function matchLines(file: JsonObject): string[] {
   return objectsIn(file.matches).map(
     (each) =>
-      `${textOrEmpty(file.file)}:${each.lineNumber}${each.isContextLine ? "-" : ":"}${textOrEmpty(each.content)}`,
+      `${stringOrEmpty(file.file)}:${each.lineNumber}${each.isContextLine ? "-" : ":"}${stringOrEmpty(each.content)}`,
   );
 }
 
@@ -207,12 +203,12 @@ function todoText(todos: unknown): string {
 function stepsText(steps: unknown): string {
   return objectsIn(steps)
     .map(({ toolCall, assistantMessage }) => {
-      if (isObject(assistantMessage)) return `${textOrEmpty(assistantMessage.text)}\n`;
+      if (isObject(assistantMessage)) return `${stringOrEmpty(assistantMessage.text)}\n`;
       const key = isObject(toolCall) ? toolKeyOf(toolCall) : undefined;
       if (key === undefined) return "";
       const call = (toolCall as JsonObject)[key] as JsonObject;
       const first = isObject(call.args) ? Object.values(call.args).find((each) => typeof each === "string") : "";
-      return `· ${callName(toolOfKey(key), call.args)} ${textOrEmpty(first)}`.trimEnd();
+      return `· ${callName(toolOfKey(key), call.args)} ${stringOrEmpty(first)}`.trimEnd();
     })
     .filter(Boolean)
     .join("\n")
@@ -225,10 +221,10 @@ function questionsText(questions: unknown, answers: unknown): string {
       const answer = objectsIn(answers).find((each) => each.questionId === id);
       const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
       const lines = objectsIn(options).map(
-        (option) => `${chosen.includes(option.id) ? "[x]" : "[ ]"} ${textOrEmpty(option.label)}`,
+        (option) => `${chosen.includes(option.id) ? "[x]" : "[ ]"} ${stringOrEmpty(option.label)}`,
       );
-      const typedAnswer = textOrEmpty(answer?.freeformText);
-      return [textOrEmpty(prompt), ...lines, ...(typedAnswer === "" ? [] : [`[x] ${typedAnswer}`])].join("\n");
+      const typedAnswer = stringOrEmpty(answer?.freeformText);
+      return [stringOrEmpty(prompt), ...lines, ...(typedAnswer === "" ? [] : [`[x] ${typedAnswer}`])].join("\n");
     })
     .join("\n\n");
 }
@@ -237,9 +233,9 @@ function mcpText(content: unknown): string {
   return objectsIn(content)
     .map((each) =>
       isObject(each.text)
-        ? textOrEmpty(each.text.text)
+        ? stringOrEmpty(each.text.text)
         : isObject(each.resource)
-          ? textOrEmpty(each.resource.text)
+          ? stringOrEmpty(each.resource.text)
           : "",
     )
     .filter(Boolean)

@@ -1,5 +1,5 @@
 // Describes each tool's calls in words: name, target and outcome, in one row per tool.
-import { fieldsOf, isObject, type JsonObject, objectsIn } from "../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, objectsIn, stringOrEmpty } from "../json/object.ts";
 import { callName, displayNameOf } from "../protocol/tool-calls.ts";
 import { collapsed } from "../text/one-line.ts";
 import { byteSize, counted } from "./numbers.ts";
@@ -16,8 +16,8 @@ type Row = {
 
 const rows: Record<string, Row> = {
   shell: {
-    target: ({ command }) => collapsed(textOrEmpty(command)),
-    where: ({ workingDirectory }) => textOrEmpty(workingDirectory),
+    target: ({ command }) => collapsed(stringOrEmpty(command)),
+    where: ({ workingDirectory }) => stringOrEmpty(workingDirectory),
     // Returns "in background" for a command that was started there or moved there while it ran.
     outcome: ({ taskId }, { isBackground }) => (isBackground === true || taskId ? "in the background" : ""),
     isTimed: true,
@@ -31,7 +31,7 @@ const rows: Record<string, Row> = {
         return `lines ${readRange.startLine}–${readRange.endLine}`;
       // The number of lines includes an empty one after a final line break.
       if (typeof totalLines === "number")
-        return lineCount(textOrEmpty(content).endsWith("\n") ? totalLines - 1 : Math.max(totalLines, 0));
+        return lineCount(stringOrEmpty(content).endsWith("\n") ? totalLines - 1 : Math.max(totalLines, 0));
       return "";
     },
   },
@@ -41,13 +41,13 @@ const rows: Record<string, Row> = {
       isObject(directoryTreeRoot) ? counted(entriesBelow(directoryTreeRoot), "entry", "entries") : "",
   },
   glob: {
-    target: ({ globPattern }) => textOrEmpty(globPattern),
-    where: ({ targetDirectory }) => textOrEmpty(targetDirectory),
+    target: ({ globPattern }) => stringOrEmpty(globPattern),
+    where: ({ targetDirectory }) => stringOrEmpty(targetDirectory),
     outcome: ({ totalFiles, files }) => counted(numberOrUndefined(totalFiles) ?? listLength(files), "file"),
   },
   grep: {
-    target: ({ pattern }) => textOrEmpty(pattern),
-    where: ({ path: folder, glob }) => textOrEmpty(folder) || textOrEmpty(glob),
+    target: ({ pattern }) => stringOrEmpty(pattern),
+    where: ({ path: folder, glob }) => stringOrEmpty(folder) || stringOrEmpty(glob),
     outcome: ({ workspaceResults }) => matchCount(workspaceResults),
   },
   delete: { target: path, outcome: () => "deleted · /rewind brings it back" },
@@ -60,42 +60,42 @@ const rows: Record<string, Row> = {
     },
   },
   webFetch: {
-    target: ({ url }) => textOrEmpty(url),
-    outcome: ({ markdown }) => byteSize(utf8Length(textOrEmpty(markdown))),
+    target: ({ url }) => stringOrEmpty(url),
+    outcome: ({ markdown }) => byteSize(utf8Length(stringOrEmpty(markdown))),
   },
   webSearch: {
-    target: ({ searchTerm, query }) => textOrEmpty(searchTerm) || textOrEmpty(query),
+    target: ({ searchTerm, query }) => stringOrEmpty(searchTerm) || stringOrEmpty(query),
     outcome: ({ references }) => counted(listLength(references), "result"),
   },
-  semSearch: { target: ({ query }) => textOrEmpty(query) },
+  semSearch: { target: ({ query }) => stringOrEmpty(query) },
   task: {
-    target: ({ description, prompt }) => textOrEmpty(description) || collapsed(textOrEmpty(prompt)),
+    target: ({ description, prompt }) => stringOrEmpty(description) || collapsed(stringOrEmpty(prompt)),
     by: ({ subagentType }) => subagentName(subagentType),
     outcome: ({ isBackground }) => (isBackground === true ? "in the background" : ""),
     isTimed: true,
   },
-  createPlan: { target: ({ name }) => textOrEmpty(name) },
+  createPlan: { target: ({ name }) => stringOrEmpty(name) },
   askQuestion: {
-    target: ({ title, questions }) => textOrEmpty(title) || textOrEmpty(objectsIn(questions)[0]?.prompt),
+    target: ({ title, questions }) => stringOrEmpty(title) || stringOrEmpty(objectsIn(questions)[0]?.prompt),
     outcome: ({ answers }) => (listLength(answers) > 0 ? "answered" : ""),
   },
   mcp: {
     target: ({ providerIdentifier, serverIdentifier, toolName, name, args }) =>
       collapsed(
         [
-          textOrEmpty(providerIdentifier) || textOrEmpty(serverIdentifier),
-          textOrEmpty(toolName) || textOrEmpty(name),
+          stringOrEmpty(providerIdentifier) || stringOrEmpty(serverIdentifier),
+          stringOrEmpty(toolName) || stringOrEmpty(name),
           briefArguments(args),
         ].join(" "),
       ),
     isTimed: true,
   },
-  readMcpResource: { target: ({ uri }) => textOrEmpty(uri), where: ({ server }) => textOrEmpty(server) },
+  readMcpResource: { target: ({ uri }) => stringOrEmpty(uri), where: ({ server }) => stringOrEmpty(server) },
   listMcpResources: {
-    target: ({ server }) => textOrEmpty(server),
+    target: ({ server }) => stringOrEmpty(server),
     outcome: ({ resources }) => counted(listLength(resources), "resource"),
   },
-  await: { target: ({ taskId }) => textOrEmpty(taskId), isTimed: true },
+  await: { target: ({ taskId }) => stringOrEmpty(taskId), isTimed: true },
 };
 
 /** Arguments that describe an unknown tool's call: the first one present is shown. */
@@ -108,10 +108,10 @@ export function wordsOfCall(tool: string, argsValue: unknown, result: unknown): 
   const value = fieldsOf(result);
   const row = Object.hasOwn(rows, tool) ? rows[tool] : undefined;
   if (!row) {
-    const key = describing.find((each) => textOrEmpty(args[each]) !== "");
+    const key = describing.find((each) => stringOrEmpty(args[each]) !== "");
     return {
       name: callName(tool, args, value),
-      target: collapsed(key === undefined ? briefArguments(args) : textOrEmpty(args[key])),
+      target: collapsed(key === undefined ? briefArguments(args) : stringOrEmpty(args[key])),
       where: "",
       by: "",
       outcome: "",
@@ -135,7 +135,7 @@ export function cardName(tool: string): string {
 }
 
 function path(args: JsonObject): string {
-  return textOrEmpty(args.path);
+  return stringOrEmpty(args.path);
 }
 
 function changedLines({ linesAdded, linesRemoved }: JsonObject): string {
@@ -173,7 +173,7 @@ function matchCount(results: unknown): string {
 function subagentName(type: unknown): string {
   if (!isObject(type)) return "";
   const [kind, custom] = Object.entries(type)[0] ?? ["", undefined];
-  return isObject(custom) && textOrEmpty(custom.name) !== "" ? textOrEmpty(custom.name) : kind;
+  return isObject(custom) && stringOrEmpty(custom.name) !== "" ? stringOrEmpty(custom.name) : kind;
 }
 
 function briefArguments(args: unknown): string {
@@ -181,10 +181,6 @@ function briefArguments(args: unknown): string {
   return Object.entries(args)
     .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" ");
-}
-
-function textOrEmpty(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 function numberOrUndefined(value: unknown): number | undefined {

@@ -1,5 +1,6 @@
 // Parses Markdown into tokens, unless that would be slow. HTML is treated as text, and so are invisible link definitions.
 import { lexer, type Token, Tokenizer } from "marked";
+import { tryOr } from "../text/try-or.ts";
 
 export type { Token };
 
@@ -15,11 +16,7 @@ const tokenizer = Object.assign(new Tokenizer(), {
 /** Parses Markdown. Returns undefined if the text should be shown unchanged. */
 export function markdownTokens(text: string): Token[] | undefined {
   if (text.length > maxMarkdown || text.split(/\n\s*\n/).some(isSlow)) return undefined;
-  try {
-    return lexer(text, { gfm: true, tokenizer });
-  } catch {
-    return undefined; // the text is nested too deeply
-  }
+  return tryOr(() => lexer(text, { gfm: true, tokenizer }), undefined); // the text is nested too deeply
 }
 
 /** Unclosed marks take quadratic time, and so do nested quotes, nested lists and what looks like HTML. Real text has fewer. */

@@ -4,6 +4,7 @@ import { type GuardedRequest, guardedFetch } from "../net/guarded.ts";
 import type { Headers } from "../net/headers.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { collapsed } from "../text/one-line.ts";
+import { tryOr } from "../text/try-or.ts";
 import type { PageCache } from "./page-cache.ts";
 
 export { GuardRefusal } from "../net/guarded.ts";
@@ -182,11 +183,7 @@ function markOf([first, second, third]: Uint8Array): string | undefined {
 
 function decoderFor(label: string | undefined) {
   if (!label) return undefined;
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return undefined; // an unknown encoding is ignored
-  }
+  return tryOr(() => new TextDecoder(label), undefined); // an unknown encoding is ignored
 }
 
 /** Reads the charset from `<meta charset>` or its longer form in the first bytes, as browsers do. */

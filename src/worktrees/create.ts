@@ -3,7 +3,7 @@
 
 import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
+import { type UserError, usageError } from "../protocol/error-codes.ts";
 import { programName } from "../text/program-name.ts";
 import { type GitCall, git, tryGit } from "./git.ts";
 import { findWorktree, forget, takeName, type Worktree } from "./records.ts";
@@ -59,8 +59,7 @@ export async function openWorktree(request: WorktreeRequest): Promise<MadeWorktr
 async function findRepository(workspace: string, call: GitCall): Promise<{ source: string; prefix: string }> {
   const found = await tryGit(["rev-parse", "--show-toplevel", "--show-prefix"], call);
   if (found.problem !== undefined) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--worktree needs a git repository, and ${workspace} is not in one (${found.problem}). Make one with: git init && git add -A && git commit`,
     );
   }
@@ -70,14 +69,12 @@ async function findRepository(workspace: string, call: GitCall): Promise<{ sourc
 
 function reopenWorktree(worktree: Worktree, prefix: string, { base }: WorktreeRequest): MadeWorktree {
   if (base !== undefined) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `The worktree ${worktree.name} already exists, so --worktree-base has no meaning. Choose another name, or leave it out.`,
     );
   }
   if (!existsSync(worktree.path)) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `The worktree ${worktree.name} has lost its directory ${worktree.path}. Remove it with: ${programName()} worktrees remove ${worktree.name}`,
     );
   }
@@ -123,14 +120,13 @@ async function uncommittedNotice({ source }: Worktree, call: GitCall): Promise<s
 function checkName(name: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !name.includes("..") && !/\.(lock|json)$|\.$/.test(name))
     return;
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `'${name}' cannot be the name of a worktree: letters, digits, '.', '_' and '-' only. Put the prompt first, or after --: ${programName()} -w fix-login -- "…"`,
   );
 }
 
 function noBase(wanted: string, source: string): UserError {
   return wanted === "HEAD"
-    ? new UserError("USAGE", `${source} has no commit yet, so there is nothing to base a worktree on. Commit first.`)
-    : new UserError("USAGE", `--worktree-base '${wanted}' is not a commit of ${source}. See: git log --oneline --all`);
+    ? usageError(`${source} has no commit yet, so there is nothing to base a worktree on. Commit first.`)
+    : usageError(`--worktree-base '${wanted}' is not a commit of ${source}. See: git log --oneline --all`);
 }

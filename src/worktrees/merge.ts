@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { withFileLock } from "../store/file-lock.ts";
 import { firstLines } from "../text/first-of.ts";
 import { programName } from "../text/program-name.ts";
@@ -76,9 +76,9 @@ export async function mergeAsBranch(worktree: Worktree, branch: string, call: Gi
       : (await git(["commit-tree", tree, "-p", head, "-m", `Work in progress of ${worktree.name}`], inside)).trim();
   const name = `refs/heads/${branch}`;
   if ((await tryGit(["check-ref-format", name], outside)).problem !== undefined)
-    throw new UserError("USAGE", `'${branch}' is not a name for a branch.`);
+    throw usageError(`'${branch}' is not a name for a branch.`);
   if ((await tryGit(["rev-parse", "--verify", "--quiet", name], outside)).problem === undefined)
-    throw new UserError("USAGE", `The branch ${branch} already exists in ${worktree.source}. Choose another name.`);
+    throw usageError(`The branch ${branch} already exists in ${worktree.source}. Choose another name.`);
   const passing = `refs/courser/${branch}`;
   await git(["update-ref", passing, last], inside);
   try {

@@ -2,7 +2,7 @@
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isObject } from "../json/object.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { usageError } from "../protocol/error-codes.ts";
 import { readJson, realPathOrSame, replaceFile } from "../store/json-file.ts";
 
 export type WorktreeRecord = {
@@ -38,7 +38,7 @@ export function takeName(configDir: string, record: WorktreeRecord): Worktree {
     linkSync(whole, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new UserError("USAGE", `The worktree ${record.name} already exists at ${path}. Choose another name.`);
+    throw usageError(`The worktree ${record.name} already exists at ${path}. Choose another name.`);
   } finally {
     rmSync(whole, { force: true });
   }

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { UserError } from "../protocol/error-codes.ts";
+import { UserError, usageError } from "../protocol/error-codes.ts";
 import { type GitCall, git, tryGit } from "./git.ts";
 import { keptRepository, useRepository } from "./kept-repositories.ts";
 
@@ -136,12 +136,12 @@ function addressOf(from: string): string {
   const why = isWeb
     ? "holds a user or a password. Runs carry no secrets: give the worker a credential helper, and leave it out"
     : "is not a repository that a worker takes. Name an absolute path, a bundle, or an https or ssh URL";
-  throw new UserError("USAGE", `The source '${isWeb ? new URL(from).host : from.slice(0, 80)}' ${why}.`);
+  throw usageError(`The source '${isWeb ? new URL(from).host : from.slice(0, 80)}' ${why}.`);
 }
 
 function checkRef(ref: string | undefined): void {
   if (ref === undefined || /^(?!-)(?!.*\.\.)[^\s~^:?*[\\\0]{1,255}$/.test(ref)) return;
-  throw new UserError("USAGE", `'${ref.slice(0, 80)}' is not a name of a branch, tag or commit.`);
+  throw usageError(`'${ref.slice(0, 80)}' is not a name of a branch, tag or commit.`);
 }
 
 const working = new Map<string, Promise<unknown>>();

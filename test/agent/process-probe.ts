@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProcessRunner, toolEnvironment } from "../../src/agent/process.ts";
-import { startCli } from "../../src/sdk/child.ts";
+import { RunningCli } from "../../src/sdk/child.ts";
 import { aliveMarked, isValidText, openDescriptors, zombies } from "./process-support.ts";
 
 export type ProbeJob = {
@@ -136,7 +136,7 @@ async function throughCli(): Promise<Partial<Seen>> {
   // What a case calls its child is not an agent: its lines are passed over.
   const parser = { onNoise: "skip" } as const;
   const turn = job.listens ? { turn: { type: "turn" } } : {};
-  const cli = startCli({ command, args, cwd, env, timeoutMs, idleMs, graceMs, parser, ...turn });
+  const cli = new RunningCli({ command, args, cwd, env, timeoutMs, idleMs, graceMs, parser, ...turn });
   const hasTerminal = ownsTerminal(cli.pid);
   for await (const _frame of cli.frames);
   const end = await cli.ended;

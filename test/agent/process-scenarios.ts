@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startCli } from "../../src/sdk/child.ts";
+import { RunningCli } from "../../src/sdk/child.ts";
 import { bundle, probe, repository } from "./process-bundle.ts";
 import { aliveWith, isAlive, uniqueSleep, until } from "./process-support.ts";
 
@@ -66,7 +66,7 @@ async function longPrompt(words: string, { folder }: Place): Promise<ScenarioSee
       require("node:fs").writeFileSync(process.env.RECORD, JSON.stringify({ args: process.argv.slice(1), stdin }));
       console.log(JSON.stringify({ type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "ok" }] } }));
     });`;
-  const cli = startCli({
+  const cli = new RunningCli({
     command: process.execPath,
     args: ["-e", recorder, "--", "-p"],
     cwd: folder,
@@ -93,7 +93,7 @@ function promptOf(words: string): string {
 
 async function promptUnderstood(prompt: string, folder: string): Promise<string | undefined> {
   const { args, env } = agentWith([{ text: "ok" }], folder);
-  const cli = startCli({ command: process.execPath, args, cwd: join(folder, "work"), env, prompt });
+  const cli = new RunningCli({ command: process.execPath, args, cwd: join(folder, "work"), env, prompt });
   const frames = await readAll(cli.frames);
   await cli.ended;
   const user = frames.find(({ type }) => type === "user");
@@ -117,7 +117,7 @@ async function slowReader(words: string, { folder, long }: Place): Promise<Scena
   const { args, env } = agentWith([...replies, { text: "ok" }], folder, ["--max-turns", String(pieces + 5)]);
   const file = join(folder, "work", "file");
   writeFileSync(file, `state 0\n${`${"x".repeat(1023)}\n`.repeat(1024)}`);
-  const cli = startCli({ command: process.execPath, args, cwd: join(folder, "work"), env, prompt: "go" });
+  const cli = new RunningCli({ command: process.execPath, args, cwd: join(folder, "work"), env, prompt: "go" });
   let maxRssMb = 0;
   const watch = setInterval(() => {
     maxRssMb = Math.max(maxRssMb, peakRssMb(cli.pid));

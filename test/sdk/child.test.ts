@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Frame } from "../../src/protocol/frames.ts";
-import { type CliRequest, type RunningCli, startCli } from "../../src/sdk/child.ts";
+import { type CliRequest, RunningCli } from "../../src/sdk/child.ts";
 import { aliveWith, isAlive, uniqueSleep, until } from "../agent/process-support.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "courser-child-")));
@@ -16,7 +16,7 @@ const result = `{"type":"result","subtype":"success","duration_ms":1,"duration_a
 writeFileSync(join(folder, "answer"), `${init}\n${said("a")}\n${result}\n`);
 
 const bash = (script: string, more: Partial<CliRequest> = {}) =>
-  startCli({ command: "bash", args: ["-c", script, "cli"], cwd: folder, ...more });
+  new RunningCli({ command: "bash", args: ["-c", script, "cli"], cwd: folder, ...more });
 
 async function readAll(cli: RunningCli) {
   const frames: Frame[] = [];
@@ -42,7 +42,7 @@ describe("an agent CLI as a child process", () => {
   });
 
   test("a missing program and a missing folder are distinguished by name", async () => {
-    const program = await readAll(startCli({ command: "no-such-cli", cwd: folder }));
+    const program = await readAll(new RunningCli({ command: "no-such-cli", cwd: folder }));
     expect(program).toMatchObject({ outcome: "fail_closed", error: { code: "CLI_NOT_FOUND" }, types: [] });
     expect(program.error!.message).toContain("no-such-cli");
     const place = await readAll(bash("ls", { cwd: join(folder, "gone") }));
@@ -131,7 +131,7 @@ describe("stopping a CLI", () => {
     });`;
 
   test("a CLI that accepts cancel on stdin ends on it, and its result arrives", async () => {
-    const cli = startCli({
+    const cli = new RunningCli({
       command: process.execPath,
       args: ["-e", obedient],
       cwd: folder,
@@ -231,7 +231,7 @@ describe("the reader's pace", () => {
     })();`;
 
   test("the CLI runs at the reader's pace without losses", async () => {
-    const cli = startCli({ command: process.execPath, args: ["-e", many], cwd: folder, idleMs: 600 });
+    const cli = new RunningCli({ command: process.execPath, args: ["-e", many], cwd: folder, idleMs: 600 });
     const numbers: number[] = [];
     let isAtRest = true;
     for await (const frame of cli.frames) {
@@ -251,7 +251,7 @@ describe("the reader's pace", () => {
   });
 
   test("the CLI waits for a paused reader", async () => {
-    const cli = startCli({
+    const cli = new RunningCli({
       command: process.execPath,
       args: ["-e", many.replace("writeSync(2", `require("node:fs").appendFileSync("progress"`)],
       cwd: folder,
@@ -286,8 +286,8 @@ test("a host process that exits takes its CLI with it", async () => {
   const driver = join(folder, "driver.mjs");
   await build({
     stdin: {
-      contents: `import { startCli } from "./src/sdk/child.ts";
-        startCli({ command: "bash", args: ["-c", "sleep ${sleep} & setsid sleep ${sleep} & wait"], cwd: "." });
+      contents: `import { RunningCli } from "./src/sdk/child.ts";
+        new RunningCli({ command: "bash", args: ["-c", "sleep ${sleep} & setsid sleep ${sleep} & wait"], cwd: "." });
         setTimeout(() => process.exit(3), 400);`,
       resolveDir: process.cwd(),
     },
@@ -297,7 +297,7 @@ test("a host process that exits takes its CLI with it", async () => {
     outfile: driver,
     logLevel: "error",
   });
-  const end = startCli({ command: process.execPath, args: [driver], cwd: folder });
+  const end = new RunningCli({ command: process.execPath, args: [driver], cwd: folder });
   expect(await until(() => aliveWith(`sleep\0${sleep}`).length === 2)).toBe(true);
   expect((await end.ended).exitCode).toBe(3);
   expect(await until(() => aliveWith(sleep).length === 0)).toBe(true);

@@ -1,9 +1,10 @@
 // Small parts of the SDK, each by itself: budgets, times, names of tools, follow-ups, and what of a session is shown.
 import { afterAll, describe, expect, it } from "vitest";
+import { textIn } from "../../src/json/object.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import { BudgetWatch } from "../../src/sdk/budget.ts";
 import type { Budget } from "../../src/sdk/drivers/driver.ts";
-import { countAt, parseTimestamp, textAt } from "../../src/sdk/sessions/session.ts";
+import { countAt, parseTimestamp } from "../../src/sdk/sessions/session.ts";
 import { type AnyOptions, driverRequest, followUp } from "../../src/sdk/start-options.ts";
 import { unifiedToolName } from "../../src/sdk/tool-names.ts";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
@@ -30,7 +31,7 @@ describe("parsing timestamps", () => {
   });
 
   it("number fields of a stream accept only strings and finite numbers", () => {
-    expect([textAt({ a: "x" }, "a"), textAt({ a: 1 }, "a"), textAt("x", "a"), textAt(null, "a")]).toEqual([
+    expect([textIn({ a: "x" }, "a"), textIn({ a: 1 }, "a"), textIn("x", "a"), textIn(null, "a")]).toEqual([
       "x",
       undefined,
       undefined,

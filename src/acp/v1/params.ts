@@ -2,9 +2,10 @@
 import { basename, isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isObject, type JsonObject, setUntrustedKey } from "../../json/object.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { type UserError, usageError } from "../../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
 import type { Prompt } from "../../protocol/run.ts";
+import { tryOr } from "../../text/try-or.ts";
 
 export type OpenParams = {
   cwd: string;
@@ -114,11 +115,7 @@ function embed(
 /** Converts the URI of a local file to a path. */
 function uriToPath(uri: string): string {
   if (!uri.startsWith("file:")) return uri;
-  try {
-    return fileURLToPath(uri);
-  } catch {
-    return uri;
-  }
+  return tryOr(() => fileURLToPath(uri), uri);
 }
 
 function imageOf(base64: unknown): { mime: string; base64: string } {
@@ -160,5 +157,5 @@ function namedValuesToObject(value: unknown, name: string): JsonObject {
 }
 
 function invalidParamsError(why: string): UserError {
-  return new UserError("USAGE", `${why.charAt(0).toUpperCase()}${why.slice(1)}.`);
+  return usageError(`${why.charAt(0).toUpperCase()}${why.slice(1)}.`);
 }

@@ -1,7 +1,8 @@
 // Routes tool calls: finds a tool by name, checks its arguments and runs it. Every failure is returned as a result.
+
 import { callback, fields, object, text, words } from "../../json/checks.ts";
 import { isObject } from "../../json/object.ts";
-import { usageError } from "../../protocol/check-options.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import { callFault, type KnownTool, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
 import { unlessStopped } from "../../protocol/unless-stopped.ts";
 

@@ -1,5 +1,5 @@
 // Speaks the DevTools protocol over a browser's debugging pipe: JSON objects separated by NUL.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 
 export type DevtoolsEvent = { method: string; params: JsonObject; sessionId: string | undefined };
 
@@ -71,13 +71,8 @@ export class Devtools {
   }
 
   #receive(text: string): void {
-    let message: unknown;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      this.#break("the browser sent something that is not JSON");
-      return;
-    }
+    const message = tryParse(text);
+    if (message === undefined) this.#break("the browser sent something that is not JSON");
     if (!isObject(message)) return;
     const { id, method, params, result, error, sessionId } = message;
     if (typeof id === "number") {

@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { milliseconds, settlesWithin } from "../../process/clock.ts";
 import { redactedEnd } from "../../redact/shorten.ts";
+import { tryOr } from "../../text/try-or.ts";
 import type { ProcessEnd, RunningProcess } from "../process.ts";
 import { Connection } from "./connection.ts";
 import type { DiskChanges } from "./disk-changes.ts";
@@ -298,12 +299,8 @@ export class LanguageServer {
   #knownFile(fileUri: string): KnownFile | undefined {
     const existing = this.#files.get(fileUri);
     if (existing) return existing;
-    let path: string;
-    try {
-      path = fileURLToPath(fileUri);
-    } catch {
-      return undefined;
-    }
+    const path = tryOr(() => fileURLToPath(fileUri), undefined);
+    if (path === undefined) return undefined;
     const uri = pathToFileURL(path).href;
     const same = this.#files.get(uri);
     if (same || this.#files.size >= maxKnown) return same;
@@ -366,11 +363,7 @@ function changedAt(path: string): number {
 }
 
 function textAt(path: string): string | undefined {
-  try {
-    return statSync(path).size > largestFile ? undefined : readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => (statSync(path).size > largestFile ? undefined : readFileSync(path, "utf8")), undefined);
 }
 
 function describeExit({ exitCode, signal, stderr }: ProcessEnd): string {

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { isInside, shownPath } from "../../policy/paths.ts";
 import { wholeLength } from "../../process/bounded-bytes.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { openRegularFile } from "../folder-handle.ts";
 import { decodeText } from "../text-file.ts";
 
@@ -87,11 +88,7 @@ export function entriesIn(folder: string, options: { what: string; workspace: st
 
 /** Returns undefined when the path does not exist or is not accessible. */
 export function statOrNothing(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => statSync(path, { throwIfNoEntry: false }), undefined);
 }
 
 /** Returns whether this user cannot reach anything below the folder. */

@@ -1,6 +1,7 @@
 // Control groups: limits for all processes of a command together, where the system permits creating a group.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { tryOr } from "../../text/try-or.ts";
 
 export interface ControlGroup {
   /** A process joins by writing to `cgroup.procs` in each folder. */
@@ -39,12 +40,7 @@ type ParentGroup = { folder: string; files: { memory?: string; processes?: strin
 
 /** Returns the folders in which a control group may be created, best first. Each candidate is a set of folders. */
 function candidates(): ParentGroup[][] {
-  let text: string;
-  try {
-    text = readFileSync("/proc/self/cgroup", "utf8");
-  } catch {
-    return [];
-  }
+  const text = tryOr(() => readFileSync("/proc/self/cgroup", "utf8"), "");
   const paths = new Map<string, string>();
   for (const line of text.split("\n")) {
     const [, names, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];

@@ -2,6 +2,7 @@
 // appears under such a name is moved aside at once, and named in the result.
 import { type FSWatcher, lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { tryOr } from "../../text/try-or.ts";
 import { type FolderHandle, openFolder } from "../folder-handle.ts";
 
 export type GuardRequest = {
@@ -151,20 +152,12 @@ export class GuardedNames {
 const maxNotes = 20;
 
 function holdFolder(path: string): FolderHandle | undefined {
-  try {
-    return openFolder(path);
-  } catch {
-    return undefined; // the path is missing, is not a folder, or is behind a link
-  }
+  return tryOr(() => openFolder(path), undefined); // the path is missing, is not a folder, or is behind a link
 }
 
 /** Returns the target of a link, or undefined if nothing exists. Anything else returns a value that no link has. */
 function pathState(path: string): string | undefined {
-  try {
-    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : "\0";
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => (lstatSync(path).isSymbolicLink() ? readlinkSync(path) : "\0"), undefined);
 }
 
 function freeName(folder: FolderHandle, wanted: string): string {

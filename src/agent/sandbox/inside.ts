@@ -1,5 +1,6 @@
 // Finds and signals the processes of a sandboxed command from outside: bubblewrap itself would die of a signal without passing it on.
 import { readFileSync } from "node:fs";
+import { tryOr } from "../../text/try-or.ts";
 
 /** Sends a signal to everything inside; returns false if nothing is alive there. `pid` is the bubblewrap that was started. */
 export function signalInside(pid: number, name: NodeJS.Signals): boolean {
@@ -37,11 +38,10 @@ function processesInside(pid: number, most: number): number[] {
 }
 
 function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
+  return tryOr(
+    () => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    [],
+  );
 }
 
 /** Zombies stay listed until their parent reaps them, and the parent may be stopped. */

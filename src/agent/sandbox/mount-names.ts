@@ -1,6 +1,7 @@
 // Finds the other paths of a file through the system's mounts: a folder may be bound to several places, and a rule about it holds at each.
 import { readFileSync } from "node:fs";
 import { isInside } from "../../policy/paths.ts";
+import { tryOr } from "../../text/try-or.ts";
 
 /** `root` is the folder of the file system that is mounted at `at`. */
 type SystemMount = { device: string; root: string; at: string };
@@ -9,12 +10,7 @@ type SystemMount = { device: string; root: string; at: string };
 export type OtherNames = (path: string) => string[];
 
 export function readMountNames(table = "/proc/self/mountinfo"): OtherNames {
-  let text: string;
-  try {
-    text = readFileSync(table, "utf8");
-  } catch {
-    return () => [];
-  }
+  const text = tryOr(() => readFileSync(table, "utf8"), "");
   const mounts = text.split("\n").flatMap(mountOf);
   if (new Set(mounts.map(({ device }) => device)).size === mounts.length) return () => [];
   const holderOf = (path: string) =>

@@ -13,6 +13,7 @@ import {
 } from "../../policy/protected-names.ts";
 import { absolutePattern, namesPath } from "../../policy/rules.ts";
 import { hasWildcard } from "../../text/glob.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { statOf } from "../folder-handle.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
@@ -131,11 +132,7 @@ function linksOnTheWay(path: string): Map<string, string> {
 }
 
 function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined; // the path is not a link, or its folder may not be searched
-  }
+  return tryOr(() => readlinkSync(path), undefined); // the path is not a link, or its folder may not be searched
 }
 
 /** A `.git` file names the folder that replaces it, and that may name another; commands may be able to write either. */

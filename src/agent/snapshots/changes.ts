@@ -3,6 +3,7 @@
 import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { holdsSecrets } from "../../redact/secret-files.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { FolderTrail, inFolder, namesFrom, readOnly } from "../folder-handle.ts";
 import { ownFolders } from "./chat-snapshots.ts";
 import { decodeFolder, decodeSnapshot, type Snapshot, type SnapshotEntry } from "./manifest.ts";
@@ -49,11 +50,8 @@ export function heldFiles({ configDir, workspace, chat }: Reading): (path: strin
     return existing;
   };
   return (path, turn) => {
-    try {
-      return store.exists && isKnownPath(stateBeforeTurn(turn), path);
-    } catch {
-      return false; // the stored list of the folder is missing
-    }
+    // The stored list of the folder is missing.
+    return tryOr(() => store.exists && isKnownPath(stateBeforeTurn(turn), path), false);
   };
 }
 
@@ -74,9 +72,8 @@ function snapshotsOf(store: SnapshotStore, chat: Reading["chat"], from: number):
   for (let turn = from; turn <= chat.turn; turn++)
     for (const record of readRecords(state, turn)) {
       if (!("object" in record)) continue;
-      try {
-        found.push({ ...decodeSnapshot(store.objects.get(record.object)), turn });
-      } catch {}
+      const snapshot = tryOr(() => decodeSnapshot(store.objects.get(record.object)), undefined);
+      if (snapshot) found.push({ ...snapshot, turn });
     }
   return found;
 }

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { compileIgnoreList } from "../../text/ignore-patterns.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { words } from "../../text/words.ts";
 import { type FolderHandle, inFolder, openFolder, statOf } from "../folder-handle.ts";
 import type { UnsavedReason } from "./reasons.ts";
@@ -258,11 +259,7 @@ function nodeOf(path: string, stat: Stats): TreeNode | undefined {
   if (stat.isFile()) return { kind: "file", mode, size, mtimeMs, ctimeMs, ino };
   if (stat.isDirectory()) return { kind: "folder", mode, children: new Map() };
   if (!stat.isSymbolicLink()) return unsavedNode("special", fileStamp(stat));
-  try {
-    return { kind: "link", target: readlinkSync(path, { encoding: "buffer" }) };
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => ({ kind: "link", target: readlinkSync(path, { encoding: "buffer" }) }), undefined);
 }
 
 /** Returns the names sorted. A name that is not UTF-8 cannot be stored, and is recorded as unsaved. */

@@ -1,6 +1,7 @@
 // Remembers the content of every file with its stat data, so that unchanged files are not read again.
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
+import { tryOr } from "../../text/try-or.ts";
 import { inFolder } from "../folder-handle.ts";
 import { attributesName, type GitIndex } from "./git-index.ts";
 import type { ObjectPlace } from "./objects.ts";
@@ -155,12 +156,7 @@ export class StatCache {
 
   #read(): Map<string, CachedFile> {
     const known = new Map<string, CachedFile>();
-    let text: string;
-    try {
-      text = readFileSync(this.#file, "utf8");
-    } catch {
-      return known;
-    }
+    const text = tryOr(() => readFileSync(this.#file, "utf8"), "");
     const [first, ...lines] = text.split("\0");
     if (first !== heading) return known;
     // Object id, four numbers, and the path, which may contain blanks.

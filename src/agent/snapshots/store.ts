@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { chatsDir, projectId } from "../../store/chats/layout.ts";
 import { replaceFile } from "../../store/json-file.ts";
 import { syncFoldersUpTo } from "../../store/sync.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { gitIndexOf, gitRepositoryOf } from "./git-index.ts";
 import { type ObjectStore, openObjects } from "./objects.ts";
 import { StatCache } from "./stat-cache.ts";
@@ -102,13 +103,13 @@ export class SnapshotStore {
   }
 
   keptBy(chatId: string): string[] {
-    try {
-      return readFileSync(this.#keptBy(chatId), "utf8")
-        .split("\n")
-        .filter((line) => /^[0-9a-f]{40}$/.test(line));
-    } catch {
-      return [];
-    }
+    return tryOr(
+      () =>
+        readFileSync(this.#keptBy(chatId), "utf8")
+          .split("\n")
+          .filter((line) => /^[0-9a-f]{40}$/.test(line)),
+      [],
+    );
   }
 
   /** Whether a process is taking a snapshot at the moment. */

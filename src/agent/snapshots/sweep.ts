@@ -1,6 +1,7 @@
 // Removes contents that no chat refers to any more. Never runs while a snapshot is being taken, which could need them.
 import { closeSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { tryOr } from "../../text/try-or.ts";
 import { decodeFolder, decodeSnapshot, objectsIn } from "./manifest.ts";
 import { PackWriter } from "./packs.ts";
 import { ageOf, oldSweepMs, type SnapshotPaths, SnapshotStore } from "./store.ts";
@@ -69,7 +70,7 @@ function neededObjects(store: SnapshotStore, until: number): Set<string> | undef
     for (const object of store.keptBy(name)) {
       if (needed.has(object)) continue;
       needed.add(object);
-      const entries = readOrUndefined(() => decodeSnapshot(store.objects.get(object)).entries) ?? new Map();
+      const entries = tryOr(() => decodeSnapshot(store.objects.get(object)).entries, new Map());
       for (const below of objectsIn(entries)) follow(below);
     }
   }
@@ -79,7 +80,7 @@ function neededObjects(store: SnapshotStore, until: number): Set<string> | undef
   }
   for (let object = folders.pop(); object !== undefined; object = folders.pop()) {
     if (Date.now() > until) return undefined;
-    const entries = readOrUndefined(() => decodeFolder(store.objects.get(object!))) ?? new Map();
+    const entries = tryOr(() => decodeFolder(store.objects.get(object!)), new Map());
     for (const below of objectsIn(entries)) follow(below);
   }
   return needed;
@@ -132,12 +133,4 @@ function thinPacks({ folder, objects }: SnapshotStore, needed: ReadonlySet<strin
     removed.push(...ids.filter((id) => !needed.has(id)));
   }
   return removed;
-}
-
-function readOrUndefined<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@
 // permissions, spend the run's budget, and end with the run.
 import { orAborted } from "../../net/or-aborted.ts";
 import { settlesWithin } from "../../process/clock.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../../protocol/event.ts";
 import { taskNotice } from "../../protocol/task-call.ts";
 import type { ConversationStep } from "../../protocol/tool-shapes.ts";
@@ -93,7 +93,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
   const choose: Subagents["choose"] = (type, resume) => {
     const before = resume === undefined ? undefined : place.chats.typeOf(resume);
     if (resume !== undefined && before === undefined)
-      throw new UserError("USAGE", `No subagent with the id ${JSON.stringify(resume.slice(0, 80))} to resume.`);
+      throw usageError(`No subagent with the id ${JSON.stringify(resume.slice(0, 80))} to resume.`);
     const name = before ?? type ?? "generalPurpose";
     const subagent = findSubagent(place.subagents, name);
     const missing = subagent && missingTools(subagent, agent);
@@ -102,7 +102,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
     const why = missing
       ? `The subagent ${name} cannot work here: it needs ${missing.join(", ")}.`
       : `Unknown subagent "${name.slice(0, 80)}".`;
-    throw new UserError("USAGE", `${why} Available: ${names.join(", ")}.`);
+    throw usageError(`${why} Available: ${names.join(", ")}.`);
   };
 
   const work = async (request: SubagentRequest, controller: AbortController): Promise<SubagentEnd> => {
@@ -136,7 +136,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
     start(request) {
       const { id } = request;
       if (background.get(id) && !background.get(id)!.end)
-        throw new UserError("USAGE", `The subagent ${id} is still running. Await it first.`);
+        throw usageError(`The subagent ${id} is still running. Await it first.`);
       choose(request.type, request.resume);
       const stop = new AbortController();
       const output = place.chats.openOutput(id);

@@ -1,7 +1,7 @@
 // Cleans up tool arguments from models: drops filler values of optional fields and unquotes values. One
 // rule for every tool, driven by its schema.
 import * as v from "valibot";
-import { isObject } from "../../json/object.ts";
+import { isObject, tryParse } from "../../json/object.ts";
 
 /** Converts the input to what the schema expects where that is unambiguous; the schema refuses the rest. */
 // biome-ignore lint/suspicious/noExplicitAny: Valibot's schemas are read by their shape, which has no common type
@@ -41,12 +41,8 @@ function parseQuoted(text: string, type: string): unknown {
 }
 
 function parsed(text: string, type: "array" | "object"): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return (type === "array" ? Array.isArray(value) : isObject(value)) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParse(text);
+  return (type === "array" ? Array.isArray(value) : isObject(value)) ? value : undefined;
 }
 
 /** Detects a filler in an optional field: always null or empty text, and zero or an empty list if the schema refuses them. */

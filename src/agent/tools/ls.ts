@@ -2,6 +2,7 @@
 import type { Dirent } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import * as v from "valibot";
+import { tryOr } from "../../text/try-or.ts";
 import { pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
 import { entriesAt } from "../folder-handle.ts";
@@ -198,9 +199,5 @@ function isHollow(path: string, depth = 0): boolean {
 
 /** Returns no entries for a folder that is unreadable or was replaced by a link. */
 function entriesOf(path: string): Dirent[] {
-  try {
-    return entriesAt(path);
-  } catch {
-    return [];
-  }
+  return tryOr(() => entriesAt(path), []);
 }

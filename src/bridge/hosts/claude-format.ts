@@ -1,5 +1,6 @@
 // Claude's format for payloads and answers, which Codex shares with its own restrictions, and Gemini with its own names.
 import type { JsonObject } from "../../json/object.ts";
+import { textIn } from "../../json/object.ts";
 import { nearestName } from "../../text/nearest.ts";
 import {
   type AnswerField,
@@ -11,8 +12,8 @@ import {
   warningLine,
 } from "../answer.ts";
 import { type BridgeEvent, finishEvent, type HookName, type HostName } from "../event.ts";
-import { BridgeError, checkedHost, type Host, numberField, payloadOf, requiredText, textField } from "../host.ts";
-import { callFields } from "../tool-call.ts";
+import { BridgeError, checkedHost, type Host, numberField, payloadOf, requiredText } from "../host.ts";
+import { namedCall } from "../tool-call.ts";
 
 /** The differences between hosts that use this format. */
 type Dialect = {
@@ -29,13 +30,9 @@ type Dialect = {
   plainDecisions?: true;
 };
 
-const call = (payload: JsonObject): JsonObject => ({
-  ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
-  callId: textField(payload, "tool_use_id"),
-});
 const agent = (payload: JsonObject): JsonObject => ({
-  agentId: textField(payload, "agent_id"),
-  agentType: textField(payload, "agent_type"),
+  agentId: textIn(payload, "agent_id"),
+  agentType: textIn(payload, "agent_type"),
 });
 const ended = (payload: JsonObject): JsonObject => ({
   isContinued: payload["stop_hook_active"] === true,
@@ -43,17 +40,17 @@ const ended = (payload: JsonObject): JsonObject => ({
 });
 
 const fieldsOf: Record<HookName, (payload: JsonObject) => JsonObject> = {
-  SessionStart: (payload) => ({ source: textField(payload, "source") }),
-  SessionEnd: (payload) => ({ reason: textField(payload, "reason") }),
-  PreToolUse: call,
+  SessionStart: (payload) => ({ source: textIn(payload, "source") }),
+  SessionEnd: (payload) => ({ reason: textIn(payload, "reason") }),
+  PreToolUse: namedCall,
   PostToolUse: (payload) => ({
-    ...call(payload),
+    ...namedCall(payload),
     output: payload["tool_response"],
     durationMs: numberField(payload, "duration_ms"),
   }),
   PostToolUseFailure: (payload) => ({
-    ...call(payload),
-    error: textField(payload, "error") ?? "",
+    ...namedCall(payload),
+    error: textIn(payload, "error") ?? "",
     isInterrupt: payload["is_interrupt"] === true,
     durationMs: numberField(payload, "duration_ms"),
   }),
@@ -61,8 +58,8 @@ const fieldsOf: Record<HookName, (payload: JsonObject) => JsonObject> = {
   Stop: ended,
   SubagentStart: agent,
   SubagentStop: (payload) => ({ ...agent(payload), ...ended(payload) }),
-  PreCompact: (payload) => ({ trigger: textField(payload, "trigger") }),
-  PermissionRequest: call,
+  PreCompact: (payload) => ({ trigger: textIn(payload, "trigger") }),
+  PermissionRequest: namedCall,
 };
 
 /** `user_message` is supported everywhere except at the end of a session. */
@@ -101,10 +98,10 @@ export function claudeFormat(dialect: Dialect): Host {
         event,
         host: name,
         nativeEvent,
-        cwd: textField(payload, "cwd"),
-        sessionId: textField(payload, "session_id"),
+        cwd: textIn(payload, "cwd"),
+        sessionId: textIn(payload, "session_id"),
         transcriptPath: payload["transcript_path"],
-        model: textField(payload, "model"),
+        model: textIn(payload, "model"),
         ...fieldsOf[event](payload),
         _native: payload,
       });

@@ -1,6 +1,7 @@
 // Cursor's hooks: camelCase events, and one answer format for each effect that an event's answer can have.
 
 import type { JsonObject } from "../../json/object.ts";
+import { textIn } from "../../json/object.ts";
 import { type HookEffect, type HookEventName, hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
 import { nearestName } from "../../text/nearest.ts";
 import {
@@ -22,9 +23,8 @@ import {
   payloadOf,
   requiredText,
   type SerializeOptions,
-  textField,
 } from "../host.ts";
-import { callFields, outputOf } from "../tool-call.ts";
+import { callFields, namedCall, outputOf } from "../tool-call.ts";
 import { askTreatment } from "./cursor-ask.ts";
 
 type EventRow = { event: HookName; fields(payload: JsonObject): JsonObject };
@@ -39,20 +39,16 @@ const fileInput = ({ file_path, content, edits }: JsonObject): JsonObject => ({
   ...(content !== undefined && { content }),
   ...(edits !== undefined && { edits }),
 });
-const genericCall = (payload: JsonObject): JsonObject => ({
-  ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
-  callId: textField(payload, "tool_use_id"),
-});
 const mcpCall = (payload: JsonObject): JsonObject =>
   callFields(requiredText(payload, "tool_name"), payload["tool_input"], { tool: "MCP" });
 const subagent = (payload: JsonObject): JsonObject => ({
-  agentId: textField(payload, "subagent_id"),
-  agentType: textField(payload, "subagent_type"),
-  task: textField(payload, "task"),
+  agentId: textIn(payload, "subagent_id"),
+  agentType: textIn(payload, "subagent_type"),
+  task: textIn(payload, "task"),
 });
 const ended = (payload: JsonObject): JsonObject => ({
   isContinued: (numberField(payload, "loop_count") ?? 0) > 0,
-  status: textField(payload, "status"),
+  status: textIn(payload, "status"),
 });
 
 const rows: Partial<Record<HookEventName, EventRow>> = {
@@ -93,28 +89,28 @@ const rows: Partial<Record<HookEventName, EventRow>> = {
       attachments: Array.isArray(payload["attachments"]) ? payload["attachments"] : [],
     }),
   },
-  preToolUse: { event: "PreToolUse", fields: genericCall },
+  preToolUse: { event: "PreToolUse", fields: namedCall },
   postToolUse: {
     event: "PostToolUse",
     fields: (payload) => ({
-      ...genericCall(payload),
+      ...namedCall(payload),
       output: outputOf(payload["tool_output"]),
       durationMs: numberField(payload, "duration"),
     }),
   },
   stop: { event: "Stop", fields: ended },
-  sessionEnd: { event: "SessionEnd", fields: (payload) => ({ reason: textField(payload, "reason") }) },
-  preCompact: { event: "PreCompact", fields: (payload) => ({ trigger: textField(payload, "trigger") }) },
+  sessionEnd: { event: "SessionEnd", fields: (payload) => ({ reason: textIn(payload, "reason") }) },
+  preCompact: { event: "PreCompact", fields: (payload) => ({ trigger: textIn(payload, "trigger") }) },
   subagentStart: { event: "SubagentStart", fields: subagent },
   subagentStop: {
     event: "SubagentStop",
-    fields: (payload) => ({ ...subagent(payload), ...ended(payload), lastMessage: textField(payload, "summary") }),
+    fields: (payload) => ({ ...subagent(payload), ...ended(payload), lastMessage: textIn(payload, "summary") }),
   },
   postToolUseFailure: {
     event: "PostToolUseFailure",
     fields: (payload) => ({
-      ...genericCall(payload),
-      error: textField(payload, "error_message") ?? "",
+      ...namedCall(payload),
+      error: textIn(payload, "error_message") ?? "",
       isInterrupt: payload["is_interrupt"] === true,
       durationMs: numberField(payload, "duration"),
     }),
@@ -147,10 +143,10 @@ function parse(raw: unknown, { events = "common" }: ParseOptions = {}): BridgeEv
     event: row.event,
     host: "cursor",
     nativeEvent,
-    cwd: textField(payload, "cwd") ?? root,
-    sessionId: textField(payload, "session_id") ?? textField(payload, "conversation_id"),
+    cwd: textIn(payload, "cwd") ?? root,
+    sessionId: textIn(payload, "session_id") ?? textIn(payload, "conversation_id"),
     transcriptPath: payload["transcript_path"],
-    model: textField(payload, "model"),
+    model: textIn(payload, "model"),
     ...row.fields(payload),
     _native: payload,
   });
@@ -234,7 +230,7 @@ function settleAsk(
   { _native }: BridgeEvent,
   { cursorAskFallback = "deny", cursorSurface }: SerializeOptions,
 ): { decision: HookDecision; warning?: string } {
-  const version = textField(_native, "cursor_version");
+  const version = textIn(_native, "cursor_version");
   if (cursorAskFallback === "ask" || askTreatment(version, cursorSurface) === "asks") return { decision: "ask" };
   const versions = "silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; last verified on 3.2.16";
   const text =

@@ -1,6 +1,7 @@
 // Where each host keeps its hooks, and the format of an entry. To add a host, add a row.
 import { cursorToolNames, geminiToolNames, renamedTools } from "../../protocol/hook-events.ts";
 import { codexHookNames, type HookName, type HostName, hookNames } from "../event.ts";
+import { sameNames } from "../hosts/claude-format.ts";
 import { geminiEvents } from "../hosts/gemini.ts";
 
 export type InstallHost = {
@@ -25,11 +26,6 @@ export type InstallHost = {
   /** Tool names in matchers, if they differ from the names in the bridge. */
   tools: Readonly<Record<string, string>>;
 };
-
-/** Maps event names to themselves: Claude and Codex use the bridge's names. */
-function asTheyAre(names: readonly HookName[]): InstallHost["events"] {
-  return Object.fromEntries(names.map((name) => [name, name]));
-}
 
 export const installHosts: readonly InstallHost[] = [
   {
@@ -71,7 +67,7 @@ export const installHosts: readonly InstallHost[] = [
     head: {},
     grouped: true,
     programs: ["claude"],
-    events: asTheyAre(hookNames),
+    events: sameNames(hookNames),
     further: [],
     root: '"$CLAUDE_PROJECT_DIR"',
     tools: { Shell: "Bash" },
@@ -84,7 +80,7 @@ export const installHosts: readonly InstallHost[] = [
     head: {},
     grouped: true,
     programs: ["codex"],
-    events: asTheyAre(codexHookNames),
+    events: sameNames(codexHookNames),
     further: [],
     // Find the project's folder with git, since Codex does not pass it to hooks and runs them in the session's start
     // folder.

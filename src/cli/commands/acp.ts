@@ -1,6 +1,6 @@
 // `acp`: serves the Agent Client Protocol on stdin and stdout. Clients run `acp login` in a terminal for the user.
 import { serveAcp } from "../../acp/index.ts";
-import { exitCodeOf, UserError } from "../../protocol/error-codes.ts";
+import { exitCodeOf, UserError, usageError } from "../../protocol/error-codes.ts";
 import { shortened } from "../../text/one-line.ts";
 import { createDebug } from "../debug.ts";
 import type { Invocation } from "../main.ts";
@@ -15,8 +15,7 @@ export async function acp(invocation: Invocation): Promise<number> {
     const { login } = await import("./login.ts");
     return login({ ...invocation, line: { ...line, command: "login", words: rest } });
   }
-  if (word !== undefined)
-    throw new UserError("USAGE", `'acp' takes no arguments but 'login'. A prompt is for: ${name} -p "…"`);
+  if (word !== undefined) throw usageError(`'acp' takes no arguments but 'login'. A prompt is for: ${name} -p "…"`);
 
   if (process.stdin.isTTY)
     writeStderr(

@@ -6,6 +6,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { modelChoice } from "../../run/models.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { loadSettings } from "../../store/settings.ts";
+import { tryOr } from "../../text/try-or.ts";
 import type { Invocation } from "../main.ts";
 import { modelFlags, runHost } from "../run-request.ts";
 
@@ -21,7 +22,8 @@ export type ChosenModel = {
 export function chosenModel(invocation: Invocation): ChosenModel {
   const { env } = invocation;
   const config = configDir(env);
-  const settings = loadSettings({ configDir: config, workspace: currentFolder(), trusted: false });
+  const folder = tryOr(() => process.cwd(), "/"); // a login does not depend on the folder, which may be deleted
+  const settings = loadSettings({ configDir: config, workspace: folder, trusted: false });
   const choice = modelChoice({ ...runHost(invocation), ...modelFlags(invocation.line.flags) }, settings, config);
   const named = [choice.flag, env["COURSER_MODEL"], choice.configModel]
     .map((text) => text?.trim())
@@ -60,12 +62,4 @@ export function keySource(model: ResolvedModel, { env, endpoints }: ModelChoice)
     variables.find((variable) => variable !== undefined && env[variable]?.trim() === model.key) ??
     (model.kind === "bedrock" ? "~/.aws" : "environment")
   );
-}
-
-function currentFolder(): string {
-  try {
-    return process.cwd();
-  } catch {
-    return "/"; // the current directory was deleted, which does not matter for the login
-  }
 }

@@ -1,5 +1,5 @@
 // Asks for confirmation before something that cannot be undone: --yes, or an answer on the terminal.
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import type { Invocation } from "../main.ts";
 import { writeStderr } from "../stdout.ts";
 
@@ -13,8 +13,7 @@ export async function askToConfirm(
   if (line.flags.has("yes")) return true;
   const { isatty } = await import("node:tty");
   if (!isatty(0)) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `'${/^[a-z]+( [a-z]+)?/.exec(sure)![0]}' asks for confirmation, but there is no terminal. To skip the question: ${name} ${sure}`,
     );
   }

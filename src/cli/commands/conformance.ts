@@ -1,7 +1,7 @@
 // `conformance -- <command…>`: prints the report as text, JSON or JUnit.
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import {
   type ConformanceReport,
   checkConformance,
@@ -17,15 +17,15 @@ import { answer } from "./answer.ts";
 
 export async function conformance({ line: { flags, words }, env, name }: Invocation): Promise<number> {
   if (words.length === 0)
-    throw new UserError("USAGE", `conformance needs the command of a CLI: ${name} conformance -- cursor-agent`);
+    throw usageError(`conformance needs the command of a CLI: ${name} conformance -- cursor-agent`);
   const seconds = flagText(flags, "timeout") ?? "60";
   if (!(Number(seconds) > 0))
-    throw new UserError("USAGE", `--timeout '${seconds}' is not a positive number. Example: --timeout 60`);
+    throw usageError(`--timeout '${seconds}' is not a positive number. Example: --timeout 60`);
   const only = flagList(flags, "rule");
   for (const each of only)
     if (chosenRules([each]).length === 0) {
       const groups = [...new Set(rules.map(({ id }) => id.split(".")[0]))];
-      throw new UserError("USAGE", `--rule '${each}' is neither a rule nor a group: ${groups.join(", ")}.`);
+      throw usageError(`--rule '${each}' is neither a rule nor a group: ${groups.join(", ")}.`);
     }
   const abort = new AbortController();
   const watch = handleShutdown(abort, { env });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RemoteAgent, RemoteWork } from "../../eval/agents.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { RunError } from "../../sdk/outcome.ts";
 import { type FleetClient, fleet } from "../../serve/client/index.ts";
 import { git } from "../../worktrees/git.ts";
@@ -19,10 +19,7 @@ export function fleetAgent(invocation: Invocation, url: string): FleetAgent {
   const { flags } = invocation.line;
   for (const name of ["api-key", "save-recordings"])
     if (flags.has(name))
-      throw new UserError(
-        "USAGE",
-        `--${name} cannot be used with --fleet: runs are carried out by workers, with their own keys.`,
-      );
+      throw usageError(`--${name} cannot be used with --fleet: runs are carried out by workers, with their own keys.`);
   return { run: (work) => carryOut(team, invocation, work), close: () => team.close() };
 }
 

@@ -10,7 +10,7 @@ import { exitCodeOf, predictions, reportJunit, reportText, resultsJson } from ".
 import { sandboxProblem } from "../../eval/scripts.ts";
 import { findTasks } from "../../eval/task.ts";
 import { settlesWithin } from "../../process/clock.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { toolForCli } from "../../serve/live-options.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { visible } from "../../text/visible.ts";
@@ -31,15 +31,12 @@ const fleetConcurrency = 16;
 export async function evalTasks(invocation: Invocation): Promise<number> {
   const { flags, words } = invocation.line;
   if (words.length === 0)
-    throw new UserError("USAGE", `eval needs a task or a directory of tasks: ${invocation.name} eval tasks --check`);
+    throw usageError(`eval needs a task or a directory of tasks: ${invocation.name} eval tasks --check`);
   const url = fleetUrl(invocation);
   const remote = url === undefined ? undefined : (await import("./eval-fleet.ts")).fleetAgent(invocation, url);
   const wishes = { ...wishesOf(invocation), ...(remote && { remote: remote.run }) };
   if (remote && wishes.model === "replay")
-    throw new UserError(
-      "USAGE",
-      "--model replay needs the recordings of the tasks, which are on this machine: --fleet local",
-    );
+    throw usageError("--model replay needs the recordings of the tasks, which are on this machine: --fleet local");
   const tasks = findTasks(words);
   if (wishes.confined) await requireSandbox(invocation);
   const abort = new AbortController();
@@ -87,16 +84,16 @@ function wishesOf(invocation: Invocation): EvaluationWishes {
   const agentName = (flagText(flags, "agent") ?? "cli") as EvaluationWishes["agent"];
   const agent = flags.has("oracle") ? "oracle" : agentName;
   if (flags.has("oracle") && flags.has("agent") && agentName !== "oracle")
-    throw new UserError("USAGE", "--oracle and --agent say two things. Give one of them.");
+    throw usageError("--oracle and --agent say two things. Give one of them.");
   const other = otherCli(invocation);
   if (other)
     return { ...other, agent, attempts: positiveIntegerFlag(flags, "attempts") ?? 1, ...evaluationOptions(flags) };
   const model = agent === "cli" && !flags.has("check") ? modelOf(invocation) : "none";
   const attempts = positiveIntegerFlag(flags, "attempts");
   if (model === "replay" && agent === "cli" && attempts !== undefined)
-    throw new UserError("USAGE", "With --model replay each recording of a task is one attempt: leave --attempts out.");
+    throw usageError("With --model replay each recording of a task is one attempt: leave --attempts out.");
   if (flags.has("save-recordings") && (agent !== "cli" || model === "replay"))
-    throw new UserError("USAGE", "--save-recordings needs a model that answers: --model <model>");
+    throw usageError("--save-recordings needs a model that answers: --model <model>");
   const passedOn = ["effort", "endpoint", "endpoint-type", "max-turns", "max-cost", "price"].flatMap((name) => {
     const value = flagText(flags, name);
     return value === undefined ? [] : [`--${name}`, value];
@@ -139,10 +136,10 @@ function otherCli({ line: { flags } }: Invocation): OtherCli | undefined {
     flags.has(name),
   );
   if (refusedFlag !== undefined)
-    throw new UserError("USAGE", `--${refusedFlag} cannot be used with --cli ${cli}: it is for our own CLI.`);
+    throw usageError(`--${refusedFlag} cannot be used with --cli ${cli}: it is for our own CLI.`);
   const model = flagText(flags, "model") ?? "default";
   if (/^(script|replay)(:|$)/.test(model))
-    throw new UserError("USAGE", `--model ${model} answers our own CLI, not ${cli}. Name a model that ${cli} knows.`);
+    throw usageError(`--model ${model} answers our own CLI, not ${cli}. Name a model that ${cli} knows.`);
   return { tool: toolForCli(cli), model, executable: [], args: [], onMismatch: "stop", record: false };
 }
 
@@ -171,7 +168,7 @@ function positiveIntegerFlag(flags: FlagValues, name: string): number | undefine
   const flagValue = flagText(flags, name);
   if (flagValue === undefined) return undefined;
   if (!/^[1-9]\d{0,4}$/.test(flagValue))
-    throw new UserError("USAGE", `--${name} '${flagValue}' must be a positive integer. Example: --${name} 3`);
+    throw usageError(`--${name} '${flagValue}' must be a positive integer. Example: --${name} 3`);
   return Number(flagValue);
 }
 

@@ -1,7 +1,7 @@
 // `generate-rule`: writes a project rule. Asks on a terminal for what was not given.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import { realDirectory } from "../../run/real-directory.ts";
 import { makeFolder, replaceFile } from "../../store/json-file.ts";
 import { flagText } from "../flags.ts";
@@ -19,7 +19,7 @@ export async function generateRule(invocation: Invocation): Promise<number> {
   const folder = join(workspace, ".cursor", "rules");
   const file = join(folder, `${rule.name}.mdc`);
   if (existsSync(file) && !line.flags.has("force"))
-    throw new UserError("USAGE", `${file} already exists. Choose another --name, or replace it with --force.`);
+    throw usageError(`${file} already exists. Choose another --name, or replace it with --force.`);
   makeFolder(folder, 0o755);
   replaceFile(file, ruleFileText(rule));
   return answer(`✓ ${file}\n${describeScope(rule)}\n`);
@@ -41,8 +41,7 @@ function ruleFromFlags({ line: { flags, words } }: Invocation): Partial<NewRule>
 
 function complete(rule: Partial<NewRule> & { always: boolean }, program: string): NewRule {
   if (rule.text !== undefined) return { ...rule, text: rule.text, name: rule.name ?? nameFrom(rule.text) };
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `No text was given, and there is no terminal to ask. Example: ${program} rule "Use tabs." --name tabs`,
   );
 }
@@ -51,7 +50,7 @@ async function askFor(rule: Partial<NewRule> & { always: boolean }): Promise<New
   const { promptShown } = await import("../prompt-hidden.ts");
   const ask = async (question: string) => (await promptShown(question)).trim();
   const text = rule.text ?? (await ask("What should agents do here? "));
-  if (text === "") throw new UserError("USAGE", "A rule without text says nothing. Nothing was written.");
+  if (text === "") throw usageError("A rule without text says nothing. Nothing was written.");
   const name = rule.name ?? ((await ask(`Name of the rule [${nameFrom(text)}]: `)) || nameFrom(text));
   const isSaid = rule.always || rule.globs !== undefined || rule.description !== undefined;
   if (isSaid) return { ...rule, text, name };
@@ -84,5 +83,5 @@ function nameFrom(text: string): string {
 
 function checkName(name: string): void {
   if (/^[\p{L}\p{N}][\p{L}\p{N}._/-]{0,99}$/u.test(name) && !name.includes("..")) return;
-  throw new UserError("USAGE", `'${name}' cannot be the name of a rule: letters, digits, '-', '_', '.' and '/' only.`);
+  throw usageError(`'${name}' cannot be the name of a rule: letters, digits, '-', '_', '.' and '/' only.`);
 }

@@ -1,5 +1,5 @@
 // Renders help for everything or for one command, from the tables that the parser reads, so that the two always agree.
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import { didYouMean } from "../../text/nearest.ts";
 import { type Flag, findCommand, flags } from "../flags.ts";
 import type { Invocation } from "../main.ts";
@@ -253,5 +253,5 @@ function unknownTopic(topic: string, name: string, commands: readonly Command[])
     [...names, ...pageNames()],
     ` '${name} --help' lists the commands, '${name} help index' the pages.`,
   );
-  throw new UserError("USAGE", `unknown command or page '${topic}'.${hint}`);
+  throw usageError(`unknown command or page '${topic}'.${hint}`);
 }

@@ -1,5 +1,5 @@
 // Subcommands such as `sessions list` and `sandbox run`: finds them, checks their flags and runs them.
-import { UserError } from "../../protocol/error-codes.ts";
+import { type UserError, usageError } from "../../protocol/error-codes.ts";
 import { nearestName } from "../../text/nearest.ts";
 import { checkChoice, type Flag, flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
@@ -57,8 +57,7 @@ function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: 
     if (!ownFlag) {
       const near = nearestName(flag, [...(command.flags?.map((each) => each.name) ?? []), ...(command.uses ?? [])]);
       const meant = near === undefined ? "" : ` Did you mean --${near}?`;
-      throw new UserError(
-        "USAGE",
+      throw usageError(
         `'${outer.name} ${command.name}' does not take --${flag}.${meant} What it takes: ${name} help ${outer.name} ${command.name}`,
       );
     }
@@ -74,12 +73,12 @@ function checkWords({ name, operands }: InnerCommand, { outer, invocation, words
   const usage = [invocation.name, outer.name, name, ...(operands ? [operands] : [])].join(" ");
   const why = isTooFew ? `needs ${operands}` : "takes no arguments";
   const hint = operands?.startsWith("<id") ? `. To list the chats: ${invocation.name} ls` : "";
-  throw new UserError("USAGE", `'${outer.name} ${name}' ${why}. Type: ${usage}${hint}`);
+  throw usageError(`'${outer.name} ${name}' ${why}. Type: ${usage}${hint}`);
 }
 
 export function unknownCommand(word: string, outer: OuterCommand, program: string): UserError {
   const names = outer.commands.map((command) => command.name);
   const near = nearestName(word, names);
   const hint = near ? ` Did you mean ${outer.name} ${near}?` : ` The commands are ${names.join(", ")}.`;
-  return new UserError("USAGE", `unknown command '${outer.name} ${word}'.${hint} Type: ${program} help ${outer.name}`);
+  return usageError(`unknown command '${outer.name} ${word}'.${hint} Type: ${program} help ${outer.name}`);
 }

@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { findProgram } from "../../process/find-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { tryOr } from "../../text/try-or.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import { installationOf, packageName, packageVersion, runningFile } from "./installation.ts";
@@ -89,22 +90,15 @@ function linkState({ path, target }: Link): LinkState {
   if (!entry) return "nothing";
   if (entry.isDirectory()) return "folder";
   if (!entry.isSymbolicLink()) return "foreign";
-  let real: string;
-  try {
-    real = realpathSync(path);
-  } catch {
-    return basename(readlinkSync(path)) === basename(target) ? "leads nowhere" : "foreign";
-  }
+  const real = tryOr(() => realpathSync(path), undefined);
+  if (real === undefined) return basename(readlinkSync(path)) === basename(target) ? "leads nowhere" : "foreign";
   if (real === target) return "this";
   return basename(real) === basename(target) && packageVersion(dirname(dirname(real))) ? "another copy" : "foreign";
 }
 
 function entryAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined; // the parent is not a folder or not accessible, which creating the link will report
-  }
+  // The parent is not a folder or not accessible, which creating the link will report.
+  return tryOr(() => lstatSync(path, { throwIfNoEntry: false }), undefined);
 }
 
 /** Creates the link under another name and renames it, so that the name is never missing. */
@@ -133,9 +127,5 @@ function pathAdvice(folder: string, links: readonly Link[], env: NodeJS.ProcessE
 }
 
 function isSameFolder(one: string, other: string): boolean {
-  try {
-    return realpathSync(one) === realpathSync(other);
-  } catch {
-    return false;
-  }
+  return tryOr(() => realpathSync(one) === realpathSync(other), false);
 }

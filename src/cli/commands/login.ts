@@ -1,7 +1,7 @@
 // `login` and `logout`: save and delete the vendors' API keys. No part of a key is ever shown.
 import { findModel, findVendor, vendors } from "../../model/catalog.ts";
 import { movedUrl, vendorRow } from "../../model/endpoint.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { authFile, readKeys, removeKeys, saveKey } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { didYouMean } from "../../text/nearest.ts";
@@ -26,8 +26,7 @@ export async function login(invocation: Invocation): Promise<number> {
   const key = checkKey(keyFlag ?? (onTerminal ? await askKey(vendor!) : await readStdin()));
   vendor ??= vendorOfKey(key);
   if (vendor === undefined) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `login needs a vendor. Type: ${invocation.name} login <vendor>, with one of ${vendorsWithKeys().join(", ")}.`,
     );
   }
@@ -85,8 +84,7 @@ function vendorsWithKeys(): string[] {
 function vendorWord({ line, name }: Invocation, others: readonly string[]): string | undefined {
   const [word, second] = line.words;
   if (second !== undefined)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `${line.command} takes one vendor, not ${line.words.length} words. Type: ${name} ${line.command} <vendor>`,
     );
   if (word === undefined) return undefined;
@@ -95,7 +93,7 @@ function vendorWord({ line, name }: Invocation, others: readonly string[]): stri
   if (row) return row.name;
   const vendorNames = [...vendors.map((each) => each.name), ...others];
   const hint = didYouMean(word, vendorNames);
-  throw new UserError("USAGE", `unknown vendor '${word}'.${hint} The vendors are ${vendorNames.join(", ")}.`);
+  throw usageError(`unknown vendor '${word}'.${hint} The vendors are ${vendorNames.join(", ")}.`);
 }
 
 /** Takes the vendor only from a model that was named: without one, a key that already exists would decide. */
@@ -123,7 +121,7 @@ async function askVendor(): Promise<string> {
   writeStderr(`Which vendor is the key for?\n${list}`);
   while (true) {
     const typed = (await promptShown("Number or name: ")).trim();
-    if (typed === "") throw new UserError("USAGE", "no vendor was chosen; nothing was saved.");
+    if (typed === "") throw usageError("no vendor was chosen; nothing was saved.");
     const name = names[Number(typed) - 1] ?? findVendor(typed)?.name;
     if (name !== undefined) return name;
     writeStderr(`'${typed}' is not in the list.\n`);
@@ -145,15 +143,12 @@ async function readStdin(): Promise<string> {
     for await (const chunk of process.stdin.setEncoding("utf8")) {
       text += chunk;
       if (text.length > longestKey)
-        throw new UserError(
-          "USAGE",
-          `stdin has more than ${longestKey} characters, which is not a key; nothing was saved.`,
-        );
+        throw usageError(`stdin has more than ${longestKey} characters, which is not a key; nothing was saved.`);
     }
     return text;
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError("USAGE", `stdin cannot be read: ${systemErrorText(error)}. Give the key with --api-key <key>.`);
+    throw usageError(`stdin cannot be read: ${systemErrorText(error)}. Give the key with --api-key <key>.`);
   } finally {
     clearTimeout(waiting);
   }
@@ -163,14 +158,13 @@ async function readStdin(): Promise<string> {
 function checkKey(text: string): string {
   const key = text.trim();
   if (key === "")
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       "the key is empty; nothing was saved. Give it with --api-key <key>, on stdin, or when asked on a terminal.",
     );
   if (/[\r\n]/.test(key))
-    throw new UserError("USAGE", `the key must be one line, not ${key.split(/\r?\n|\r/).length}; nothing was saved.`);
+    throw usageError(`the key must be one line, not ${key.split(/\r?\n|\r/).length}; nothing was saved.`);
   if (/[^\x21-\x7e]/.test(key))
-    throw new UserError("USAGE", "the key contains a space or an invalid character; nothing was saved.");
+    throw usageError("the key contains a space or an invalid character; nothing was saved.");
   return key;
 }
 

@@ -11,7 +11,7 @@ import {
 import { modelLimits, pricesAsOf } from "../../model/limits.ts";
 import type { Price } from "../../model/prices.ts";
 import { endpointModels, type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { tokenRunner } from "../../run/models.ts";
 import { programName } from "../../text/program-name.ts";
 import { flagText } from "../flags.ts";
@@ -24,8 +24,7 @@ export async function models(invocation: Invocation): Promise<number> {
   const { flags, words } = invocation.line;
   if (words[0] === "refresh") return (await import("./refresh-prices.ts")).refreshPrices(invocation, words[1]);
   if (words.length > 0)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `'models' is a command and takes no arguments but refresh. To send it as a prompt: ${invocation.name} -p -- "models ${words.join(" ")}"`,
     );
   const { model, named, choice } = chosenModel(invocation);

@@ -1,7 +1,7 @@
 // `record -o FILE -- claude …` and `replay FILE -- claude …`: run an agent CLI with its vendor's
 // answers recorded, or replayed from the file.
 import { resolve } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { readExchanges } from "../../testing/exchanges/exchange-file.ts";
 import { programOf, recordCli, replayCli, startAndWait } from "../../testing/exchanges/run-cli.ts";
 import { flagText } from "../flags.ts";
@@ -13,7 +13,7 @@ export async function record(invocation: Invocation): Promise<number> {
   const { line, name } = invocation;
   const file = flagText(line.flags, "output");
   if (file === undefined || line.words.length === 0)
-    throw new UserError("USAGE", `record needs a file and a command: ${name} record -o run.jsonl -- claude -p "…"`);
+    throw usageError(`record needs a file and a command: ${name} record -o run.jsonl -- claude -p "…"`);
   return recordCli(resolve(file), commandToRecord(invocation, line.words));
 }
 

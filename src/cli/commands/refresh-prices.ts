@@ -3,7 +3,7 @@ import { tryParse } from "../../json/object.ts";
 import type { PriceTable } from "../../model/price-list.ts";
 import { reducePrices } from "../../model/reduce-prices.ts";
 import { createFetch } from "../../net/fetch.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { pricesFile, savePrices } from "../../store/model-prices.ts";
 import type { Invocation } from "../main.ts";
@@ -15,7 +15,7 @@ const longestMs = 30_000;
 
 export async function refreshPrices({ env }: Invocation, url = keptAt): Promise<number> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new UserError("USAGE", `'${url}' is not an http or https address. Without one, ${keptAt} is read.`);
+    throw usageError(`'${url}' is not an http or https address. Without one, ${keptAt} is read.`);
   const table = await read(url, env);
   const config = configDir(env);
   savePrices(config, table, url);

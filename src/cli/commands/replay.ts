@@ -1,6 +1,6 @@
 // `replay FILE`: shows a recorded run, or continues from one of its steps with a real model.
 import { resolve } from "node:path";
-import { exitCodeOf, resultText, UserError } from "../../protocol/error-codes.ts";
+import { exitCodeOf, resultText, UserError, usageError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { readRecording } from "../../testing/recording.ts";
 import { openReplay, type ReplayedRun } from "../../testing/replayed-run.ts";
@@ -14,7 +14,7 @@ import { openStdout, writeStderr } from "../stdout.ts";
 export async function replay(invocation: Invocation): Promise<number> {
   const { line, name } = invocation;
   const [file, ...words] = line.words;
-  if (file === undefined) throw new UserError("USAGE", `replay needs a recording: ${name} replay run.jsonl`);
+  if (file === undefined) throw usageError(`replay needs a recording: ${name} replay run.jsonl`);
   const step = numberFlag(line.flags, "from-step", /^[1-9]\d*$/);
   const until = numberFlag(line.flags, "until", /^[1-9]\d*$/);
   const speed = numberFlag(line.flags, "speed", /^(\d+\.?\d*|\.\d+)$/);
@@ -23,7 +23,7 @@ export async function replay(invocation: Invocation): Promise<number> {
   const recording = readRecording(resolve(file));
   if (step !== undefined) {
     if (until !== undefined || speed !== undefined)
-      throw new UserError("USAGE", "--until and --speed are for showing a recording; --from-step continues it.");
+      throw usageError("--until and --speed are for showing a recording; --from-step continues it.");
     const { openFromStep } = await import("../../testing/from-step.ts");
     const { runPrint } = await import("../print.ts");
     const tools = flagText(line.flags, "replay-tools") === "live" ? "live" : "recorded";
@@ -31,7 +31,7 @@ export async function replay(invocation: Invocation): Promise<number> {
     return runPrint(plain, (_flags, request, host) => openFromStep({ recording, step, request, host, tools }));
   }
   if (words.length > 0)
-    throw new UserError("USAGE", `A prompt needs a step to continue from: ${name} replay ${file} --from-step 2 "…"`);
+    throw usageError(`A prompt needs a step to continue from: ${name} replay ${file} --from-step 2 "…"`);
   const abort = new AbortController();
   const stop = () => abort.abort(new UserError("INTERRUPTED", "The replay was stopped."));
   process.once("SIGINT", stop);
@@ -120,6 +120,6 @@ function numberFlag(flags: FlagValues, name: string, shape: RegExp): number | un
   const flagValue = flagText(flags, name);
   if (flagValue === undefined) return undefined;
   if (!shape.test(flagValue) || Number(flagValue) <= 0)
-    throw new UserError("USAGE", `--${name} '${flagValue}' is not a positive number. Example: --${name} 2`);
+    throw usageError(`--${name} '${flagValue}' is not a positive number. Example: --${name} 2`);
   return Number(flagValue);
 }

@@ -1,7 +1,7 @@
 // `serve`: runs the service on this machine. Prints its address; the token is in serve.json.
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import type { Fleet } from "../../serve/fleet.ts";
 import { runService } from "../../serve/service.ts";
 import { configDir } from "../../store/config-dir.ts";
@@ -74,8 +74,7 @@ function givenToken({ env }: Invocation): string | undefined {
   delete env["COURSER_SERVE_TOKEN"]; // hide the token from child processes
   if (token === undefined || token === "") return undefined;
   if (/^[\w-]{32,}$/.test(token)) return token;
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     "COURSER_SERVE_TOKEN must have 32 letters, digits, - or _ or more. To make one: openssl rand -hex 32",
   );
 }
@@ -83,22 +82,20 @@ function givenToken({ env }: Invocation): string | undefined {
 function parsePort(text: string | undefined): number {
   if (text === undefined) return 0;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UserError("USAGE", `--port '${text}' is not a port. Example: --port 4096`);
+  throw usageError(`--port '${text}' is not a port. Example: --port 4096`);
 }
 
 /** Returns the password. Remote access needs a flag and a password, since it allows running commands. */
 function passwordFor(host: string, { line: { flags }, env }: Invocation): string | undefined {
   if (loopback.includes(host)) return undefined;
   if (!flags.has("allow-remote"))
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--host ${host} lets others reach the service, and through it this machine. If that is meant: --allow-remote, with a password in COURSER_SERVE_PASSWORD. A tunnel is safer: ssh -L 4096:127.0.0.1:4096`,
     );
   const password = env["COURSER_SERVE_PASSWORD"] ?? "";
   delete env["COURSER_SERVE_PASSWORD"]; // hide the password from child processes
   if (password.length >= shortestPassword) return password;
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `--allow-remote needs a password of ${shortestPassword} characters or more in COURSER_SERVE_PASSWORD.`,
   );
 }

@@ -2,9 +2,10 @@
 import { StringDecoder } from "node:string_decoder";
 import { isObject } from "../../json/object.ts";
 import { parseValues } from "../../json/values.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import type { Turn } from "../../protocol/turn-contract.ts";
 import { readTurn } from "../../protocol/turn-input.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { writeStderr } from "../stdout.ts";
 
 /** The maximum number of characters that are read into memory. */
@@ -24,7 +25,7 @@ export class TurnInput {
   /** Reads one turn, which ends with its line, because the caller may keep stdin open. */
   async turn(program: string): Promise<Turn> {
     const example = `echo '{"type":"turn","turnId":"t1","messages":[{"role":"user","content":"hi"}],"tools":[]}' | ${program} auto --stream-json`;
-    const wrong = (what: string) => new UserError("USAGE", `${what}. For example: ${example}`);
+    const wrong = (what: string) => usageError(`${what}. For example: ${example}`);
     if (process.stdin.isTTY) writeStderr(`Waiting for one line of turn JSON on stdin. For example: ${example}\n`);
     const values = await this.#first();
     if (typeof values === "string") throw wrong("the turn on stdin is not JSON");
@@ -56,7 +57,7 @@ export class TurnInput {
 
   #receive(chunk: Buffer): void {
     this.#text += this.#decoder.write(chunk);
-    if (this.#text.length > maxCharacters) this.#abort.abort(new UserError("USAGE", "stdin is too long."));
+    if (this.#text.length > maxCharacters) this.#abort.abort(usageError("stdin is too long."));
     if (!chunk.includes(0x0a)) return;
     const end = this.#text.lastIndexOf("\n") + 1;
     const values = valuesIn(this.#text.slice(0, end));
@@ -79,9 +80,5 @@ export class TurnInput {
 }
 
 function valuesIn(text: string): unknown[] | "cut" | "broken" {
-  try {
-    return parseValues(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return "broken"; // the JSON is nested too deeply to parse
-  }
+  return tryOr(() => parseValues(text.replace(/^\uFEFF/, "")), "broken"); // the JSON is nested too deeply to parse
 }

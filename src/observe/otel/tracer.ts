@@ -2,7 +2,7 @@
 // `execute_tool` span for each call; a subagent is an `invoke_agent` in the call that started it. Names follow the
 // conventions for generative AI.
 import { randomBytes, randomUUID } from "node:crypto";
-import type { AgentEvent, Usage } from "../../protocol/event.ts";
+import type { EventOf, Usage } from "../../protocol/event.ts";
 import type { Recorded } from "../../protocol/run.ts";
 import type { Waited } from "../../protocol/waiting.ts";
 import type { ModelAnswer, ModelCall, Observer } from "../observer.ts";
@@ -27,7 +27,6 @@ const maxAtOnce = 256;
 const maxWaiting = 2048;
 
 type OpenSpan = Omit<Span, "endMs">;
-type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 export class Tracer implements Observer {
   readonly #options: TracerOptions;
@@ -155,7 +154,7 @@ export class Tracer implements Observer {
     return this.#hasWarned ? undefined : (fault ?? lost);
   }
 
-  #beginTurn(agent: string | undefined, event: Event<"user">, at: number): void {
+  #beginTurn(agent: string | undefined, event: EventOf<"user">, at: number): void {
     const id = agent ?? this.#main ?? "";
     // A prompt that arrives during a turn is part of that turn.
     if (this.#turns.has(id)) return;
@@ -197,7 +196,7 @@ export class Tracer implements Observer {
     return span;
   }
 
-  #endTurn(agent: string | undefined, event: Event<"done" | "fail">, at: number): void {
+  #endTurn(agent: string | undefined, event: EventOf<"done" | "fail">, at: number): void {
     const id = agent ?? this.#main ?? "";
     const span = this.#turns.get(id);
     this.#turns.delete(id);
@@ -218,7 +217,7 @@ export class Tracer implements Observer {
     });
   }
 
-  #beginCall(agent: string | undefined, event: Event<"tool_start">, at: number): void {
+  #beginCall(agent: string | undefined, event: EventOf<"tool_start">, at: number): void {
     const parent = this.#turns.get(agent ?? this.#main ?? "");
     const args = typeof event.args === "object" && event.args !== null ? (event.args as Record<string, unknown>) : {};
     const { agentId, subagentType } = args as { agentId?: unknown; subagentType?: unknown };
@@ -237,7 +236,7 @@ export class Tracer implements Observer {
     if (typeof agentId === "string") this.#starters.set(agentId, span);
   }
 
-  #endCall(agent: string | undefined, event: Event<"tool_end">, at: number): void {
+  #endCall(agent: string | undefined, event: EventOf<"tool_end">, at: number): void {
     const key = `${agent ?? ""} ${event.callId}`;
     const span = this.#calls.get(key);
     this.#calls.delete(key);

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Rule } from "../../protocol/permission-rule.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { entriesIn } from "../hard-links.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isDirectory, isInside, isThere, linkAt, longestText, readTextUpTo, realOrSame, rootOf } from "../paths.ts";
@@ -110,11 +111,7 @@ function perlModule({ value }: ShellWord): string[] {
 /** Returns whether a file was written, moved or changed since this run started, by its ctime, which programs cannot set. */
 function isChanged(path: string, { startedAt }: ShellSituation): boolean {
   if (startedAt === undefined) return false;
-  try {
-    return statSync(path).ctimeMs >= startedAt;
-  } catch {
-    return false;
-  }
+  return tryOr(() => statSync(path).ctimeMs >= startedAt, false);
 }
 
 type RunFile = {

@@ -1,9 +1,10 @@
 // Enforces `permissions.deny` for CLIs without rules of their own, in a hook before each call. Loaded only with such rules.
+
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { decide, type Situation } from "../../policy/decide.ts";
 import type { Need } from "../../policy/need.ts";
-import { usageError } from "../../protocol/check-options.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import { parseRule } from "../../protocol/permission-rule.ts";
 import { ownCallOf } from "../tool-names.ts";
 import type { UnifiedTool } from "../unified.ts";

@@ -1,6 +1,6 @@
 // Decodes lines of Claude Code (`-p --output-format stream-json --verbose`) into events.
 
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, stringOrEmpty } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Ending, Usage } from "../../protocol/event.ts";
 import { withoutTag } from "../sessions/claude-blocks.ts";
@@ -8,7 +8,7 @@ import type { AgentStream } from "./agent-stream.ts";
 import { claudeOutcome } from "./claude-outcomes.ts";
 import type { LineReader } from "./define-agent.ts";
 import { codeOfStatus } from "./failures.ts";
-import { countOf, noticeEvents, parseTime, stringOrEmpty, wordsIn } from "./foreign-calls.ts";
+import { countOf, noticeEvents, parseTime, wordsIn } from "./foreign-calls.ts";
 
 export function claudeReaders({ calls, text }: AgentStream): Record<string, LineReader> {
   /** The reasons why calls were not permitted, by call id. */

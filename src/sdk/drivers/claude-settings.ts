@@ -1,5 +1,5 @@
 // Translates permission rules to Claude Code's syntax, for the settings of one run.
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import { parseRule, type RuleKind } from "../../protocol/permission-rule.ts";
 import type { DriverCommand, DriverRequest } from "./driver.ts";
 
@@ -31,8 +31,7 @@ export function claudeRules({ permissions = {} }: DriverRequest, { losses }: Dri
       const parsed = parseRule(text, { verdict: list, scope: "user", source: "" });
       const rules = "rule" in parsed ? spellings[parsed.rule.kind](parsed.rule.pattern) : [];
       if (rules.length > 0) return rules;
-      if (list === "deny")
-        throw new UserError("USAGE", `claude has no rule like ${text}, so permissions.deny cannot be enforced.`);
+      if (list === "deny") throw usageError(`claude has no rule like ${text}, so permissions.deny cannot be enforced.`);
       losses.push({ option: "permissions", reason: `claude has no rule like ${text}.` });
       return [];
     });

@@ -1,6 +1,6 @@
 // Adds what Codex stores in its thread file but omits from its stream: how files were changed, and the usage of one turn.
 import { isObject, type JsonObject } from "../../json/object.ts";
-import type { AgentEvent, Usage } from "../../protocol/event.ts";
+import type { AgentEvent, EventOf, Usage } from "../../protocol/event.ts";
 import type { CodexRollout } from "../sessions/codex-rollout.ts";
 import { changeOf } from "../wire-calls.ts";
 import { codexUsage } from "./codex-events.ts";
@@ -30,15 +30,14 @@ export function codexDetails({
   };
 }
 
-type CallEnd = Extract<AgentEvent, { type: "tool_end" }>;
-type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+type Ending = EventOf<"done" | "fail">;
 
-function isFileChange(event: AgentEvent): event is CallEnd {
+function isFileChange(event: AgentEvent): event is EventOf<"tool_end"> {
   if (event.type !== "tool_end" || event.outcome?.kind !== "success") return false;
   return isObject(event.carried) && event.carried.name === "file_change";
 }
 
-async function withChange(event: CallEnd, opened: Promise<CodexRollout>): Promise<AgentEvent> {
+async function withChange(event: EventOf<"tool_end">, opened: Promise<CodexRollout>): Promise<AgentEvent> {
   const value = event.outcome!.value as JsonObject;
   const change = await (await opened).changeOf(String(value.path));
   if (!change) return event;

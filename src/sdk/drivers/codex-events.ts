@@ -1,20 +1,13 @@
 // Decodes lines of Codex (`codex exec --json`) into events.
 
-import { isObject, type JsonObject, objectsIn, tryParse } from "../../json/object.ts";
+import { isObject, type JsonObject, objectsIn, stringOrEmpty, tryParse } from "../../json/object.ts";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
 import { withoutShell } from "../shell-line.ts";
 import { shellRun } from "../wire-calls.ts";
 import type { AgentStream } from "./agent-stream.ts";
 import type { LineReader } from "./define-agent.ts";
 import type { DriverRequest } from "./driver.ts";
-import {
-  countOf,
-  type ForeignCall,
-  type ForeignResult,
-  noticeEvents,
-  stringOrEmpty,
-  wordsIn,
-} from "./foreign-calls.ts";
+import { countOf, type ForeignCall, type ForeignResult, noticeEvents, wordsIn } from "./foreign-calls.ts";
 
 /** How to read one kind of item as a tool call, and how to read its result. */
 type CallItem = {

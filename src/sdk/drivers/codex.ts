@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../json/object.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import { claudeHooks } from "./claude.ts";
 import { codexDetails } from "./codex-details.ts";
 import { codexReaders } from "./codex-events.ts";
@@ -72,10 +72,7 @@ function command(request: DriverRequest): DriverCommand {
   }
   for (const [name, agent] of Object.entries(request.agents ?? {})) {
     if (agent.tools)
-      throw new UserError(
-        "USAGE",
-        `codex cannot limit the tools of a subagent, so agents.${name}.tools cannot be enforced.`,
-      );
+      throw usageError(`codex cannot limit the tools of a subagent, so agents.${name}.tools cannot be enforced.`);
     if (!connection) continue;
     const file = join(connection.folder, `${name}.toml`);
     const settings = { developer_instructions: agent.prompt, ...(agent.model !== undefined && { model: agent.model }) };

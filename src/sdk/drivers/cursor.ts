@@ -1,7 +1,7 @@
 // Drives cursor-agent: Courser's CLI, or the original, which has fewer flags.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { RunRequest } from "../../protocol/run.ts";
 import { collapsed } from "../../text/one-line.ts";
@@ -172,7 +172,7 @@ function addOurs(request: DriverRequest, args: string[]): void {
 }
 
 function leaveOut(request: DriverRequest, driverCommand: DriverCommand): void {
-  if (request.fork) throw new UserError("USAGE", "cursor-agent cannot fork a chat by a flag. Drive courser for this.");
+  if (request.fork) throw usageError("cursor-agent cannot fork a chat by a flag. Drive courser for this.");
   losePrompts(request, driverCommand, "cursor-agent has no flag for it.");
   if (request.effort !== undefined)
     driverCommand.losses.push({

@@ -1,7 +1,6 @@
 // defineAgent: describes an agent CLI once, for everything that starts one. The built-in ones are defined in the same way.
 import { isObject, type JsonObject } from "../../json/object.ts";
-import { usageError } from "../../protocol/check-options.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { type FrameType, frameTypes } from "../../protocol/frame-shapes.ts";
 import { createDecoder, derived } from "../../protocol/stream-json.ts";
@@ -180,7 +179,7 @@ function buildCommand(
     }
     if (binding[option]?.(request)) {
       const name = { permissions: "permissions.deny", connection: "hooks and tools" }[option as string] ?? option;
-      throw new UserError("USAGE", `${program} has no flag for ${name}, so it cannot be enforced.`);
+      throw usageError(`${program} has no flag for ${name}, so it cannot be enforced.`);
     }
     const isUsual = unneeded.has(option) || request[option] === false || request[option] === "default";
     if (!isUsual) losses.push({ option, reason: `${program} has no flag for it.` });

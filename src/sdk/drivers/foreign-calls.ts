@@ -1,5 +1,5 @@
 // Converts calls of other CLIs to agent events: tool and arguments in Cursor's wire format, with the CLI's own kept alongside.
-import { isObject } from "../../json/object.ts";
+import { isObject, stringOrEmpty } from "../../json/object.ts";
 import type { AgentEvent, Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
 import { ownCallOf, unifiedToolName } from "../tool-names.ts";
@@ -146,8 +146,4 @@ export function noticeEvents(kind: string, message: string, at?: number): AgentE
 
 export function countOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-
-export function stringOrEmpty(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -1,12 +1,12 @@
 // Decodes lines of Gemini CLI (`--output-format stream-json`) into events.
 
-import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, stringOrEmpty } from "../../json/object.ts";
 import type { AgentEvent, Ending, Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
 import { outcomeOfResult, shellRun } from "../wire-calls.ts";
 import type { AgentStream } from "./agent-stream.ts";
 import type { LineReader } from "./define-agent.ts";
-import { countOf, noticeEvents, parseTime, stringOrEmpty } from "./foreign-calls.ts";
+import { countOf, noticeEvents, parseTime } from "./foreign-calls.ts";
 
 export function geminiReaders(stream: AgentStream): Record<string, LineReader> {
   const { calls, text } = stream;

@@ -1,5 +1,5 @@
 // The table of agents: those of this package, and those that `defineAgent` added.
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import type { BuiltInTool, UnifiedTool } from "../unified.ts";
 import { claudeDriver } from "./claude.ts";
 import { codexDriver } from "./codex.ts";
@@ -23,7 +23,7 @@ export const drivers: Readonly<Record<BuiltInTool, AgentDriver>> = {
 export function driverOf(tool: UnifiedTool): AgentDriver {
   const driver = agents.get(tool);
   if (driver) return driver;
-  throw new UserError("USAGE", `'${tool}' is not known. The agents are ${agentNames().join(", ")}.`);
+  throw usageError(`'${tool}' is not known. The agents are ${agentNames().join(", ")}.`);
 }
 
 export function agentNames(): string[] {

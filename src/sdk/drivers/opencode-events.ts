@@ -1,5 +1,5 @@
 // Decodes lines of opencode (`opencode run --format json`) into events. Its stream has no first and no last line.
-import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, stringOrEmpty } from "../../json/object.ts";
 import type { AgentEvent, Outcome, Usage } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
 import { changeOf, printed, shellRun } from "../wire-calls.ts";
@@ -7,7 +7,7 @@ import type { AgentStream } from "./agent-stream.ts";
 import type { LineReader } from "./define-agent.ts";
 import { type DriverRequest, serversOf } from "./driver.ts";
 import { codeOfStatus } from "./failures.ts";
-import { countOf, stringOrEmpty } from "./foreign-calls.ts";
+import { countOf } from "./foreign-calls.ts";
 
 export function opencodeReaders(stream: AgentStream, request: DriverRequest): Record<string, LineReader> {
   const { calls, text } = stream;

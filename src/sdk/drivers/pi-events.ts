@@ -1,12 +1,12 @@
 // Decodes lines of pi (`pi -p --mode json`) into events.
-import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, stringOrEmpty } from "../../json/object.ts";
 import type { AgentEvent, Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
 import { changeOf, printed, shellRun } from "../wire-calls.ts";
 import type { AgentStream } from "./agent-stream.ts";
 import type { LineReader } from "./define-agent.ts";
 import type { DriverRequest } from "./driver.ts";
-import { countOf, noticeEvents, parseTime, stringOrEmpty, wordsIn } from "./foreign-calls.ts";
+import { countOf, noticeEvents, parseTime, wordsIn } from "./foreign-calls.ts";
 
 export function piReaders(stream: AgentStream, { cwd }: DriverRequest): Record<string, LineReader> {
   const { calls, text } = stream;

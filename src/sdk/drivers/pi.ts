@@ -1,5 +1,5 @@
 // Drives pi: `pi -p --mode json`.
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import { defineAgent } from "./define-agent.ts";
 import type { DriverCommand, DriverRequest } from "./driver.ts";
 import { isReadOnly, loseAskMode } from "./driver.ts";
@@ -42,10 +42,7 @@ function toolsOf(request: DriverRequest): readonly string[] | undefined {
   if (!isReadOnly(request)) return allowedTools;
   const tools = readingTools.filter((tool) => allowedTools?.includes(tool) ?? true);
   if (tools.length > 0) return tools;
-  throw new UserError(
-    "USAGE",
-    `pi has only ${readingTools.join(", ")} in a read-only mode, and allowedTools names none of them.`,
-  );
+  throw usageError(`pi has only ${readingTools.join(", ")} in a read-only mode, and allowedTools names none of them.`);
 }
 
 function command(request: DriverRequest): DriverCommand {
@@ -65,7 +62,7 @@ function command(request: DriverRequest): DriverCommand {
   if (effort) args.push("--thinking", effort === "none" ? "off" : effort);
   if (resume === true) args.push("--continue");
   else if (resume !== undefined) args.push(fork ? "--fork" : "--session", resume);
-  if (resume === true && fork) throw new UserError("USAGE", "pi forks a session by its id: give it as resume.");
+  if (resume === true && fork) throw usageError("pi forks a session by its id: give it as resume.");
   if (request.systemPrompt !== undefined) args.push("--system-prompt", request.systemPrompt);
   if (request.appendSystemPrompt !== undefined) args.push("--append-system-prompt", request.appendSystemPrompt);
   for (const path of request.images ?? []) args.push(`@${path}`);

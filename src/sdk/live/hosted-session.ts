@@ -9,8 +9,8 @@ import {
   readControlNotice,
 } from "../../protocol/control-lines.ts";
 import { deferred } from "../../protocol/deferred.ts";
-import { UserError } from "../../protocol/error-codes.ts";
-import type { AgentEvent } from "../../protocol/event.ts";
+import { type UserError, usageError } from "../../protocol/error-codes.ts";
+import type { AgentEvent, EventOf } from "../../protocol/event.ts";
 import { failedTurn, type OpenPrompt, userError } from "../../protocol/prompts.ts";
 import type { Question, TurnEnding } from "../../protocol/run.ts";
 import type { RunOrder } from "../../protocol/run-elsewhere.ts";
@@ -277,7 +277,7 @@ function promptLine({ id, prompt: { text, data, images = [] } }: Pick<OpenPrompt
 /** Refuses a line that the CLI could not parse, because such a line would end its process. */
 function check(line: ControlLine): void {
   const read = readControlLine(line);
-  if (typeof read === "string") throw new UserError("USAGE", `${read}.`);
+  if (typeof read === "string") throw usageError(`${read}.`);
 }
 
 /** Removes the prefix that failures have on the wire, where they are text for people. */
@@ -286,6 +286,6 @@ function plainFailure(event: AgentEvent): AgentEvent {
 }
 
 /** Marks a text that was cut off by the end of its turn, which the plain stream cannot express. */
-function cutBy(next: AgentEvent, event: Extract<AgentEvent, { type: "text_end" }>): AgentEvent {
+function cutBy(next: AgentEvent, event: EventOf<"text_end">): AgentEvent {
   return next.type === "fail" ? { ...event, cut: true } : event;
 }

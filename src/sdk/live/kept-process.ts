@@ -5,7 +5,7 @@ import { onAbort } from "../../protocol/on-abort.ts";
 import { failedTurn } from "../../protocol/prompts.ts";
 import type { TurnEnding } from "../../protocol/run.ts";
 import type { OpenConnection } from "../callbacks/connection.ts";
-import { type RunningCli, startCli } from "../child.ts";
+import { RunningCli } from "../child.ts";
 import type { AgentDriver, DriverRequest, LiveProtocol } from "../drivers/driver.ts";
 import { explainedFailure } from "../drivers/failures.ts";
 import type { FoundCli } from "../find-cli.ts";
@@ -52,7 +52,7 @@ export class KeptProcess {
     const types = new Map([...driver.frames].map(([type, { isTerminal: _end, ...frame }]) => [type, frame]));
     this.#parts = parts;
     this.#graceMs = graceMs;
-    this.#child = startCli({
+    this.#child = new RunningCli({
       command: command!,
       program: driver.programs[0]!,
       args,

@@ -6,7 +6,7 @@ import { controlVersion } from "../../protocol/control-lines.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { userError } from "../../protocol/prompts.ts";
 import type { RunRequest } from "../../protocol/run.ts";
-import { startCli } from "../child.ts";
+import { RunningCli } from "../child.ts";
 import { hostedFlags, hostedFrames, ownRequest } from "../drivers/cursor.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import { drivers } from "../drivers/index.ts";
@@ -86,7 +86,7 @@ async function openHosted(
   /** An error thrown by a callback ends the session and becomes its reason. */
   const fail = (message: string, cause: unknown) =>
     void session?.end(Object.assign(new UserError("CALLBACK_FAILED", message), { cause }));
-  const child = startCli({
+  const child = new RunningCli({
     command: command!,
     program: driver.programs[0]!,
     args,

@@ -1,6 +1,6 @@
 // LiveSession: a live run in another process, its options, and the behaviour that all kinds of live session share.
 import { cancelled } from "../../protocol/cancelled.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
 import { onAbort } from "../../protocol/on-abort.ts";
 import type { Human, LiveRun, Prompt, Recorded } from "../../protocol/run.ts";
@@ -96,9 +96,8 @@ export abstract class OpenSession extends RunElsewhere {
 
 /** Why a prompt cannot be sent: an invalid line would end the whole process, not only its turn. */
 function promptFault({ text, data, images = [] }: Prompt): UserError | undefined {
-  if (typeof text !== "string") return new UserError("USAGE", "A prompt is an object: send({ text: '…' }).");
-  if (text.trim() === "" && data === undefined && images.length === 0)
-    return new UserError("USAGE", "The prompt is empty.");
+  if (typeof text !== "string") return usageError("A prompt is an object: send({ text: '…' }).");
+  if (text.trim() === "" && data === undefined && images.length === 0) return usageError("The prompt is empty.");
   for (const image of images) {
     if (typeof image === "string") continue;
     const bytes = Buffer.from(image.base64, "base64");

@@ -1,6 +1,6 @@
 // Converts the content of Claude Code's messages, which are blocks of the vendor's API, to unified blocks.
 
-import { isObject, type JsonObject, objectsIn } from "../../json/object.ts";
+import { isObject, type JsonObject, objectsIn, textIn } from "../../json/object.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import {
   imageBlock,
@@ -9,7 +9,7 @@ import {
   type UnifiedTextBlock,
   type UnifiedUsage,
 } from "../unified.ts";
-import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
+import { countAt, type Losses, pictureKinds } from "./session.ts";
 
 /** Converts the blocks of a user message: text and tool results. */
 export function userBlocks(content: unknown, losses: Losses): UnifiedContent[] {
@@ -59,7 +59,7 @@ export function answerBlocks(content: unknown, losses: Losses): UnifiedContent[]
 
 function plainBlocks(block: JsonObject, losses: Losses): (UnifiedTextBlock | UnifiedImageBlock)[] {
   if (block.type === "text") {
-    const text = textAt(block, "text") ?? "";
+    const text = textIn(block, "text") ?? "";
     return text === "" ? [] : [{ type: "text", text }];
   }
   if (block.type === "image" && isObject(block.source)) {
@@ -74,12 +74,12 @@ function plainBlocks(block: JsonObject, losses: Losses): (UnifiedTextBlock | Uni
 
 /** Converts a thinking block, which may contain only a signature. */
 function thinkingContent(block: JsonObject, losses: Losses): UnifiedContent[] {
-  const thinking = textAt(block, "thinking") ?? "";
+  const thinking = textIn(block, "thinking") ?? "";
   if (thinking === "") {
     losses.add("thinking");
     return [];
   }
-  if (textAt(block, "signature")) losses.add("signature");
+  if (textIn(block, "signature")) losses.add("signature");
   return [{ type: "thinking", thinking }];
 }
 

@@ -1,6 +1,5 @@
 // Finds the active branch in the tree of entries of a Claude Code session.
-import { isObject, type JsonObject, objectsIn } from "../../json/object.ts";
-import { textAt } from "./session.ts";
+import { isObject, type JsonObject, objectsIn, textIn } from "../../json/object.ts";
 
 export type TreeEntry = JsonObject & { uuid: string; type: string };
 
@@ -72,7 +71,7 @@ export function isSaid({ type }: TreeEntry): boolean {
 }
 
 function messageIdOf(entry: TreeEntry): string | undefined {
-  return entry.type === "assistant" ? textAt(entry.message, "id") : undefined;
+  return entry.type === "assistant" ? textIn(entry.message, "id") : undefined;
 }
 
 function blocksOf(entry: TreeEntry): JsonObject[] {

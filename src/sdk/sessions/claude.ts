@@ -2,28 +2,20 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
+import { fieldsOf, isObject, type JsonObject, textIn } from "../../json/object.ts";
 import type { UnifiedMessage } from "../unified.ts";
 import { answerBlocks, parseUsage, userBlocks } from "./claude-blocks.ts";
 import { activeBranch, isSaid, type TreeEntry } from "./claude-tree.ts";
 import { appendLine, copyLines } from "./edit-lines.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
-import {
-  finishSession,
-  homeOf,
-  Losses,
-  parseTimestamp,
-  type ReadSession,
-  type SessionReader,
-  textAt,
-} from "./session.ts";
+import { finishSession, homeOf, Losses, parseTimestamp, type ReadSession, type SessionReader } from "./session.ts";
 
 export const claudeReader: SessionReader = {
   tool: "claude",
   folder: (env) => join(env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude"), "projects"),
   list: (folder) => filesBelow(folder, (path) => /\.jsonl$/.test(path) && !/(^|\/)(subagents\/|agent-)/.test(path)),
   recognises: (values) => values.some(isEntry) || values.some((value) => isObject(value) && isBookkeeping(value)),
-  workspaceOf: (path) => firstText(path, (value) => textAt(value, "cwd")),
+  workspaceOf: (path) => firstText(path, (value) => textIn(value, "cwd")),
   read,
   editor: {
     rename: ({ path, id }, title) => appendLine(path, { type: "custom-title", customTitle: title, sessionId: id }),
@@ -67,9 +59,9 @@ function read(path: string): ReadSession {
         (value.isSidechain === true ? side : main).push({ ...value, uuid: value.uuid, type: String(value.type) });
         return;
       }
-      if (value.type === "custom-title") titles["custom"] = textAt(value, "customTitle");
-      else if (value.type === "ai-title") titles["ai"] = textAt(value, "aiTitle");
-      else if (value.type === "summary") titles["summary"] = textAt(value, "summary");
+      if (value.type === "custom-title") titles["custom"] = textIn(value, "customTitle");
+      else if (value.type === "ai-title") titles["ai"] = textIn(value, "aiTitle");
+      else if (value.type === "summary") titles["summary"] = textIn(value, "summary");
       else if (!bookkeeping.test(String(value.type))) losses.add("unknown");
     }),
   );
@@ -116,7 +108,7 @@ function preservedUuids(boundary: TreeEntry | undefined): string[] {
 /** Lines of a sub-agent carry the id of its parent session, so its own id is the name of its file. */
 function idOf(path: string, entries: readonly TreeEntry[]): string {
   const name = basename(path, ".jsonl");
-  return /^[0-9a-f-]{36}$/i.test(name) ? name : (textAt(entries.at(-1), "sessionId") ?? name);
+  return /^[0-9a-f-]{36}$/i.test(name) ? name : (textIn(entries.at(-1), "sessionId") ?? name);
 }
 
 /** Counts the messages of subagents, which newer versions store in files next to the session. */
@@ -184,7 +176,7 @@ function conversation(
       losses.add("notice");
       return;
     }
-    const key = textAt(message, "id") ?? entry.uuid;
+    const key = textIn(message, "id") ?? entry.uuid;
     const existing = answers.get(key);
     const content = answerBlocks(message.content, losses).filter(
       (block) =>
@@ -199,7 +191,7 @@ function conversation(
       if (usage) existing.usage = usage;
       return;
     }
-    const model = textAt(message, "model");
+    const model = textIn(message, "model");
     const answer: UnifiedMessage = {
       ...common,
       role: "assistant",
@@ -219,7 +211,7 @@ function entryContent(entry: TreeEntry): unknown {
 function plainText(entry: TreeEntry | undefined): string {
   const content = entry && entryContent(entry);
   if (typeof content === "string") return content;
-  return Array.isArray(content) ? content.map((block) => textAt(block, "text") ?? "").join("\n") : "";
+  return Array.isArray(content) ? content.map((block) => textIn(block, "text") ?? "").join("\n") : "";
 }
 
 /** The kinds of user entries. `local` is a command that the user ran without the model. */

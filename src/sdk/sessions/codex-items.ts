@@ -1,6 +1,6 @@
 // Converts Codex's response items to unified messages; items of one model answer become one message.
 
-import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
+import { isObject, type JsonObject, textIn, tryParse } from "../../json/object.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import {
   imageBlock,
@@ -10,7 +10,7 @@ import {
   type UnifiedTextBlock,
   type UnifiedUsage,
 } from "../unified.ts";
-import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
+import { countAt, type Losses, pictureKinds } from "./session.ts";
 
 type ItemInfo = { timestamp: number; model: string | undefined };
 
@@ -52,7 +52,7 @@ export class CodexConversation {
       return;
     }
     this.messages.push({
-      id: textAt(item, "id") ?? `item-${++this.#count}`,
+      id: textIn(item, "id") ?? `item-${++this.#count}`,
       role,
       content,
       timestamp: info.timestamp,
@@ -132,7 +132,7 @@ const takers = new Map<string, ItemTaker>(
     message: takeMessage,
     reasoning: takeReasoning,
     function_call(to, item, info) {
-      const given = textAt(item, "arguments") ?? "{}";
+      const given = textIn(item, "arguments") ?? "{}";
       takeCall(to, item, info, { name: String(item.name), input: tryParse(given) ?? given });
     },
     custom_tool_call: (to, item, info) =>
@@ -178,7 +178,7 @@ function editsIn(diff: string): { oldText: string; newText: string }[] {
 }
 
 function callIdOf(item: JsonObject): string {
-  return textAt(item, "call_id") ?? textAt(item, "id") ?? "";
+  return textIn(item, "call_id") ?? textIn(item, "id") ?? "";
 }
 
 function takeCall(...[to, item, info, call]: [...Parameters<ItemTaker>, { name: string; input: unknown }]): void {
@@ -214,16 +214,16 @@ function isNote(item: JsonObject): boolean {
     return kinds.every((kind) => !/^(user\.|compaction\.summary$)/.test(String(kind)));
   }
   const content = Array.isArray(item.content) ? item.content : [];
-  return content.length > 0 && content.every((block) => notes.test(textAt(block, "text") ?? ""));
+  return content.length > 0 && content.every((block) => notes.test(textIn(block, "text") ?? ""));
 }
 
 function contentBlocks(content: unknown, to: CodexConversation): (UnifiedTextBlock | UnifiedImageBlock)[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
   return content.flatMap((block): (UnifiedTextBlock | UnifiedImageBlock)[] => {
-    const text = textAt(block, "text") ?? textAt(block, "refusal");
+    const text = textIn(block, "text") ?? textIn(block, "refusal");
     if (text !== undefined) return text === "" ? [] : [{ type: "text", text }];
-    const picture = pictureIn(textAt(block, "image_url"));
+    const picture = pictureIn(textIn(block, "image_url"));
     if (picture) return [imageBlock(picture)];
     to.lose("attachment");
     return [];
@@ -237,7 +237,7 @@ function pictureIn(url: string | undefined): { mime: string; base64: string } | 
 
 function takeReasoning(to: CodexConversation, item: JsonObject, info: ItemInfo): void {
   const pieces = [item.summary, item.content].flatMap((list) =>
-    Array.isArray(list) ? list.map((each) => textAt(each, "text") ?? "") : [],
+    Array.isArray(list) ? list.map((each) => textIn(each, "text") ?? "") : [],
   );
   const thinking = pieces.filter(Boolean).join("\n\n");
   if (thinking === "") {

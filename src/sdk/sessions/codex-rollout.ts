@@ -2,9 +2,8 @@
 // turns together, and only the names of changed files.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
+import { isObject, type JsonObject, textIn, tryParse } from "../../json/object.ts";
 import { codexReader } from "./codex.ts";
-import { textAt } from "./session.ts";
 
 /** The file is written alongside the stream, and may lag behind it for a moment. */
 const waitMs = 300;
@@ -75,7 +74,7 @@ export class CodexRollout {
       if (isObject(total)) this.#before = total;
     }
     const { item } = payload;
-    if (isBefore || !isObject(item) || textAt(item, "type") !== "FileChange" || !isObject(item.changes)) return;
+    if (isBefore || !isObject(item) || textIn(item, "type") !== "FileChange" || !isObject(item.changes)) return;
     for (const [path, change] of Object.entries(item.changes))
       if (isObject(change)) this.#changes.push({ path, change });
   }

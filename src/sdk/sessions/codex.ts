@@ -1,24 +1,16 @@
 // Reads sessions of Codex: a rollout, which is a log of response items and events; older files have bare response items.
 import { basename, join } from "node:path";
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, textIn } from "../../json/object.ts";
 import { CodexConversation } from "./codex-items.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
-import {
-  finishSession,
-  homeOf,
-  Losses,
-  parseTimestamp,
-  type ReadSession,
-  type SessionReader,
-  textAt,
-} from "./session.ts";
+import { finishSession, homeOf, Losses, parseTimestamp, type ReadSession, type SessionReader } from "./session.ts";
 
 export const codexReader: SessionReader = {
   tool: "codex",
   folder: (env) => join(env["CODEX_HOME"] || join(homeOf(env), ".codex"), "sessions"),
   list: (folder) => filesBelow(folder, (path) => /(^|\/)rollout-[^/]*\.jsonl$/.test(path)),
   recognises: ([first]) => isObject(first) && (isLine(first) || isOldHeader(first)),
-  workspaceOf: (path) => firstText(path, (value) => isObject(value) && textAt(value.payload, "cwd")),
+  workspaceOf: (path) => firstText(path, (value) => isObject(value) && textIn(value.payload, "cwd")),
   read,
 };
 
@@ -81,8 +73,8 @@ const takers = new Map<unknown, LineTaker>(
       if (!isSummary) takeItem(state, payload);
     },
     turn_context(state, payload) {
-      state.model = textAt(payload, "model") ?? state.model;
-      state.workspace ??= textAt(payload, "cwd");
+      state.model = textIn(payload, "model") ?? state.model;
+      state.workspace ??= textIn(payload, "cwd");
     },
     compacted: takeCompacted,
     token_usage_record: (state, payload) => state.history.addUsage(payload.usage),
@@ -93,9 +85,9 @@ const takers = new Map<unknown, LineTaker>(
 /** A fork repeats the lines of its source session, including the header, so only the first header counts. */
 function takeMeta(state: ReadState, meta: JsonObject): void {
   if (state.id !== undefined) return;
-  state.id = textAt(meta, "id") ?? textAt(meta, "session_id");
+  state.id = textIn(meta, "id") ?? textIn(meta, "session_id");
   state.createdAt = parseTimestamp(meta.timestamp);
-  state.workspace = textAt(meta, "cwd");
+  state.workspace = textIn(meta, "cwd");
 }
 
 function takeItem(state: ReadState, item: JsonObject): void {
@@ -110,7 +102,7 @@ function takeCompacted(state: ReadState, payload: JsonObject): void {
   if (Array.isArray(payload.replacement_history)) {
     for (const item of payload.replacement_history) if (isObject(item)) context.add(item, info);
   } else {
-    const text = textAt(payload, "message") ?? "";
+    const text = textIn(payload, "message") ?? "";
     if (text !== "") context.add({ type: "message", role: "user", content: [{ type: "input_text", text }] }, info);
   }
   // Only the vendor can read an encrypted summary, and without it the messages after it make no sense.

@@ -1,6 +1,5 @@
 // Renames, deletes and forks stored sessions: chats of cursor in their store, sessions of CLIs with plain files in those.
-import { usageError } from "../../protocol/check-options.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { collapsed } from "../../text/one-line.ts";
 import { checkOptions, loadChecks, renameChecks } from "../option-checks.ts";

@@ -1,6 +1,6 @@
 // Converts Gemini CLI's messages to unified messages. A call includes its own result, which often appears a second time.
 
-import { isObject, type JsonObject, objectsIn } from "../../json/object.ts";
+import { isObject, type JsonObject, objectsIn, textIn } from "../../json/object.ts";
 import type { Usage } from "../../protocol/event.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type UnifiedMessage,
   type UnifiedToolResultBlock,
 } from "../unified.ts";
-import { countAt, type Losses, parseTimestamp, pictureKinds, textAt } from "./session.ts";
+import { countAt, type Losses, parseTimestamp, pictureKinds } from "./session.ts";
 
 export type MessageRecord = JsonObject & { id: string };
 
@@ -39,7 +39,7 @@ export function geminiMessages(records: readonly MessageRecord[], losses: Losses
       const { content, results } = parseAnswer(record, losses);
       for (const block of content) if (block.type === "tool_use") answered.delete(block.id);
       const usage = parseTokens(record.tokens);
-      const model = textAt(record, "model");
+      const model = textIn(record, "model");
       addText({ ...common, ...(model && { model }), ...(usage && { usage }) }, "assistant", content);
       for (const result of results) answered.add(result.tool_use_id);
       addText({ ...common, id: `${record.id}-results`, timestamp: resultTime(record) ?? timestamp }, "user", results);
@@ -76,7 +76,7 @@ function contentParts(content: unknown): JsonObject[] {
 
 function contentText(content: unknown): string {
   return contentParts(content)
-    .map((part) => textAt(part, "text") ?? "")
+    .map((part) => textIn(part, "text") ?? "")
     .join("");
 }
 
@@ -109,8 +109,8 @@ function parseAnswer(record: MessageRecord, losses: Losses): AnswerRecord {
   const results: UnifiedToolResultBlock[] = [];
   const thoughts = objectsIn(record.thoughts);
   for (const thought of thoughts) {
-    const subject = textAt(thought, "subject") ?? "";
-    const thinking = [subject && `**${subject}**`, textAt(thought, "description")].filter(Boolean).join("\n");
+    const subject = textIn(thought, "subject") ?? "";
+    const thinking = [subject && `**${subject}**`, textIn(thought, "description")].filter(Boolean).join("\n");
     if (thinking !== "") content.push({ type: "thinking", thinking });
   }
   const calls = objectsIn(record.toolCalls);
@@ -167,9 +167,9 @@ function resultOfCall(call: JsonObject, losses: Losses): UnifiedToolResultBlock 
 
 function resultBlock(id: string, { name, response }: JsonObject): UnifiedToolResultBlock {
   const responseObject = isObject(response) ? response : { output: response };
-  const error = textAt(responseObject, "error");
+  const error = textIn(responseObject, "error");
   const text =
-    error ?? textAt(responseObject, "output") ?? JSON.stringify(responseObject.output ?? responseObject) ?? "";
+    error ?? textIn(responseObject, "output") ?? JSON.stringify(responseObject.output ?? responseObject) ?? "";
   const isShell = unifiedToolName("gemini", String(name)) === "Bash";
   const printed = isShell ? shellOutput(text) : { text, failed: false };
   return {
@@ -194,8 +194,8 @@ function shellOutput(text: string): { text: string; failed: boolean } {
 }
 
 function pictureIn(part: JsonObject): UnifiedImageBlock | undefined {
-  const mime = textAt(part.inlineData, "mimeType");
-  const base64 = textAt(part.inlineData, "data");
+  const mime = textIn(part.inlineData, "mimeType");
+  const base64 = textIn(part.inlineData, "data");
   return mime && base64 && pictureKinds.has(mime) ? imageBlock({ mime, base64 }) : undefined;
 }
 

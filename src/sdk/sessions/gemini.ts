@@ -1,19 +1,12 @@
 // Reads sessions of Gemini CLI: a log of changes to a list of messages, the list itself (older versions), or saved checkpoints.
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, textIn } from "../../json/object.ts";
 import { sha256 } from "../../store/chats/sha256.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { geminiMessages, isSpoken, type MessageRecord } from "./gemini-records.ts";
 import { filesBelow, firstValues, readJson, readJsonLines } from "./lines.ts";
-import {
-  finishSession,
-  homeOf,
-  Losses,
-  parseTimestamp,
-  type ReadSession,
-  type SessionReader,
-  textAt,
-} from "./session.ts";
+import { finishSession, homeOf, Losses, parseTimestamp, type ReadSession, type SessionReader } from "./session.ts";
 
 export const geminiReader: SessionReader = {
   tool: "gemini",
@@ -67,9 +60,9 @@ function read(path: string): ReadSession {
   const workspace = projectRoot(path);
   return finishSession({
     tool: "gemini",
-    id: textAt(log.metadata, "sessionId") ?? basename(path).replace(/\.jsonl?$/, ""),
+    id: textIn(log.metadata, "sessionId") ?? basename(path).replace(/\.jsonl?$/, ""),
     path,
-    title: textAt(log.metadata, "summary"),
+    title: textIn(log.metadata, "summary"),
     ...(workspace !== undefined && { workspace }),
     createdAt: parseTimestamp(log.metadata.startTime),
     updatedAt: parseTimestamp(log.metadata.lastUpdated),
@@ -151,9 +144,8 @@ function isHashed(path: string, project: string): boolean {
 
 /** Returns the project's path, which is in a file next to the chats. */
 function projectRoot(path: string): string | undefined {
-  try {
-    return readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim() || undefined;
-  } catch {
-    return undefined;
-  }
+  return tryOr(
+    () => readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim() || undefined,
+    undefined,
+  );
 }

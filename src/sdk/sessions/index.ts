@@ -1,7 +1,7 @@
 // The table of session readers: one for each CLI whose sessions can be read.
 
 import { existsSync, statSync } from "node:fs";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
 import type { BuiltInTool } from "../unified.ts";
 import { claudeReader } from "./claude.ts";
@@ -64,7 +64,7 @@ export function findForeignSessions(
   }
   if (found.length > 1) {
     const list = found.map(({ path }) => `  ${path}`).join("\n");
-    throw new UserError("USAGE", `${found.length} session ids start with ${what}. Pass the file instead:\n${list}`);
+    throw usageError(`${found.length} session ids start with ${what}. Pass the file instead:\n${list}`);
   }
   return found;
 }

@@ -1,9 +1,10 @@
 // Lists, loads and searches the sessions of every CLI on this machine. Loads the database only for chats of cursor.
 import { realpathSync } from "node:fs";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { isWord, termsIn } from "../../store/chats/search-terms.ts";
 import { snippetOf } from "../../store/chats/snippet.ts";
 import { configDir } from "../../store/config-dir.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { checkOptions, loadChecks, searchChecks } from "../option-checks.ts";
 import { type BuiltInTool, textOf, type UnifiedContent, type UnifiedMessage, type UnifiedTool } from "../unified.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, listForeignSessions, sessionsNamed } from "./index.ts";
@@ -163,7 +164,7 @@ function withDefaults({ tool, projectPath, cwd = projectPath, limit = 50, env = 
 function readerFor(tool: UnifiedTool) {
   if (isForeign(tool)) return foreignReaders[tool];
   const toolNames = ["cursor", ...Object.keys(foreignReaders)].join(", ");
-  throw new UserError("USAGE", `Sessions of '${tool}' cannot be read: it must be one of ${toolNames}.`);
+  throw usageError(`Sessions of '${tool}' cannot be read: it must be one of ${toolNames}.`);
 }
 
 function isForeign(tool: UnifiedTool): tool is ForeignTool {
@@ -201,11 +202,7 @@ function isIn(place: string | undefined, workspace: string | undefined): boolean
 
 /** Returns the path unchanged if it no longer exists, as a session's directory may not. */
 function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return tryOr(() => realpathSync(path), path);
 }
 
 type ChatLike = Omit<SessionInfo, "tool" | "path" | "title"> & { folder: string };

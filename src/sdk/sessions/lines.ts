@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { tryParse } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { systemErrorText } from "../../text/system-error.ts";
+import { tryOr } from "../../text/try-or.ts";
 import type { SessionFile } from "./session.ts";
 
 const pieceBytes = 1 << 20;
@@ -111,27 +112,13 @@ function open(path: string): number {
 export function filesBelow(folder: string, isWanted: (relativePath: string) => boolean, depth = 6): SessionFile[] {
   const found: SessionFile[] = [];
   const visit = (relative: string, left: number): void => {
-    let entries: import("node:fs").Dirent[];
-    try {
-      entries = readdirSync(join(folder, relative), { withFileTypes: true });
-    } catch {
-      return;
-    }
-    for (const entry of entries) {
+    for (const entry of tryOr(() => readdirSync(join(folder, relative), { withFileTypes: true }), [])) {
       const path = relative === "" ? entry.name : `${relative}/${entry.name}`;
       if (entry.isDirectory() && left > 0) visit(path, left - 1);
       else if (entry.isFile() && isWanted(path)) found.push({ path: join(folder, path), updatedAt: 0 });
     }
   };
   visit("", depth);
-  for (const file of found) file.updatedAt = modifiedAt(file.path);
+  for (const file of found) file.updatedAt = tryOr(() => Math.round(statSync(file.path).mtimeMs), 0);
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.path < b.path ? -1 : 1));
-}
-
-function modifiedAt(path: string): number {
-  try {
-    return Math.round(statSync(path).mtimeMs);
-  } catch {
-    return 0;
-  }
 }

@@ -1,7 +1,7 @@
 // Reads sessions of opencode, which keeps all of them in one database. Here a session is found at the path of the database with
 // its id as one more step.
 import { basename, dirname, join } from "node:path";
-import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
+import { isObject, type JsonObject, textIn, tryParse } from "../../json/object.ts";
 import { openDatabase, type SqlRow, type SqlValue } from "../../store/sqlite.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import type { UnifiedContent, UnifiedMessage, UnifiedToolResultBlock } from "../unified.ts";
@@ -14,7 +14,6 @@ import {
   pictureKinds,
   type ReadSession,
   type SessionReader,
-  textAt,
 } from "./session.ts";
 
 export const opencodeReader: SessionReader = {
@@ -29,7 +28,7 @@ export const opencodeReader: SessionReader = {
       })),
     ),
   recognises: () => false,
-  workspaceOf: (path) => textAt(sessionRow(path), "directory"),
+  workspaceOf: (path) => textIn(sessionRow(path), "directory"),
   read,
 };
 
@@ -62,7 +61,7 @@ function read(path: string): ReadSession {
     parts.set(message, [...(parts.get(message) ?? []), part]);
   }
   // Reverted messages stay in the database until the next prompt.
-  const revertedFrom = textAt(tryParse(String(row?.revert ?? "")), "messageID");
+  const revertedFrom = textIn(tryParse(String(row?.revert ?? "")), "messageID");
   const messages: UnifiedMessage[] = [];
   for (const message of stored("message")) {
     if (revertedFrom !== undefined && String(message.id) >= revertedFrom) losses.add("branch");
@@ -70,12 +69,12 @@ function read(path: string): ReadSession {
   }
   const subagents = queryRows(database, "SELECT id FROM session WHERE parent_id = ?", id).length;
   losses.add("subagent", subagents);
-  const workspace = textAt(row, "directory");
+  const workspace = textIn(row, "directory");
   return finishSession({
     tool: "opencode",
     id,
     path: database,
-    title: textAt(row, "title"),
+    title: textIn(row, "title"),
     ...(workspace !== undefined && { workspace }),
     createdAt: countAt(row, "time_created"),
     updatedAt: countAt(row, "time_updated"),
@@ -87,14 +86,14 @@ function read(path: string): ReadSession {
 /** The results of the calls of an answer are a message of their own, as the model receives them. */
 function convertMessage(row: SqlRow, partRows: readonly SqlRow[], losses: Losses): UnifiedMessage[] {
   const data = tryParse(String(row.data));
-  const role = textAt(data, "role");
+  const role = textIn(data, "role");
   if (!isObject(data) || (role !== "user" && role !== "assistant")) {
     losses.add("unknown");
     return [];
   }
   const parts = partRows.map((part) => tryParse(String(part.data))).filter(isObject);
   const base = { timestamp: Number(row.time_created), tool: "opencode" as const, _original: { ...data, parts } };
-  const [provider, model] = [textAt(data, "providerID"), textAt(data, "modelID")];
+  const [provider, model] = [textIn(data, "providerID"), textIn(data, "modelID")];
   const content = parts.flatMap((part) => blocksOf(part, losses));
   const results = parts.flatMap(toolResultBlocks);
   return [
@@ -113,17 +112,17 @@ function convertMessage(row: SqlRow, partRows: readonly SqlRow[], losses: Losses
 const blocks: Readonly<Record<string, (part: JsonObject, losses: Losses) => UnifiedContent[]>> = {
   text(part, losses) {
     if (part.synthetic === true || part.ignored === true) losses.add("context");
-    else if (textAt(part, "text")) return [{ type: "text", text: textAt(part, "text")! }];
+    else if (textIn(part, "text")) return [{ type: "text", text: textIn(part, "text")! }];
     return [];
   },
-  reasoning: (part) => [{ type: "thinking", thinking: textAt(part, "text") ?? "" }],
+  reasoning: (part) => [{ type: "thinking", thinking: textIn(part, "text") ?? "" }],
   tool(part) {
     const { callID: id, tool, state } = part;
     const input = isObject(state) ? state.input : {};
     return [{ type: "tool_use", id: String(id), name: unifiedToolName("opencode", String(tool)), input }];
   },
   file(part, losses) {
-    const [, media_type = "", data = ""] = /^data:([^;,]+);base64,(.+)$/s.exec(textAt(part, "url") ?? "") ?? [];
+    const [, media_type = "", data = ""] = /^data:([^;,]+);base64,(.+)$/s.exec(textIn(part, "url") ?? "") ?? [];
     if (pictureKinds.has(media_type)) return [{ type: "image", source: { type: "base64", media_type, data } }];
     losses.add("attachment");
     return [];
@@ -144,7 +143,7 @@ function toolResultBlocks({ type, callID: id, state }: JsonObject): UnifiedToolR
   if (type !== "tool" || !isObject(state)) return [];
   const isError = state.status === "error";
   if (!isError && state.status !== "completed") return [];
-  const content = textAt(state, isError ? "error" : "output") ?? "";
+  const content = textIn(state, isError ? "error" : "output") ?? "";
   return [{ type: "tool_result", tool_use_id: String(id), content, is_error: isError }];
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { isObject, type JsonObject, textIn } from "../../json/object.ts";
 import { wordsIn } from "../drivers/foreign-calls.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
@@ -16,7 +16,6 @@ import {
   parseTimestamp,
   type ReadSession,
   type SessionReader,
-  textAt,
 } from "./session.ts";
 
 export const piReader: SessionReader = {
@@ -25,7 +24,7 @@ export const piReader: SessionReader = {
   list: (folder) => filesBelow(folder, (path) => /_[0-9a-f-]{36}\.jsonl$/.test(path)),
   recognises: ([first]) => isObject(first) && first.type === "session" && typeof first.cwd === "string",
   workspaceOf: (path) =>
-    firstText(path, (value) => isObject(value) && value.type === "session" && textAt(value, "cwd")),
+    firstText(path, (value) => isObject(value) && value.type === "session" && textIn(value, "cwd")),
   read,
   editor: {
     rename({ path }, name) {
@@ -56,15 +55,15 @@ function read(path: string): ReadSession {
   const branch = branchOf(lines);
   const messages = branch.flatMap((line) => convertLine(line, losses));
   losses.add("branch", lines.filter(({ type }) => type === "message").length - branch.length);
-  const workspace = textAt(head, "cwd");
-  const title = textAt(
+  const workspace = textIn(head, "cwd");
+  const title = textIn(
     lines.findLast(({ type }) => type === "session_info"),
     "name",
   );
   return finishSession({
     tool: "pi",
     title,
-    id: textAt(head, "id") ?? basename(path, ".jsonl"),
+    id: textIn(head, "id") ?? basename(path, ".jsonl"),
     path,
     ...(workspace !== undefined && { workspace }),
     createdAt: parseTimestamp(head?.timestamp),
@@ -136,15 +135,15 @@ function blocksIn(content: unknown): UnifiedContent[] {
   return content.filter(isObject).flatMap((block): UnifiedContent[] => {
     switch (block.type) {
       case "text":
-        return textAt(block, "text") ? [{ type: "text", text: textAt(block, "text")! }] : [];
+        return textIn(block, "text") ? [{ type: "text", text: textIn(block, "text")! }] : [];
       case "thinking":
-        return [{ type: "thinking", thinking: textAt(block, "thinking") ?? "" }];
+        return [{ type: "thinking", thinking: textIn(block, "thinking") ?? "" }];
       case "toolCall": {
         const name = unifiedToolName("pi", String(block.name));
         return [{ type: "tool_use", id: String(block.id), name, input: block.arguments }];
       }
       case "image": {
-        const [media_type, data] = [textAt(block, "mimeType"), textAt(block, "data")];
+        const [media_type, data] = [textIn(block, "mimeType"), textIn(block, "data")];
         return media_type && data ? [{ type: "image", source: { type: "base64", media_type, data } }] : [];
       }
       default:

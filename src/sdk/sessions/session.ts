@@ -191,12 +191,6 @@ export function parseTimestamp(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-export function textAt(value: unknown, key: string): string | undefined {
-  if (!isObject(value)) return undefined;
-  const text = value[key];
-  return typeof text === "string" ? text : undefined;
-}
-
 export function countAt(value: unknown, key: string): number {
   if (!isObject(value)) return 0;
   const count = value[key];

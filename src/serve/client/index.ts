@@ -1,8 +1,8 @@
 // The package entry `./fleet`: starts runs of a fleet from a program, with the same events and outcomes as `start`.
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { usageError } from "../../protocol/check-options.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { definedFields } from "../../json/object.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../protocol/run.ts";
 import { configDir } from "../../store/config-dir.ts";
 import {
@@ -169,7 +169,7 @@ class Client implements FleetClient {
   }
 
   #open(): Promise<Fleet> {
-    if (this.#closed.signal.aborted) throw new UserError("USAGE", "The fleet was closed.");
+    if (this.#closed.signal.aborted) throw usageError("The fleet was closed.");
     this.#opening ??= openFleet(this.#url, this.#launch);
     this.#opening.catch(() => (this.#opening = undefined)); // after a failure, the next run connects again
     return this.#opening;
@@ -217,10 +217,4 @@ class Client implements FleetClient {
     if (typeof source === "string") return readSource(source, "source");
     return source ?? { type: this.#url === undefined ? "none" : "upload" };
   }
-}
-
-function definedFields(
-  request: Optional<Omit<RunRequest, "workspace" | "mode">>,
-): Omit<RunRequest, "workspace" | "mode"> {
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }

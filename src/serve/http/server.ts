@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { createGuard, type Guard, type GuardOptions, securityHeaders } from "./guard.ts";
 import type { Page } from "./page.ts";
 import { proofPath, proveToken } from "./proof.ts";
@@ -192,7 +192,7 @@ async function readBody(request: IncomingMessage, { isWanted }: { isWanted: bool
 }
 
 function requestPath({ url = "/" }: IncomingMessage): string {
-  if (!url.startsWith("/")) throw new UserError("USAGE", "The path must start with a slash.");
+  if (!url.startsWith("/")) throw usageError("The path must start with a slash.");
   return url;
 }
 
@@ -215,5 +215,5 @@ function listenError(error: NodeJS.ErrnoException, { host, port }: HttpOptions):
       "PORT_TAKEN",
       `The port ${port} is in use. Choose another: serve --port <n>, or none for a free one.`,
     );
-  return new UserError("USAGE", `The service cannot listen on ${host}:${port}: ${error.message}.`);
+  return usageError(`The service cannot listen on ${host}:${port}: ${error.message}.`);
 }

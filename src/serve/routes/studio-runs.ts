@@ -1,6 +1,7 @@
 // The studio's routes for live runs: start, message, answer and stop them, and one stream for all of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
+import { definedFields } from "../../json/object.ts";
 import { type ControlLine, readControlLine } from "../../protocol/control-lines.ts";
 import { type RunRequest, reasoningEfforts } from "../../protocol/run.ts";
 import { beginRun, type ServeContext } from "../context.ts";
@@ -163,8 +164,7 @@ export const studioRunRoutes: readonly Route[] = [
       const run = await runOf(context, params);
       const agent = await context.fleet.agent(run.agent);
       const next = followUp(run, agent?.sessionId, convertPrompt(asked), true);
-      const definedFields = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
-      const spec = { ...next.spec, request: { ...next.spec.request, ...definedFields } };
+      const spec = { ...next.spec, request: { ...next.spec.request, ...definedFields(changed) } };
       return { status: 201, body: await beginRun(context, { ...next, spec }) };
     },
   }),

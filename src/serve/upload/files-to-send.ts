@@ -2,7 +2,7 @@
 import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, posix, relative, sep } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
+import { type UserError, usageError } from "../../protocol/error-codes.ts";
 import { holdsSecrets } from "../../redact/secret-files.ts";
 import { byteSize } from "../../view/numbers.ts";
 import { type GitCall, git, splitEntries, tryGit } from "../../worktrees/git.ts";
@@ -90,8 +90,7 @@ function tooLarge(
     .sort((one, other) => other.size - one.size)
     .slice(0, 3)
     .map(({ path, size }) => `${path} (${byteSize(size)})`);
-  return new UserError(
-    "USAGE",
+  return usageError(
     `${workspace} is too large to be sent: ${count} files, ${byteSize(bytes)}; at most ${maxFiles} files and ${byteSize(maxBytes)}. ` +
       `The largest: ${largest.join(", ")}. Name in .gitignore what is not needed, or let workers fetch it: --source git`,
   );

@@ -2,6 +2,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { isImpossibleFailure, readDatabaseFile, storeError } from "../sqlite.ts";
 import type { ChatProblem } from "./chat.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
@@ -44,11 +45,10 @@ function damagedChatError(folder: string, why: string): UserError {
 /** Copies a damaged store to a file next to it, so that later changes cannot destroy what may still be recovered. */
 export function keptAside(failure: UserError, folder: string): UserError {
   if (failure.code !== "STORE_CORRUPT") return failure;
-  try {
-    return new UserError(failure.code, `${failure.message} A copy is kept as ${copyAside(folder, "corrupt")}.`);
-  } catch {
-    return failure;
-  }
+  return tryOr(
+    () => new UserError(failure.code, `${failure.message} A copy is kept as ${copyAside(folder, "corrupt")}.`),
+    failure,
+  );
 }
 
 /** Copies the store and its log unchanged. Named by the time of the last change, so that a second call makes no second copy. */

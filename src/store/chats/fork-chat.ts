@@ -1,7 +1,7 @@
 // Copies a chat into a new one, whole or up to a turn. The source is only read, since another run may be using it.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
 import { closeDatabaseHandle, storeError } from "../sqlite.ts";
 import { syncFolder } from "../sync.ts";
@@ -35,11 +35,11 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
   const turns = record.turns.length;
   if (upToTurn !== undefined && (upToTurn < 1 || upToTurn > turns)) {
     const there = turns === 0 ? "it has no turns" : turns === 1 ? "it has one turn" : `its turns are 1 to ${turns}`;
-    throw new UserError("USAGE", `The chat ${record.metadata.id} has no turn ${upToTurn}: ${there}.`);
+    throw usageError(`The chat ${record.metadata.id} has no turn ${upToTurn}: ${there}.`);
   }
   const newId = id?.toLowerCase() ?? randomUuid();
   const copy = join(dirname(folder), newId);
-  if (!isChatId(newId)) throw new UserError("USAGE", `'${id}' is not a UUID, so it cannot be the id of a chat.`);
+  if (!isChatId(newId)) throw usageError(`'${id}' is not a UUID, so it cannot be the id of a chat.`);
   const wanted = upToTurn ?? turns;
   const last = Math.min(wanted, record.problems.length > 0 ? record.wholeTurns : turns);
   if (wanted > 0 && last === 0) throw notWhole(folder, record.problems, 0);

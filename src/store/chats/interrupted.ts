@@ -1,5 +1,5 @@
 // Finds what an interrupted run left unfinished. It is marked when the chat is opened again, and never run again.
-import type { AgentEvent } from "../../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../../protocol/event.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 import type { StoreConnection } from "./connection.ts";
 import { EventDecoder } from "./event-bodies.ts";
@@ -40,7 +40,9 @@ export function findInterruptedTurn(store: StoreConnection): InterruptedTurn | u
       "SELECT sequence, body FROM courser_events WHERE sequence > ? AND kind IN ('tool_start', 'tool_end') ORDER BY sequence",
     )
     .all(since)
-    .map(({ sequence, body }) => parseStored(decoder.decode(Number(sequence), body)) as ToolStart | ToolEnd);
+    .map(
+      ({ sequence, body }) => parseStored(decoder.decode(Number(sequence), body)) as EventOf<"tool_start" | "tool_end">,
+    );
   const ended = events.filter((event) => event.type === "tool_end");
   const endedIds = new Set(ended.map((event) => event.callId));
   const latest = store.statement("SELECT max(at) AS at FROM courser_events WHERE sequence >= ?").get(since);
@@ -50,7 +52,9 @@ export function findInterruptedTurn(store: StoreConnection): InterruptedTurn | u
     segment: segment?.text ?? "",
     startedAt: Number(last["at"]),
     lastAt: Math.max(Number(latest?.["at"] ?? last["at"]), segment?.at ?? 0),
-    running: events.filter((event) => event.type === "tool_start" && !endedIds.has(event.callId)) as ToolStart[],
+    running: events.filter(
+      (event) => event.type === "tool_start" && !endedIds.has(event.callId),
+    ) as EventOf<"tool_start">[],
     ended,
   };
 }

@@ -2,7 +2,7 @@
 // machine. The caller holds the writer lock.
 import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
 import { syncFolder } from "../sync.ts";
 import { type StoreConnection, withAttached } from "./connection.ts";
@@ -74,7 +74,7 @@ export function lockNewChat(folder: string): WriterLock {
 
 function alreadyExists(folder: string): UserError {
   const { id } = chatIdentity(folder);
-  return new UserError("USAGE", `A chat with the id ${id} already exists. Resume it: ${programName()} --resume ${id}`);
+  return usageError(`A chat with the id ${id} already exists. Resume it: ${programName()} --resume ${id}`);
 }
 
 /** A log without its store belongs to a deleted one. SQLite would apply it to the new store. */

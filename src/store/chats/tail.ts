@@ -1,4 +1,5 @@
 // Reads the end of a chat that Courser left in order: the model's messages are read, everything before is only checked.
+import { tryOr } from "../../text/try-or.ts";
 import type { StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { assemble, type BlobMap, ownState, readRows } from "./history.ts";
@@ -20,7 +21,8 @@ export type Tail = {
 export function readTail(store: StoreConnection, rootId: string | undefined, after: number): Tail | undefined {
   if (rootId === undefined || ownState(store, ".root") !== rootId) return undefined;
   const rows = readRows(store, after);
-  const checked = attempt(() => checkBlobs(store, new Set([rootId, ...rows.map(({ blob }) => blob)])));
+  // If SQLite cannot concatenate the blobs because of their size, or the store is damaged, the caller reads the whole history.
+  const checked = tryOr(() => checkBlobs(store, new Set([rootId, ...rows.map(({ blob }) => blob)])), undefined);
   if (!checked || checked.order !== orderOf(store)) return undefined;
   const root = rootOfDigits(checked.order);
   const node = checked.wanted.get(rootId);
@@ -29,15 +31,6 @@ export function readTail(store: StoreConnection, rootId: string | undefined, aft
   const last = rows.at(-1);
   if (last && lastNumber === 0) return undefined;
   return { messages, root, turn: last?.turn ?? 0, lastSequence: last?.sequence ?? 0, lastNumber };
-}
-
-/** Returns undefined if SQLite cannot concatenate the blobs: the caller then reads the whole history. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads in batches, because there may be many images. Concatenated by SQLite, since one row per blob takes twice as long. */

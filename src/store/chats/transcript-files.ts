@@ -2,8 +2,9 @@
 // failure here never fails a run, unless the disk is full.
 import { closeSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isObject } from "../../json/object.ts";
+import { fieldsOf } from "../../json/object.ts";
 import type { Message } from "../../protocol/message.ts";
+import { tryOr } from "../../text/try-or.ts";
 import { projectDir } from "../project.ts";
 import { storeError } from "../sqlite.ts";
 import { asQuery } from "./blobs.ts";
@@ -52,12 +53,7 @@ const asText = { encoding: "utf8", flag: "r" } as const;
 
 /** Reads the metadata file next to a store, whichever program wrote it. */
 export function metadataFields(folder: string): MetadataFields {
-  try {
-    const found: unknown = JSON.parse(readFileSync(metadataFile(folder), asText));
-    return isObject(found) ? found : {};
-  } catch {
-    return {};
-  }
+  return fieldsOf(tryOr(() => JSON.parse(readFileSync(metadataFile(folder), asText)), undefined));
 }
 
 /** Returns the metadata of a chat written by Courser; undefined if it is missing or of another program. */
@@ -158,10 +154,7 @@ function withTime(text: string, at: number): string {
 function nameWorkspace(folder: string, workspace: string): void {
   const file = join(folder, "worker.log");
   const line = `workspacePath=${workspace}\n`;
-  let text = "";
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {}
+  const text = tryOr(() => readFileSync(file, "utf8"), "");
   if (!text.includes(line)) writePrivate(file, "a", line);
 }
 

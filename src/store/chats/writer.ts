@@ -1,6 +1,6 @@
 // The only writer of an open chat. Everything passed to a method is committed when the method returns.
 import { fsyncSync } from "node:fs";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
 import { closeDatabaseHandle, storeError } from "../sqlite.ts";
@@ -175,7 +175,7 @@ export class Writer implements ChatWriter {
   rewindTo(number: number, state: ReadonlyMap<string, unknown> = new Map()): void {
     if (!Number.isInteger(number) || number < 1 || number > this.#chat.turn) {
       const turns = this.#chat.turn === 0 ? "it has no turns" : `its turns are 1 to ${this.#chat.turn}`;
-      throw new UserError("USAGE", `The chat ${this.#chat.metadata.id} has no turn ${number}: ${turns}.`);
+      throw usageError(`The chat ${this.#chat.metadata.id} has no turn ${number}: ${turns}.`);
     }
     const { store } = this.#chat;
     this.#events.forget();

@@ -1,6 +1,6 @@
 // The transcript: turns the events of a run into blocks. Finished blocks are returned once, to be
 // committed; the rest is shown in the live region.
-import type { AgentEvent } from "../../protocol/event.ts";
+import type { EventOf } from "../../protocol/event.ts";
 import type { Recorded } from "../../protocol/run.ts";
 import { outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { duration, runningFor, tokenCount } from "../../view/numbers.ts";
@@ -214,7 +214,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     }
   }
 
-  function retried({ discards, reason, delayMs }: Extract<AgentEvent, { type: "retry" }>): void {
+  function retried({ discards, reason, delayMs }: EventOf<"retry">): void {
     const wasShown = segment.trim() !== "";
     if (discards) {
       answer = createAnswer();
@@ -229,7 +229,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     );
   }
 
-  function noteChange({ tool, args, outcome }: Extract<AgentEvent, { type: "tool_end" }>): void {
+  function noteChange({ tool, args, outcome }: EventOf<"tool_end">): void {
     const path = (args as { path?: unknown } | null)?.path;
     if (/^(edit|write|delete)$/.test(tool) && outcomeGroupOf(outcome) === "ok" && typeof path === "string")
       turn?.changed.add(path);

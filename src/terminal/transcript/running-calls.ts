@@ -1,27 +1,22 @@
 // Tracks running calls, with those of subagents below the call that started them, and the last output of commands.
 import { isObject } from "../../json/object.ts";
-import type { AgentEvent } from "../../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../../protocol/event.ts";
 import { counted } from "../../view/numbers.ts";
 import { join, type Painted } from "../painted.ts";
 import { bodyIndent, branchLine, type Call, type CardStyle, cardLines, overwritten, runningLines } from "./card.ts";
 import { indented } from "./diff-lines.ts";
 
-type Start = Extract<AgentEvent, { type: "tool_start" }>;
-type End = Extract<AgentEvent, { type: "tool_end" }>;
-type Output = Extract<AgentEvent, { type: "tool_output" }>;
-type Notice = Extract<AgentEvent, { type: "notice" }>;
-
 /** Renders a call that has ended. */
 export type EndedCall = (style: CardStyle, now: number) => Painted[];
 
 export interface RunningCalls {
-  start(event: Start): void;
-  output(event: Output): void;
-  end(event: End): EndedCall;
+  start(event: EventOf<"tool_start">): void;
+  output(event: EventOf<"tool_output">): void;
+  end(event: EventOf<"tool_end">): EndedCall;
   /** Handles an event of a subagent. */
   ofAgent(agent: string, event: AgentEvent): void;
   /** Ends a background subagent; returns undefined if it is unknown. */
-  endBackground(event: Notice): EndedCall | undefined;
+  endBackground(event: EventOf<"notice">): EndedCall | undefined;
   /** Ends all calls when the turn is over; those still running were cut off. */
   endAll(): EndedCall[];
   /** Mark when the user is asked about a call and has answered; the time between does not count. */
@@ -52,7 +47,7 @@ export function createCalls(): RunningCalls {
   /** When each call began to wait for the user, in the order of the questions. */
   const waiting = new Map<string, number>();
 
-  const callFromEvent = ({ callId, tool, args, startedAt, at }: Start | End): Call => ({
+  const callFromEvent = ({ callId, tool, args, startedAt, at }: EventOf<"tool_start" | "tool_end">): Call => ({
     callId,
     tool,
     args,

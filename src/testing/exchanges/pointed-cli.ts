@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { parse as parseToml } from "smol-toml";
 import { fieldsOf, isObject, type JsonObject } from "../../json/object.ts";
 import { vendors } from "../../model/catalog.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { usageError } from "../../protocol/error-codes.ts";
 import type { BuiltInTool } from "../../sdk/unified.ts";
 import { parseJsonc } from "../../store/jsonc.ts";
+import { tryOr } from "../../text/try-or.ts";
 
 export type PointedRequest = {
   env: NodeJS.ProcessEnv;
@@ -142,8 +143,7 @@ export const pointedClis: Record<Exclude<BuiltInTool, "cursor">, (request: Point
 function knownVendor(program: string, id: string): string {
   const existing = vendors.find(({ name }) => name === id)?.baseUrl;
   if (existing === undefined || existing.includes("{"))
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `The address of ${program}'s provider ${id} is not known here. Name it in its configuration, then record again.`,
     );
   return program === "pi" && id === "anthropic" ? existing.replace(/\/v1$/, "") : existing;
@@ -152,8 +152,7 @@ function knownVendor(program: string, id: string): string {
 function providerOf(program: string, model: string): string {
   const [, id] = /^([^/]+)\//.exec(model) ?? [];
   if (id === undefined)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `${program} has many providers: name the one to record with the model, as in ${program} --model anthropic/claude-sonnet-4-5.`,
     );
   return id;
@@ -182,18 +181,9 @@ function readJson(path: string): JsonObject {
 }
 
 function parsedObject(text: string): JsonObject {
-  try {
-    const value = parseJsonc(text);
-    return fieldsOf(value);
-  } catch {
-    return {};
-  }
+  return fieldsOf(tryOr(() => parseJsonc(text), undefined));
 }
 
 function readToml(path: string): JsonObject {
-  try {
-    return existsSync(path) ? (parseToml(readFileSync(path, "utf8")) as JsonObject) : {};
-  } catch {
-    return {};
-  }
+  return tryOr(() => (existsSync(path) ? (parseToml(readFileSync(path, "utf8")) as JsonObject) : {}), {});
 }

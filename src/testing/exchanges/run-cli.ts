@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { basename } from "node:path";
 import { findProgram } from "../../process/find-program.ts";
 import { Supervisor } from "../../process/supervisor.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { createRedactor } from "../../redact/redact.ts";
 import { askCli } from "../../sdk/ask-cli.ts";
 import { drivers } from "../../sdk/drivers/index.ts";
@@ -35,15 +35,14 @@ export async function programOf({ command, env }: Pick<CliCommand, "command" | "
   const tools = Object.keys(drivers) as BuiltInTool[];
   const tool = tools.find((each) => drivers[each].programs.includes(name) || each === name);
   if (tool === undefined)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `'${name}' is no agent CLI that can be recorded. These can: ${[...Object.keys(pointedClis), "courser"].join(", ")}.`,
     );
   const path = findProgram(program, env);
   const cli = path === undefined ? undefined : await findCli(drivers[tool], { executable: path, env });
   if (!cli) throw new UserError("CLI_NOT_FOUND", `${program} was not found. Install it, or give its path.`);
   if (tool === "cursor" && !cli.isOurs)
-    throw new UserError("USAGE", `${program} asks a service of its vendor that cannot be recorded.`);
+    throw usageError(`${program} asks a service of its vendor that cannot be recorded.`);
   return { tool, words: cli.words, args };
 }
 
@@ -80,10 +79,7 @@ export async function replayCli(
   const { tool, words, args } = await programOf(given);
   const { header, file } = exchanges;
   if (tool !== header.agent)
-    throw new UserError(
-      "USAGE",
-      `The recording ${file} is one of ${header.agent}. Replay it with: -- ${header.agent} …`,
-    );
+    throw usageError(`The recording ${file} is one of ${header.agent}. Replay it with: -- ${header.agent} …`);
   const { env, cwd, onMismatch, speed, secrets } = given;
   const now = { tool, places: placesOf({ workspace: cwd }, env), at: new Date(), version: await versionOf(words, env) };
   const { redact } = createRedactor({ values: [...secrets, placeholderKey] });

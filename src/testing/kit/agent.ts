@@ -1,5 +1,5 @@
 // agent(): runs any agent CLI in a test: the real program, in a workspace with a home of its own, answered by a scripted model.
-import { UserError } from "../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../protocol/error-codes.ts";
 import { isEnding } from "../../protocol/run.ts";
 import { driverOf } from "../../sdk/drivers/index.ts";
 import type { RunDenial, RunResult } from "../../sdk/outcome.ts";
@@ -66,10 +66,7 @@ let answered = 0;
 export function agent(tool: UnifiedTool, { executable, isolation: wanted }: TestAgentOptions = {}): TestAgent {
   const home = isBuiltIn(tool) ? agentHomes[tool] : undefined;
   if (!home)
-    throw new UserError(
-      "USAGE",
-      `agent("${tool}") is not known to the test kit. It knows ${Object.keys(agentHomes).join(", ")}.`,
-    );
+    throw usageError(`agent("${tool}") is not known to the test kit. It knows ${Object.keys(agentHomes).join(", ")}.`);
   const isolation = wanted !== "settings" && canLeaveNetwork() ? "sandbox" : "settings";
   if (wanted === "sandbox" && isolation !== wanted)
     throw new UserError("NOT_SUPPORTED", "This machine cannot make network namespaces: bubblewrap is needed.");
@@ -78,8 +75,7 @@ export function agent(tool: UnifiedTool, { executable, isolation: wanted }: Test
     isolation,
     async run(prompt, { workspace, model, timeoutMs = 120_000, env, extraArgs = [], ...options }) {
       if (!model.replies)
-        throw new UserError(
-          "USAGE",
+        throw usageError(
           'Recorded runs of other agents are played on the command line, by "replay FILE -- PROGRAM …".',
         );
       const script = new ServedScript(model);

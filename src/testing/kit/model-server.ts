@@ -1,6 +1,7 @@
 // A model server on loopback that speaks the vendors' APIs, streaming or not, and gives the answers a test defines.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { tryParse } from "../../json/object.ts";
 import { isStreamed, type Wire, wireForPath, wires } from "./wires/index.ts";
 
 /** A tool call in an answer. */
@@ -164,10 +165,7 @@ function record(
   at: number,
 ): Omit<RecordedRequest, "number"> {
   // biome-ignore lint/suspicious/noExplicitAny: requests of every vendor are read by tests as they are
-  let json: any;
-  try {
-    json = JSON.parse(body.toString("utf8"));
-  } catch {}
+  const json: any = tryParse(body.toString("utf8"));
   const bearer = /^Bearer (.*)$/.exec(headers.authorization ?? "")?.[1];
   const key = bearer ?? headers["x-api-key"] ?? headers["x-goog-api-key"] ?? "";
   const model = json?.model ?? /models\/([^:]+):/.exec(path)?.[1] ?? "";

@@ -1,6 +1,6 @@
 // `adapter doctor -- <command…>`: prints the report as text or JSON.
 import { type DoctorReport, diagnoseCli } from "../../../adapter/doctor.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { handleShutdown } from "../../shutdown.ts";
@@ -9,7 +9,7 @@ import { answer, answerJson } from "../answer.ts";
 export async function doctor({ line: { flags }, env }: Invocation, words: readonly string[]): Promise<number> {
   const seconds = flagText(flags, "timeout");
   if (seconds !== undefined && !(Number(seconds) > 0))
-    throw new UserError("USAGE", `--timeout '${seconds}' is not a positive number. Example: --timeout 60`);
+    throw usageError(`--timeout '${seconds}' is not a positive number. Example: --timeout 60`);
   const abort = new AbortController();
   const watch = handleShutdown(abort, { env });
   let report: DoctorReport;

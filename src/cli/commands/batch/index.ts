@@ -2,7 +2,7 @@
 // stopped and started again at any time: finished runs are not repeated.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import type { RunRequest } from "../../../protocol/run.ts";
 import { restrict } from "../../../protocol/run-request.ts";
 import { shellLine } from "../../../sdk/shell-line.ts";
@@ -37,13 +37,10 @@ export async function batch(invocation: Invocation): Promise<number> {
   const { line } = invocation;
   const [file, ...more] = line.words;
   if (file === undefined || more.length > 0)
-    throw new UserError("USAGE", `'batch' takes one file, or - for stdin. Type: ${invocation.name} batch tasks.jsonl`);
+    throw usageError(`'batch' takes one file, or - for stdin. Type: ${invocation.name} batch tasks.jsonl`);
   const output = flagText(line.flags, "output");
   if (wantsJson(invocation) && output === undefined)
-    throw new UserError(
-      "USAGE",
-      "--format json is for the summary: the results need a file of their own, --output FILE.",
-    );
+    throw usageError("--format json is for the summary: the results need a file of their own, --output FILE.");
   const plan = readPlan(invocation, file);
   const bytes = readInput(file);
   const items = readItems(bytes, plan.context, plan.check);
@@ -124,7 +121,7 @@ function readPlan(invocation: Invocation, file: string): Plan {
     check(run) {
       requestForRun(run);
       if (launch.fleetUrl === undefined && (run.placement?.pool !== undefined || run.placement?.labels))
-        throw new UserError("USAGE", "Pools and labels are for workers of a fleet: --fleet nats://…");
+        throw usageError("Pools and labels are for workers of a fleet: --fleet nats://…");
     },
     async prepare(run, names, sender) {
       const { request: wanted, choice } = requestForRun(run);
@@ -151,13 +148,13 @@ async function inOwnWorktree(request: RunRequest, invocation: Invocation): Promi
 
 function refuseMissing(workspace: string): void {
   if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
-    throw new UserError("USAGE", `Its workspace ${workspace} is not a directory.`);
+    throw usageError(`Its workspace ${workspace} is not a directory.`);
 }
 
 function concurrencyOf(text: string | undefined, isRemote: boolean): number {
   if (text === undefined) return isRemote ? fleetConcurrency : usualConcurrency;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw new UserError("USAGE", `--concurrency '${text}' is not a number from 1 to 9999. Example: --concurrency 4`);
+  throw usageError(`--concurrency '${text}' is not a number from 1 to 9999. Example: --concurrency 4`);
 }
 
 function readInput(file: string): Buffer {

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type Check, fields, listOf } from "../../../json/checks.ts";
 import { isObject } from "../../../json/object.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../../protocol/run.ts";
 import { readRunRequest } from "../../../protocol/run-request.ts";
 import type { RunSpec } from "../../../serve/fleet.ts";
@@ -43,7 +43,7 @@ export function readLine(line: string, { folder, workspace, cli: usualCli }: Bat
   const value = parse(line);
   const lineFields = Object.fromEntries(Object.entries(value).filter(([name]) => name in ownFields));
   const fault = checkOwn(lineFields);
-  if (fault !== undefined) throw new UserError("USAGE", `${fault.startsWith('"') ? "" : "It "}${fault}.`);
+  if (fault !== undefined) throw usageError(`${fault.startsWith('"') ? "" : "It "}${fault}.`);
   // biome-ignore lint/suspicious/noExplicitAny: checkOwn has checked every field
   const { id: _id, prompt, images, cli, name, source, pool, labels, priority, onWorkerLoss, mode } = lineFields as any;
   const rest = Object.fromEntries(Object.entries(value).filter(([field]) => !(field in ownFields)));
@@ -70,9 +70,9 @@ function parse(line: string): Record<string, unknown> {
   try {
     value = JSON.parse(line);
   } catch (error) {
-    throw new UserError("USAGE", `It is not JSON: ${(error as Error).message}.`);
+    throw usageError(`It is not JSON: ${(error as Error).message}.`);
   }
-  if (!isObject(value)) throw new UserError("USAGE", 'It must be an object, such as {"prompt": "…"}.');
+  if (!isObject(value)) throw usageError('It must be an object, such as {"prompt": "…"}.');
   return value;
 }
 
@@ -89,7 +89,7 @@ export function readItems(bytes: Buffer, context: BatchContext, check: (run: Bat
       check(readLine(line, context));
       const lineId = (JSON.parse(line) as { id?: string | number }).id;
       const same = lineId === undefined ? undefined : numbers.get(String(lineId));
-      if (same !== undefined) throw new UserError("USAGE", `Its id ${JSON.stringify(lineId)} is that of line ${same}.`);
+      if (same !== undefined) throw usageError(`Its id ${JSON.stringify(lineId)} is that of line ${same}.`);
       const id = lineId === undefined ? madeId(line, numbers) : String(lineId);
       numbers.set(id, number);
       items.push({ id, number, start, end });
@@ -99,14 +99,14 @@ export function readItems(bytes: Buffer, context: BatchContext, check: (run: Bat
     }
   }
   if (faults.length > 0) throw faultyLinesError(faults);
-  if (items.length === 0) throw new UserError("USAGE", 'There are no runs in it. A line is a run: {"prompt": "…"}');
+  if (items.length === 0) throw usageError('There are no runs in it. A line is a run: {"prompt": "…"}');
   return items;
 }
 
 function faultyLinesError(faults: readonly string[]): UserError {
   const lines = firstLines(faults, maxFaults).join("\n");
   const count = faults.length === 1 ? "A line is wrong" : `${faults.length} lines are wrong`;
-  return new UserError("USAGE", `${count}, and no run was begun:\n${lines}`);
+  return usageError(`${count}, and no run was begun:\n${lines}`);
 }
 
 /** Derives an id from the line's text. Identical lines are separate runs and get different ids. */

@@ -1,6 +1,6 @@
 // `config`: lists, reads, changes and opens the user's settings.
 import { join } from "node:path";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import {
   findSetting,
@@ -83,7 +83,7 @@ export async function setSetting(invocation: Invocation, words: readonly string[
   const setting = findSetting(name);
   refuseOthers(setting, invocation);
   if (rest.length === 0)
-    throw new UserError("USAGE", `'config set' needs a value. Type: ${invocation.name} config set ${name} <value>`);
+    throw usageError(`'config set' needs a value. Type: ${invocation.name} config set ${name} <value>`);
   const value = parseSetting(setting, rest.join(" "));
   const folder = configDir(invocation.env);
   saveSetting(folder, setting, value);
@@ -108,15 +108,11 @@ export async function editSettings(invocation: Invocation, [word, ...more]: read
   refuseAgents(invocation, "your settings");
   const file = files.find((each) => each === (word ?? files[0]) || each === `${word}.json`);
   if (file === undefined || more.length > 0)
-    throw new UserError(
-      "USAGE",
-      `'config edit' takes ${files.join(" or ")}. Type: ${invocation.name} config edit ${files[1]}`,
-    );
+    throw usageError(`'config edit' takes ${files.join(" or ")}. Type: ${invocation.name} config edit ${files[1]}`);
   const { isatty } = await import("node:tty");
   const path = join(configDir(invocation.env), file);
   if (!isatty(0) || !isatty(1))
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `'config edit' opens an editor, but there is no terminal. The file is ${path}. One value: ${invocation.name} config set <name> <value>`,
     );
   const { openInEditor } = await import("../../../terminal/external-editor.ts");
@@ -125,7 +121,7 @@ export async function editSettings(invocation: Invocation, [word, ...more]: read
     cwd: process.cwd(),
   });
   if (problem === undefined) return 0;
-  throw new UserError("USAGE", problem);
+  throw usageError(problem);
 }
 
 export async function settingsPaths({ env }: Invocation): Promise<number> {
@@ -136,13 +132,10 @@ export async function settingsPaths({ env }: Invocation): Promise<number> {
 function refuseOthers({ name, by }: Setting, invocation: Invocation): void {
   refuseAgents(invocation, "your settings");
   if (by !== undefined)
-    throw new UserError("USAGE", `'${name}' is changed by commands of its own. Type: ${invocation.name} help ${by}`);
+    throw usageError(`'${name}' is changed by commands of its own. Type: ${invocation.name} help ${by}`);
 }
 
 function onlyName(command: string, [name = "", ...more]: readonly string[], invocation: Invocation): string {
   if (more.length === 0) return name;
-  throw new UserError(
-    "USAGE",
-    `'config ${command}' takes one name. Type: ${invocation.name} config ${command} ${name}`,
-  );
+  throw usageError(`'config ${command}' takes one name. Type: ${invocation.name} config ${command} ${name}`);
 }

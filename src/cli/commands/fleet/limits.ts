@@ -1,6 +1,6 @@
 // `fleet init` and `fleet limits`: set how long and how much a fleet keeps, and the limits of each sender. Opening a fleet
 // creates what is missing.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import type { Overview, StreamState } from "../../../serve/fleet.ts";
 import { byteSize, counted, dollars } from "../../../view/numbers.ts";
 import { flagText } from "../../flags.ts";
@@ -13,14 +13,11 @@ export function changeLimits(invocation: Invocation): Promise<number> {
   refuseAgents(invocation, "what a fleet keeps");
   const days = numberFlag(invocation, "keep-days");
   if (days !== undefined && days < 1)
-    throw new UserError(
-      "USAGE",
-      `--keep-days '${days}' must be at least 1: a run must not outlive what is kept of it.`,
-    );
+    throw usageError(`--keep-days '${days}' must be at least 1: a run must not outlive what is kept of it.`);
   const gigabytes = numberFlag(invocation, "max-size");
   const runs = numberFlag(invocation, "runs-per-sender", 0);
   if (runs !== undefined && !Number.isInteger(runs))
-    throw new UserError("USAGE", `--runs-per-sender '${runs}' must be a whole number.`);
+    throw usageError(`--runs-per-sender '${runs}' must be a whole number.`);
   const costPerDay = numberFlag(invocation, "cost-per-sender", 0);
   const quota = { ...(runs !== undefined && { runs }), ...(costPerDay !== undefined && { costPerDay }) };
   return withAdmin(invocation, async (fleet) => {
@@ -51,5 +48,5 @@ function numberFlag({ line }: Invocation, name: string, least = 0.001): number |
   const text = flagText(line.flags, name);
   if (text === undefined) return undefined;
   if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) >= least) return Number(text);
-  throw new UserError("USAGE", `--${name} '${text}' must be a ${least > 0 ? "positive " : ""}number.`);
+  throw usageError(`--${name} '${text}' must be a ${least > 0 ? "positive " : ""}number.`);
 }

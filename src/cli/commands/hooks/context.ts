@@ -4,7 +4,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { commonHookNames, furtherHookNames, type HookName, hookNames } from "../../../bridge/event.ts";
 import { type InstallHost, installHosts } from "../../../bridge/install/hosts.ts";
 import { findProgram } from "../../../process/find-program.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { didYouMean } from "../../../text/nearest.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -19,7 +19,7 @@ export function hooksContext(invocation: Invocation): HooksContext {
 /** Throws if there is more than one word, because the others would be ignored. */
 export function onlyWord(words: readonly string[], command: string): string | undefined {
   if (words.length <= 1) return words[0];
-  throw new UserError("USAGE", `'hooks ${command}' takes one name, not ${words.length}: ${words.join(" ")}`);
+  throw usageError(`'hooks ${command}' takes one name, not ${words.length}: ${words.join(" ")}`);
 }
 
 export function configFileOf(host: InstallHost, context: HooksContext, scope: "project" | "user"): string {
@@ -43,10 +43,7 @@ export function hostsWanted(invocation: Invocation, context: HooksContext): Inst
   if (unknown !== undefined || names.length === 0) {
     const unknownName = unknown ?? "";
     const hint = didYouMean(unknownName, hostNames);
-    throw new UserError(
-      "USAGE",
-      `option '--hosts' must list some of ${hostNames.join(", ")}, not '${unknownName}'.${hint}`,
-    );
+    throw usageError(`option '--hosts' must list some of ${hostNames.join(", ")}, not '${unknownName}'.${hint}`);
   }
   return installHosts.filter((host) => names.includes(host.name));
 }
@@ -64,7 +61,7 @@ export function eventsWanted({ line: { flags } }: Invocation): WantedEvent[] {
   const named = flagText(flags, "events");
   if (named === undefined) return [...commonHookNames];
   const wanted = splitList(named).map(eventNamed);
-  if (wanted.length === 0) throw new UserError("USAGE", `option '--events' needs names: ${hookNames.join(", ")}.`);
+  if (wanted.length === 0) throw usageError(`option '--events' needs names: ${hookNames.join(", ")}.`);
   // Sort the events as in the table, not as they were typed.
   return [...hookNames.filter((name) => wanted.includes(name)), ...wanted.filter((each) => typeof each === "object")];
 }
@@ -82,10 +79,7 @@ function eventNamed(word: string): WantedEvent {
   const only = further.find((each) => each.toLowerCase() === word.toLowerCase());
   if (only !== undefined) return { only };
   const all = [...hookNames, ...further];
-  throw new UserError(
-    "USAGE",
-    `unknown event '${word}'.${didYouMean(word, all, ` The events are ${all.join(", ")}.`)}`,
-  );
+  throw usageError(`unknown event '${word}'.${didYouMean(word, all, ` The events are ${all.join(", ")}.`)}`);
 }
 
 function splitList(list: string): string[] {

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { findProgram } from "../../../process/find-program.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type HooksContext, hooksContext, onlyWord, shownFile } from "./context.ts";
@@ -13,8 +13,7 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   const context = hooksContext(invocation);
   const name = word.replace(/\.ts$/, "");
   if (!/^[\w][\w.-]{0,63}$/.test(name)) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `'${word}' is not a valid script name: letters, digits, dots and dashes. It is written to ${scriptFolder}.`,
     );
   }

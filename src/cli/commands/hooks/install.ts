@@ -4,7 +4,7 @@ import { unifiedDiff } from "../../../agent/diff.ts";
 import { commandFor, type InstallHost, installHosts, matcherFor, toolEvents } from "../../../bridge/install/hosts.ts";
 import { ConfigShapeError, planInstall, planUninstall, type WantedHook } from "../../../bridge/install/plan.ts";
 import type { JsonObject } from "../../../json/object.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import {
   type HookFileChange,
   type HookFileTexts,
@@ -125,7 +125,7 @@ function matcherOf(text: string | undefined): string | undefined {
     new RegExp(text);
     return text;
   } catch (error) {
-    throw new UserError("USAGE", `option '--matcher' is not a valid pattern: ${(error as Error).message}.`);
+    throw usageError(`option '--matcher' is not a valid pattern: ${(error as Error).message}.`);
   }
 }
 

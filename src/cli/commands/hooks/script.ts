@@ -5,8 +5,9 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { InstallHost } from "../../../bridge/install/hosts.ts";
 import type { ConfiguredHook } from "../../../bridge/install/plan.ts";
 import { isProgram } from "../../../process/find-program.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { programName } from "../../../text/program-name.ts";
+import { tryOr } from "../../../text/try-or.ts";
 import type { Invocation } from "../../main.ts";
 import { type HooksContext, shownFile } from "./context.ts";
 
@@ -23,8 +24,7 @@ export function scriptWanted(
 ): string {
   const path = word === undefined ? onlyScript(invocation, context) : givenScript(word, context);
   if (!isProgram(path)) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `${shownFile(path, context)} is not executable, so no host can run it. Type: chmod +x ${shownFile(path, context)}`,
     );
   }
@@ -39,7 +39,7 @@ export function fromRoot(path: string, { workspace }: HooksContext): string {
 function givenScript(word: string, context: HooksContext): string {
   const found = scriptPaths(word, context).find(isFile);
   if (found !== undefined) return realpathSync(found);
-  throw new UserError("USAGE", `Script not found: ${word}. To write one: ${programName()} hooks init`);
+  throw usageError(`Script not found: ${word}. To write one: ${programName()} hooks init`);
 }
 
 /** Returns the paths at which a hook script of this name may be, the nearest first. */
@@ -50,22 +50,13 @@ export function scriptPaths(word: string, { workspace }: HooksContext): string[]
 
 function onlyScript({ name }: Invocation, { workspace }: HooksContext): string {
   const folder = join(workspace, scriptFolder);
-  const scripts = filesIn(folder).filter((each) => isProgram(join(folder, each)));
+  const scripts = tryOr(() => readdirSync(folder).sort(), []).filter((each) => isProgram(join(folder, each)));
   if (scripts.length === 1) return join(folder, scripts[0]!);
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     scripts.length === 0
       ? `No executable script in ${scriptFolder}. Name one, or write one first: ${name} hooks init`
       : `Which script? There are ${scripts.join(", ")}. Type: ${name} hooks install ${scriptFolder}/${scripts[0]}`,
   );
-}
-
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
 }
 
 export function isFile(path: string): boolean {

@@ -4,7 +4,7 @@ import { strictestVerdict } from "../../../agent/hooks/answer.ts";
 import { createHooks, type HookAnswer, toolNames } from "../../../agent/hooks/index.ts";
 import { createProcessRunner, type ProcessEnd, type ProcessRunner } from "../../../agent/process.ts";
 import { isObject, type JsonObject, tryParse } from "../../../json/object.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import { type HookEffect, type HookEventName, hookEvents, isHookEvent } from "../../../protocol/hook-events.ts";
 import { type Hook, repeatedBy } from "../../../store/hook-files.ts";
 import type { HookTraceLine } from "../../../store/hook-trace.ts";
@@ -142,7 +142,7 @@ function parseEventName(word: string): HookEventName {
   const found = names.find((name) => name.toLowerCase() === lower || hookEvents[name].claude?.toLowerCase() === lower);
   if (found) return found;
   const hint = didYouMean(word, names, ` The events are ${names.join(", ")}.`);
-  throw new UserError("USAGE", `unknown event '${word}'.${hint}`);
+  throw usageError(`unknown event '${word}'.${hint}`);
 }
 
 function payloadIn(file: string): JsonObject {
@@ -153,7 +153,7 @@ function payloadIn(file: string): JsonObject {
     throw new UserError("FILE_UNREADABLE", `The payload ${file} cannot be read: ${systemErrorText(error)}.`);
   }
   const value = tryParse(text);
-  if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is not a JSON object.`);
+  if (!isObject(value)) throw usageError(`The payload ${file} is not a JSON object.`);
   // The event was given on the command line, so ignore the one in the payload.
   const { hook_event_name: _name, ...fields } = value;
   return fields;

@@ -1,5 +1,5 @@
 // `mcp add` and `mcp remove`: edit the servers in the user's own file or in the project's.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { type UserError, usageError } from "../../../protocol/error-codes.ts";
 import { quotedName } from "../../../run/mcp.ts";
 import { approveServer } from "../../../store/mcp-approvals.ts";
 import { addServer, removeServer } from "../../../store/mcp-edit.ts";
@@ -19,10 +19,10 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
   const target = fileToEdit(invocation, context);
   const definition = definitionOf(invocation, command);
   const [server] = serversIn({ mcpServers: { [name!]: definition } }, target, []);
-  if (server!.problem !== undefined) throw usageError(invocation, `'${name}' cannot be added: ${server!.problem}.`);
+  if (server!.problem !== undefined) throw additionError(invocation, `'${name}' cannot be added: ${server!.problem}.`);
   if (!addServer(target, name!, definition)) {
     const remove = `${invocation.name} mcp remove ${quotedName(name!)}${target.scope === "project" ? " --project" : ""}`;
-    throw new UserError("USAGE", `${target.file} already has a server '${name}'. Remove it first: ${remove}`);
+    throw usageError(`${target.file} already has a server '${name}'. Remove it first: ${remove}`);
   }
   // Approve the server: the user has just typed its command.
   if (target.scope === "project") approveServer(server!, context);
@@ -38,7 +38,7 @@ export async function remove(invocation: Invocation, words: readonly string[]): 
   if (!removeServer(target, name)) {
     const { server } = serverNamed(context, words);
     const hint = server.scope === "project" && target.scope === "user" ? " Add --project." : "";
-    throw new UserError("USAGE", `The MCP server '${name}' is in ${server.file}, not in ${target.file}.${hint}`);
+    throw usageError(`The MCP server '${name}' is in ${server.file}, not in ${target.file}.${hint}`);
   }
   if (wantsJson(invocation)) return answerJson({ name, removed: true, source: target.file });
   return answer(visible(`✓ Removed MCP server: ${name} (${target.file})\n`));
@@ -55,8 +55,9 @@ function definitionOf(invocation: Invocation, command: readonly string[]): McpDe
   const url = flagText(flags, "url");
   const headers = namedValues(invocation, "header", /^([^:\s]+):\s*(.*)$/s, "'Name: Value'");
   const env = namedValues(invocation, "env", /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "NAME=VALUE");
-  if (url !== undefined && command.length > 0) throw usageError(invocation, "give a command or a --url, not both.");
-  if (url === undefined && command.length === 0) throw usageError(invocation, "give a command after --, or a --url.");
+  if (url !== undefined && command.length > 0) throw additionError(invocation, "give a command or a --url, not both.");
+  if (url === undefined && command.length === 0)
+    throw additionError(invocation, "give a command after --, or a --url.");
   if (url === undefined)
     return {
       command: command[0]!,
@@ -79,13 +80,13 @@ function namedValues(
     flagValues.map((text) => {
       const [, name, value] = form.exec(text) ?? [];
       // Do not print the value in the error, since it may be a secret.
-      if (name === undefined) throw usageError(invocation, `--${flag} must be ${shown}.`);
+      if (name === undefined) throw additionError(invocation, `--${flag} must be ${shown}.`);
       return [name, value!];
     }),
   );
 }
 
-function usageError({ name }: Invocation, why: string): UserError {
+function additionError({ name }: Invocation, why: string): UserError {
   const example = why.includes('"url"') ? "--url https://example.com/mcp" : "-- npx -y docs-server";
-  return new UserError("USAGE", `mcp add: ${why} Example: ${name} mcp add docs ${example}`);
+  return usageError(`mcp add: ${why} Example: ${name} mcp add docs ${example}`);
 }

@@ -3,7 +3,7 @@ import type { Connection } from "../../../agent/mcp/connection.ts";
 import { typedName } from "../../../agent/mcp/prompts.ts";
 import { approvedParts } from "../../../agent/mcp/server-tool.ts";
 import { isObject } from "../../../json/object.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import { asSentence, quotedName } from "../../../run/mcp.ts";
 import { ToolPins } from "../../../store/mcp-approvals.ts";
 import { visible } from "../../../text/visible.ts";
@@ -18,10 +18,7 @@ export async function listTools(invocation: Invocation, words: readonly string[]
   const { server, standing } = named;
   const word = quotedName(server.name);
   if (standing === "disabled")
-    throw new UserError(
-      "USAGE",
-      `The MCP server ${server.name} is disabled. Type: ${invocation.name} mcp enable ${word}`,
-    );
+    throw usageError(`The MCP server ${server.name} is disabled. Type: ${invocation.name} mcp enable ${word}`);
   // Read the pins before the server starts, since tools that are seen for the first time become pinned.
   const pins = new ToolPins(server, context);
   return withServers(context, [server], async ({ connections: [connection] }) => {

@@ -1,7 +1,7 @@
 // `mcp login` and `mcp logout`: get and delete the tokens of servers that require authorization.
 import { logIn } from "../../../agent/mcp/login.ts";
 import { isSafeToOpen } from "../../../agent/mcp/oauth.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import { forgetLogin } from "../../../store/mcp-logins.ts";
 import { resolveServer, VariableProblem } from "../../../store/mcp-variables.ts";
 import { visible } from "../../../text/visible.ts";
@@ -67,14 +67,14 @@ function remoteNamed(context: McpContext, words: readonly string[]) {
       `${server.file}: the MCP server ${name} cannot be reached: ${error.message}.`,
     );
   }
-  throw new UserError("USAGE", `${name} is a command that is started here: it has no address to log in to.`);
+  throw usageError(`${name} is a command that is started here: it has no address to log in to.`);
 }
 
 function redirectPort({ line: { flags } }: Invocation): number {
   const text = flagText(flags, "port");
   if (text === undefined) return usualPort;
   if (/^\d+$/.test(text) && Number(text) < 65_536) return Number(text);
-  throw new UserError("USAGE", `--port '${text}' is not a port number. Example: --port 41800`);
+  throw usageError(`--port '${text}' is not a port number. Example: --port 41800`);
 }
 
 /** Prints the login URL to stderr, since stdout is for the command's result. */

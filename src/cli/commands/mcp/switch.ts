@@ -1,5 +1,5 @@
 // `mcp enable` and `mcp disable`: choose which servers a workspace starts.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import { shownStart } from "../../../run/mcp.ts";
 import { approveServer, disableServer, enableServer } from "../../../store/mcp-approvals.ts";
 import { visible } from "../../../text/visible.ts";
@@ -18,8 +18,7 @@ export async function enable(invocation: Invocation, words: readonly string[]): 
       "CONFIG_INVALID",
       `${file}: the MCP server ${name} cannot be started: ${problem}. Fix it first.`,
     );
-  if (definition.disabled === true)
-    throw new UserError("USAGE", `${name} is disabled in ${file}. Remove "disabled" there.`);
+  if (definition.disabled === true) throw usageError(`${name} is disabled in ${file}. Remove "disabled" there.`);
   if (scope === "project") approveServer(server, context);
   else enableServer(server, context);
   if (wantsJson(invocation)) return answerJson({ name, enabled: true, approved: true, source: file });

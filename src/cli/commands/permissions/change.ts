@@ -1,6 +1,6 @@
 // `permissions allow`, `deny` and `remove`: change the rules in a configuration file. Agents are refused.
 import { lint } from "../../../policy/lint/index.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { parseRule } from "../../../protocol/permission-rule.ts";
 import { addRule, removeRule } from "../../../store/rule-edit.ts";
 import { cliConfigFile, isRuleInForce, projectConfigFile, readRuleFiles } from "../../../store/rule-files.ts";
@@ -30,8 +30,7 @@ export async function removeRules(invocation: Invocation, words: readonly string
   const missing = changes.filter(({ removed }) => removed.length === 0).map(({ rule }) => rule);
   if (missing.length === words.length) {
     const other = scope === "user" ? " For the project's own rules add --project." : "";
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `${missing.join(", ")}: no such rule in ${file}. The rules: ${invocation.name} permissions list.${other}`,
     );
   }
@@ -56,7 +55,7 @@ async function change(list: "allow" | "deny", invocation: Invocation, words: rea
   const texts = words.map((word) => {
     const parsed = parseRule(word, { verdict: list, scope, source: file });
     if ("problem" in parsed)
-      throw new UserError("USAGE", `${parsed.problem.replace(/[?.]?$/, (end) => end || ".")} Nothing was changed.`);
+      throw usageError(`${parsed.problem.replace(/[?.]?$/, (end) => end || ".")} Nothing was changed.`);
     return parsed.rule.text;
   });
   const changes = texts.map((rule) => ({ rule, added: addRule(file, { list, rule, scope }) }));

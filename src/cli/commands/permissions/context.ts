@@ -3,7 +3,7 @@ import { parseNeed } from "../../../policy/check.ts";
 import type { Situation } from "../../../policy/decide.ts";
 import type { Need } from "../../../policy/need.ts";
 import type { WorkspacePaths } from "../../../policy/paths.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { parseRule, type Rule } from "../../../protocol/permission-rule.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import type { ConfinementSetup } from "../../../run/sandbox.ts";
@@ -58,7 +58,7 @@ function rulesOfFlags(flags: Invocation["line"]["flags"]): Rule[] {
     flagList(flags, verdict).map((text) => {
       const parsed = parseRule(text, { verdict, scope: "user", source: `--${verdict}` });
       if ("rule" in parsed) return parsed.rule;
-      throw new UserError("USAGE", `--${verdict}: ${parsed.problem}`);
+      throw usageError(`--${verdict}: ${parsed.problem}`);
     }),
   );
 }
@@ -108,7 +108,7 @@ function modeFromFlags(flags: Invocation["line"]["flags"], { approvalMode }: Set
 export function parseNeedArgument(words: readonly string[], { name }: Invocation): Need {
   const parsed = parseNeed(words.join(" "));
   if ("need" in parsed) return parsed.need;
-  throw new UserError("USAGE", `${parsed.problem}. Example: ${name} permissions check 'Shell: git push -f'`);
+  throw usageError(`${parsed.problem}. Example: ${name} permissions check 'Shell: git push -f'`);
 }
 
 export function quoteForShell(text: string): string {

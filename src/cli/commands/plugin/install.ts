@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { makeFolder } from "../../../store/json-file.ts";
 import {
@@ -41,7 +41,7 @@ export async function addPlugin(invocation: Invocation, [folderOrUrl]: readonly 
   const isFolder = statSync(folderOrUrl!, { throwIfNoEntry: false })?.isDirectory() === true;
   const source = isFolder ? resolve(folderOrUrl!) : folderOrUrl!;
   if (!isFolder && !/^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:/i.test(source))
-    throw new UserError("USAGE", `${folderOrUrl} is neither a directory nor a git URL.`);
+    throw usageError(`${folderOrUrl} is neither a directory nor a git URL.`);
   return install(invocation, { source, ref: flagText(invocation.line.flags, "git-ref") });
 }
 
@@ -95,8 +95,7 @@ async function install(invocation: Invocation, { source, ref }: Wanted): Promise
     const { name } = plugin;
     const installedRecord = pluginRecords(config)[name];
     if (installedRecord && installedRecord.source !== source)
-      throw new UserError(
-        "USAGE",
+      throw usageError(
         `A plugin ${name} is installed from ${installedRecord.source}. Remove it first: ${invocation.name} plugin remove ${name}`,
       );
     const hash = hashFolder(folder);
@@ -167,8 +166,7 @@ function recordOf(name: string, records: Record<string, PluginRecord>): PluginRe
   const record = Object.hasOwn(records, name) ? records[name] : undefined;
   if (record) return record;
   const near = nearestName(name, Object.keys(records));
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `No plugin ${name} is installed.${near ? ` Did you mean ${near}?` : ""} See: ${programName()} plugin list`,
   );
 }

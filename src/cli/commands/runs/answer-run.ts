@@ -1,6 +1,6 @@
 // `runs answer`: answers the questions of background runs, one by one on a terminal, with --yes, --always or --no in scripts.
 import { createInterface } from "node:readline";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import type { Answer } from "../../../protocol/run.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -24,14 +24,13 @@ export async function answerRun(invocation: Invocation, words: readonly string[]
     if (flagAnswer) {
       // A script must name the question, because the list may have grown since it looked.
       if (open.length > 1)
-        throw new UserError("USAGE", `${open.length} questions are open. Name one: --question ${open[0]!.question.id}`);
+        throw usageError(`${open.length} questions are open. Name one: --question ${open[0]!.question.id}`);
       const { run: id, question } = open[0]!;
       await fleet.answer(id, { question: question.id, hash: question.hash, answer: flagAnswer });
       return answer(`✓ Answered ${question.type === "permission" ? question.tool : question.type} (${question.id})\n`);
     }
     const { isatty } = await import("node:tty");
-    if (!isatty(0))
-      throw new UserError("USAGE", "'runs answer' needs a terminal, or an answer: --yes, --always or --no <reason>.");
+    if (!isatty(0)) throw usageError("'runs answer' needs a terminal, or an answer: --yes, --always or --no <reason>.");
     const terminal = createInterface({ input: process.stdin, output: process.stdout });
     try {
       const human = terminalHuman(terminalLines(terminal), (line) => process.stdout.write(`${line}\n`));

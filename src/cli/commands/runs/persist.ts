@@ -1,6 +1,6 @@
 // `persist`, in the original CLI's words: `persist list`, `persist attach`, `persist stop`. Anything else is a prompt for a new
 // background run, to which the terminal attaches at once.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { startInBackground } from "../../background.ts";
 import type { Invocation } from "../../main.ts";
 import { runInner } from "../inner-command.ts";
@@ -16,10 +16,7 @@ export async function persist(invocation: Invocation): Promise<number> {
   }
   if (first === undefined) {
     const program = invocation.name;
-    throw new UserError(
-      "USAGE",
-      `'persist' needs a prompt or a command: ${program} persist "…", ${program} persist list`,
-    );
+    throw usageError(`'persist' needs a prompt or a command: ${program} persist "…", ${program} persist list`);
   }
   const { isatty } = await import("node:tty");
   return withFleet(invocation, async (fleet) => {

@@ -4,7 +4,7 @@ import { totalmem } from "node:os";
 import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
 import { createSandbox, planSandbox, type Sandbox } from "../../../agent/sandbox/index.ts";
 import { absolutePath } from "../../../policy/paths.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import type { Rule } from "../../../protocol/permission-rule.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
@@ -37,7 +37,7 @@ export async function openForUser({ env, line: { flags } }: Invocation): Promise
   const paths = (name: string) =>
     list(name).map((path) => {
       if (existsSync(absolutePath(path, place))) return path;
-      throw new UserError("USAGE", `--${name}: ${path} does not exist. Create it first, or correct the name.`);
+      throw usageError(`--${name}: ${path} does not exist. Create it first, or correct the name.`);
     });
   const settings: SandboxSettings = {
     ...saved,

@@ -1,5 +1,5 @@
 // Finds the folders for commands about chats, without loading settings, model or trust.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { findChat } from "../../../store/chats/find-chat.ts";
 import { configDir } from "../../../store/config-dir.ts";
@@ -20,8 +20,7 @@ export function findChatFolder(invocation: Invocation, words: readonly string[],
   const [id, second] = words;
   if (id === undefined || second !== undefined) {
     const why = id === undefined ? "needs the id of a chat" : `takes one id, not ${words.length} words`;
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `'sessions ${command}' ${why}: ${invocation.name} sessions ${command} <id>. To list the chats: ${invocation.name} ls`,
     );
   }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { isObject } from "../../../json/object.ts";
 import { type ErrorCode, UserError } from "../../../protocol/error-codes.ts";
-import type { AgentEvent, Usage } from "../../../protocol/event.ts";
+import type { EventOf, Usage } from "../../../protocol/event.ts";
 import type { Message } from "../../../protocol/message.ts";
 import { addUsage, noUsage } from "../../../protocol/usage.ts";
 import { splitTurns, stepsOfTurn, type TurnStep } from "../../../sdk/rebuild-events.ts";
@@ -166,7 +166,7 @@ function writeTurns(chat: ChatWriter, session: ReadSession, turns: readonly Impo
 }
 
 /** Saves the todo list, which a resumed run starts from. */
-function saveTodos(chat: ChatWriter, { outcome, at }: Extract<AgentEvent, { type: "tool_end" }>): void {
+function saveTodos(chat: ChatWriter, { outcome, at }: EventOf<"tool_end">): void {
   if (outcome?.kind !== "success" || !isObject(outcome.value) || !Array.isArray(outcome.value.todos)) return;
   const time = at ?? Date.now();
   const todos = outcome.value.todos.filter(isObject).map(({ id, content, status }) => ({

@@ -1,6 +1,6 @@
 // `sessions import`: imports sessions of other agent CLIs as chats, and reports what could not be carried over.
 import { statSync } from "node:fs";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import {
   type ForeignTool,
   findForeignSessions,
@@ -23,7 +23,7 @@ export async function importSessions(invocation: Invocation, words: readonly str
   const { flags } = invocation.line;
   const from = flagText(flags, "from");
   const tools = from === undefined ? foreignTools : [from as ForeignTool];
-  if (words.length === 0 && !flags.has("all")) throw usageError(invocation.name);
+  if (words.length === 0 && !flags.has("all")) throw noSessionError(invocation.name);
   const sessions =
     words.length === 0
       ? listForeignSessions(invocation.env, tools)
@@ -40,9 +40,8 @@ export async function importSessions(invocation: Invocation, words: readonly str
 
 const noSessions = "No sessions of other agents were found on this machine.\n";
 
-function usageError(name: string): UserError {
-  return new UserError(
-    "USAGE",
+function noSessionError(name: string): UserError {
+  return usageError(
     `'sessions import' needs a session: a file, a directory, or its CLI's own id. Example: ${name} sessions import ~/.claude/projects/…/….jsonl. To list those on this machine: ${name} sessions import --all`,
   );
 }

@@ -1,5 +1,5 @@
 // Creates a chat, empty or as a copy of another, and prints only its id, for programs that need it before they send a prompt.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { forkChat } from "../../../store/chats/fork-chat.ts";
 import { createChat } from "../../../store/chats/open-chat.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
@@ -21,7 +21,7 @@ export async function createEmptyChat(invocation: Invocation): Promise<number> {
 export async function forkSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const at = flagText(invocation.line.flags, "at");
   if (at !== undefined && !/^[1-9]\d{0,8}$/.test(at))
-    throw new UserError("USAGE", `--at '${at}' is not a turn number. Example: --at 3`);
+    throw usageError(`--at '${at}' is not a turn number. Example: --at 3`);
   const folder = findChatFolder(invocation, words, "fork");
   const { configDir } = contextOf(invocation);
   const fork = forkChat(configDir, folder, {

@@ -1,5 +1,5 @@
 // `sessions prune`: deletes chats that have not been used for a long time. `--dry-run` only lists them.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { chatsToPrune, dayMs, pruneChats } from "../../../run/prune-chats.ts";
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { bytesIn } from "../../../store/chats/disk-use.ts";
@@ -40,7 +40,7 @@ function ageIn({ line, name }: Invocation): number {
   const [, count, unit] = /^(\d{1,5})([hdw])$/.exec(ageFlag ?? "") ?? [];
   if (count !== undefined && Number(count) > 0) return Number(count) * units[unit!]!;
   const why = ageFlag === undefined ? "needs --older-than" : `takes an age such as 30d, 12h or 8w, not '${ageFlag}'`;
-  throw new UserError("USAGE", `'sessions prune' ${why}: ${name} sessions prune --older-than 30d --dry-run`);
+  throw usageError(`'sessions prune' ${why}: ${name} sessions prune --older-than 30d --dry-run`);
 }
 
 function prunedChatTable(chats: readonly ChatMetadata[], { env }: Invocation): string {

@@ -1,5 +1,5 @@
 // `sessions rename`: changes the title of a chat.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { openChat } from "../../../store/chats/open-chat.ts";
 import { collapsed } from "../../../text/one-line.ts";
 import type { Invocation } from "../../main.ts";
@@ -11,10 +11,7 @@ export async function renameSession(invocation: Invocation, words: readonly stri
   const [id, ...rest] = words;
   const title = collapsed(rest.join(" "));
   if (title === "") {
-    throw new UserError(
-      "USAGE",
-      `'sessions rename' needs an id and a title: ${invocation.name} sessions rename <id> <title…>`,
-    );
+    throw usageError(`'sessions rename' needs an id and a title: ${invocation.name} sessions rename <id> <title…>`);
   }
   const chat = openChat(findChatFolder(invocation, [id!], "rename"));
   try {

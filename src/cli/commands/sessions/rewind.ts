@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { LeftPath, RestoreStep } from "../../../agent/snapshots/plan.ts";
 import { openRewind, type RestoreResult, type Rewind } from "../../../agent/snapshots/rewind.ts";
 import { shownPath } from "../../../policy/paths.ts";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import type { ChatTurn, ChatWriter } from "../../../store/chats/chat.ts";
 import { openChat } from "../../../store/chats/open-chat.ts";
 import { openReadOnly, readChat } from "../../../store/chats/read-chat.ts";
@@ -100,8 +100,7 @@ async function undoRewind(task: RewindTask): Promise<number> {
   const { options, rewind, invocation, chat } = task;
   const planned = await rewind.undo({ dryRun: true });
   if (!planned) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `No rewind of the chat ${chat.metadata.id} has changed files, so there is nothing to undo. Its turns: ${invocation.name} sessions show ${chat.metadata.id}`,
     );
   }
@@ -122,18 +121,16 @@ function rewindOptions({ line: { flags }, name }: Invocation): RewindOptions {
   const to = flagText(flags, "to");
   const file = flagText(flags, "file");
   if (file !== undefined && (only || undo))
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--file takes one file back, so it goes with neither --conversation-only nor --undo. Type: ${name} help sessions rewind`,
     );
   if ([only, filesOnly, undo].filter(Boolean).length > 1 || (undo && to !== undefined)) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `--conversation-only, --files-only and --undo are mutually exclusive, and --undo takes no --to. Type: ${name} help sessions rewind`,
     );
   }
   if (to !== undefined && !/^[1-9]\d{0,8}$/.test(to))
-    throw new UserError("USAGE", `--to '${to}' is not a turn number. Example: --to 3`);
+    throw usageError(`--to '${to}' is not a turn number. Example: --to 3`);
   return {
     files: !only,
     conversation: !filesOnly && !undo && file === undefined,
@@ -149,8 +146,7 @@ function rewindOptions({ line: { flags }, name }: Invocation): RewindOptions {
 function checkWorkspace({ name }: Invocation, { metadata }: RewoundChat, { workspace }: SessionsContext): void {
   if (metadata.workspace === workspace) return;
   const there = metadata.workspace;
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     there === undefined
       ? `It is not known which files the chat ${metadata.id} worked on. For the conversation alone: ${name} sessions rewind ${metadata.id} --conversation-only`
       : `The chat ${metadata.id} belongs to ${there}, not to ${workspace}. Type: ${name} sessions rewind ${metadata.id} --workspace ${there}; for the conversation alone: --conversation-only`,
@@ -161,8 +157,7 @@ function turnToRewind({ options, turns, chat, invocation }: RewindTask): ChatTur
   const turn = options.to === undefined ? turns.at(-1) : turns.find((each) => each.number === options.to);
   if (turn) return turn;
   const { id } = chat.metadata;
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     turns.length === 0
       ? `The chat ${id} has no turns to undo.`
       : `The chat ${id} has no turn ${options.to}: its turns are 1 to ${turns.length}. To see them: ${invocation.name} sessions show ${id}`,

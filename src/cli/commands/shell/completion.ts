@@ -1,5 +1,5 @@
 // Prints a completion script, made from the tables of commands and flags.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { type Flag, flags } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer } from "../answer.ts";
@@ -15,8 +15,7 @@ export async function completion({ line, name }: Invocation, commands: readonly 
   const [shell, second] = line.words;
   const existing = shells.find((each) => each === shell);
   if (!existing || second !== undefined) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `completion takes the name of a shell: ${name} completion ${shells.join("|")}. To install it: ${name} install-shell-integration`,
     );
   }

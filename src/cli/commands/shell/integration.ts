@@ -1,7 +1,7 @@
 // Adds a marked block of lines to a shell's start-up file, and removes it again. Everything else in the file is kept.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { replaceFile } from "../../../store/json-file.ts";
 import { shortPath } from "../../../text/short-path.ts";
@@ -77,8 +77,7 @@ function startUpFile({ line, env, name }: Invocation): StartUpFile {
   const wanted = word ?? basename(env["SHELL"] ?? "");
   const shell = shells.find((each) => each === wanted);
   if (!shell || second !== undefined)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `${word === undefined ? `Your shell (${wanted || "unknown"}) is not one of ${shells.join(", ")}` : `'${wanted}' is not one of ${shells.join(", ")}`}. Type: ${name} ${line.command} ${shells.join("|")}`,
     );
   const home = homeDir(env);

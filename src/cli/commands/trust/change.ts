@@ -1,7 +1,7 @@
 // `trust`: lists, adds and removes trusted folders. Agents may not change them.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import { isTrusted, isWide, revokeTrust, trust, trustedFolders } from "../../../store/trust.ts";
@@ -52,8 +52,7 @@ export async function removeTrust(invocation: Invocation, words: readonly string
 
 function onePath({ name, line }: Invocation, words: readonly string[]): string {
   if (words.length > 1)
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `'trust ${line.words[0]}' takes one path, not ${words.length}. Quote a path with spaces: ${name} trust ${line.words[0]} "${words.join(" ")}"`,
     );
   return words[0] ?? ".";

@@ -1,7 +1,7 @@
 // Parses the flags of a worker.
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { UserError } from "../../../protocol/error-codes.ts";
+import { type UserError, usageError } from "../../../protocol/error-codes.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -78,5 +78,5 @@ function parseAmount(text: string | undefined, flag: string, unit: string): numb
 }
 
 function invalidFlagError(flag: string, value: string, what: string): UserError {
-  return new UserError("USAGE", `${flag} '${value}' must be ${what}.`);
+  return usageError(`${flag} '${value}' must be ${what}.`);
 }

@@ -1,6 +1,6 @@
 // `worker start`: executes runs of a fleet on this machine until it is told to stop. It has no terminal; the output of a run
 // goes into the run's log.
-import { exitCodeOf, UserError } from "../../../protocol/error-codes.ts";
+import { exitCodeOf, usageError } from "../../../protocol/error-codes.ts";
 import type { Fleet, RunEnd } from "../../../serve/fleet.ts";
 import { leaseMs, leaseOf, startHostsUnserved } from "../../../serve/launcher.ts";
 import { workLoop } from "../../../serve/worker/loop.ts";
@@ -178,7 +178,7 @@ const maxEndMs = 12_000;
 /** Hosts one run whose lease is already taken, as the service starts it. */
 async function hostOne(fleet: Fleet, given: string, settings: WorkerSettings, invocation: Invocation): Promise<number> {
   const lease = leaseOf(given);
-  if (!lease) throw new UserError("USAGE", `--lease '${given}' is not a lease.`);
+  if (!lease) throw usageError(`--lease '${given}' is not a lease.`);
   const launch = launchOf(invocation);
   const { hostRun } = await import("../../../serve/host-run.ts");
   const { runHere } = await import("./run-here.ts");

@@ -1,5 +1,5 @@
 // Selects the worktrees that a command refers to: those of the current repository, of a worktree's own repository, or all.
-import { UserError } from "../../../protocol/error-codes.ts";
+import { usageError } from "../../../protocol/error-codes.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { nearestName } from "../../../text/nearest.ts";
@@ -31,8 +31,7 @@ export function findWorktree(name: string, { worktrees, source }: WorktreesConte
   const found = worktrees.filter((each) => each.name === name);
   if (found.length === 1) return found[0]!;
   if (found.length > 1) {
-    throw new UserError(
-      "USAGE",
+    throw usageError(
       `Several repositories have a worktree ${name}. Say which: ${program} worktrees show ${name} --workspace ${found[0]!.source}`,
     );
   }
@@ -41,8 +40,7 @@ export function findWorktree(name: string, { worktrees, source }: WorktreesConte
     worktrees.map((each) => each.name),
   );
   const where = source === undefined ? "" : ` of ${source}`;
-  throw new UserError(
-    "USAGE",
+  throw usageError(
     `There is no worktree '${name}'${where}.${near ? ` Did you mean ${near}?` : ""} See: ${program} worktrees list --all`,
   );
 }

@@ -1,5 +1,6 @@
 // The global state of the page: the connection, the runs, open questions, and the list of sessions.
 import { batch, computed, signal } from "@preact/signals";
+import { tryParse } from "../../../json/object.ts";
 import type { Answer, Question } from "../../../protocol/run.ts";
 import type {
   ChangedSession,
@@ -24,7 +25,7 @@ const knownAgents = "courser.agents";
 export const connection = signal<Connection>("connecting");
 export const runs = signal<ReadonlyMap<string, RunRecord>>(new Map());
 export const questions = signal<readonly OpenQuestion[]>([]);
-export const agents = signal<readonly InstalledCli[]>(recalledAgents());
+export const agents = signal((tryParse(localStorage.getItem(knownAgents) ?? "") ?? []) as readonly InstalledCli[]);
 
 export const filter = signal<SessionFilter>({ search: "", agent: "", project: "", state: "", days: 0 });
 export const sessions = signal<readonly ListedSession[] | undefined>(undefined);
@@ -128,14 +129,6 @@ async function takeAll({ runs: all, questions: open, steps }: Hello, again: bool
   if (!found) return;
   agents.value = found;
   localStorage.setItem(knownAgents, JSON.stringify(found));
-}
-
-function recalledAgents(): readonly InstalledCli[] {
-  try {
-    return JSON.parse(localStorage.getItem(knownAgents) ?? "[]") as InstalledCli[];
-  } catch {
-    return [];
-  }
 }
 
 /** Returns a key for a question, whose id is unique only within its run. */

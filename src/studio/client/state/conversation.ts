@@ -1,7 +1,7 @@
 // The conversation being viewed: combines the session on disk and the log of its live run into one timeline.
 import { batch, signal } from "@preact/signals";
 import { isObject } from "../../../json/object.ts";
-import type { AgentEvent } from "../../../protocol/event.ts";
+import type { AgentEvent, EventOf } from "../../../protocol/event.ts";
 import { withdrawnMessage } from "../../../protocol/prompts.ts";
 import type { ContextUse } from "../../../protocol/run.ts";
 import type {
@@ -388,7 +388,7 @@ function namesId(name: string, id: string): boolean {
   return name.includes(id) || name.includes(id.slice(0, 8));
 }
 
-function isPictureRead({ tool, outcome }: Extract<AgentEvent, { type: "tool_end" }>): boolean {
+function isPictureRead({ tool, outcome }: EventOf<"tool_end">): boolean {
   const content = isObject(outcome?.value) ? outcome.value.content : undefined;
   return tool === "read" && typeof content === "string" && /^\[image\//.test(content);
 }

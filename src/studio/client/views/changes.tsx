@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { tryParse } from "../../../json/object.ts";
 import type { FileChange } from "../../../serve/api.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Counts } from "../../components/counts.tsx";
@@ -232,7 +233,7 @@ function fileActions() {
 /** Remembers which files were viewed, by their number of changes: a file that changes again has to be viewed again. */
 function useViewed(session: string) {
   const name = `courser.viewed.${session}`;
-  const kept = useSignal<readonly string[]>(recallNames(name));
+  const kept = useSignal((tryParse(localStorage.getItem(name) ?? "") ?? []) as readonly string[]);
   const changeKey = ({ path, steps }: FileChange) => `${path} ${steps.length}`;
   return {
     has: (file: FileChange) => kept.value.includes(changeKey(file)),
@@ -242,14 +243,6 @@ function useViewed(session: string) {
       localStorage.setItem(name, JSON.stringify(kept.value));
     },
   };
-}
-
-function recallNames(name: string): string[] {
-  try {
-    return JSON.parse(localStorage.getItem(name) ?? "[]") as string[];
-  } catch {
-    return [];
-  }
 }
 
 function RailLine({ file, path, isViewed }: { file: FileChange; path: string; isViewed: boolean }) {

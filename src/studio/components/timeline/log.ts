@@ -1,13 +1,11 @@
 // TimelineLog: turns events into blocks. Each event touches only the blocks it concerns, however many there are.
-import { isObject } from "../../../json/object.ts";
-import type { AgentEvent } from "../../../protocol/event.ts";
+import { isObject, textIn } from "../../../json/object.ts";
+import type { AgentEvent, EventOf } from "../../../protocol/event.ts";
 import type { Recorded } from "../../../protocol/run.ts";
 import { outcomeGroupOf } from "../../../protocol/tool-calls.ts";
 import { costOfEnding } from "../../../protocol/usage.ts";
 import { TurnClock, type TurnTimes } from "../../../view/turn-clock.ts";
 import type { Block, BlockBody, Picture, ToolCall, TurnNumbers } from "./blocks.ts";
-
-type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 /** How many characters at the end of a running call's output are kept. */
 const maxOutput = 100_000;
@@ -235,7 +233,7 @@ export class TimelineLog {
     this.#openThinking = undefined;
   }
 
-  #startCall(event: EventOf<"tool_start"> | EventOf<"tool_end">): void {
+  #startCall(event: EventOf<"tool_start" | "tool_end">): void {
     this.#endText(undefined, event.at);
     const { callId, tool, args, description } = event;
     const startedAt = event.startedAt ?? (event.type === "tool_start" ? event.at : undefined);
@@ -379,11 +377,6 @@ const quietTools = new Set(["read", "ls", "glob", "grep", "semSearch"]);
 
 function memberOf(block: Block, id: string): boolean {
   return block.type === "calls" && block.calls.some((each) => each.id === id);
-}
-
-function textIn(fields: Record<string, unknown> | undefined, name: string): string | undefined {
-  const value = fields?.[name];
-  return typeof value === "string" ? value : undefined;
 }
 
 function subagentId({ args }: ToolCall): string | undefined {

@@ -1,5 +1,6 @@
 // GrepTool: matches by file, with the matched text marked.
 import { fieldsOf, isObject, type JsonObject, objectsIn, stringOrEmpty } from "../../../json/object.ts";
+import { tryOr } from "../../../text/try-or.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
 import { Ansi } from "../text/ansi.tsx";
@@ -88,9 +89,5 @@ function matchPattern({ pattern, caseInsensitive }: JsonObject): RegExp | undefi
   const source = stringOrEmpty(pattern);
   const ways = source.match(/[*+?{(]/g)?.length ?? 0;
   if (source === "" || source.length > 200 || ways > 2 || /\)[*+?{]/.test(source)) return undefined;
-  try {
-    return new RegExp(source, caseInsensitive === true ? "gi" : "g");
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => new RegExp(source, caseInsensitive === true ? "gi" : "g"), undefined);
 }

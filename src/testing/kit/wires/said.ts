@@ -1,4 +1,6 @@
 // Fills in the parts of an answer before it is formatted for a vendor.
+
+import { tryOr } from "../../../text/try-or.ts";
 import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
 
 /** The server side of a vendor's API. */
@@ -46,11 +48,7 @@ export function halves(text: string): string[] {
 /** Arguments as an object, for APIs that do not send text; invalid JSON stays a string. */
 export function argsOf({ args }: SaidCall): unknown {
   if (typeof args !== "string") return args ?? {};
-  try {
-    return JSON.parse(args);
-  } catch {
-    return args;
-  }
+  return tryOr(() => JSON.parse(args), args);
 }
 
 const namesOfStatus: Readonly<Record<number, string>> = {
