@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { noWork } from "../../src/eval/agents.ts";
+import { noWork, runAgent } from "../../src/eval/agents.ts";
 import type { Attempt, AttemptResult, Status } from "../../src/eval/attempt.ts";
 import { checkText } from "../../src/eval/check.ts";
 import { readDockerfile, readEnvironment } from "../../src/eval/environment.ts";
@@ -306,6 +306,86 @@ describe("folders of an attempt", () => {
   });
 });
 
+describe("agents", () => {
+  const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
+  const ended = { outcome: "success", text: "said", turns: 3, model: "m", sessionId: "s", denials: [], usage };
+  const work = (one: Task, run?: object) => {
+    const { signal } = new AbortController();
+    const scripts = { run: async () => ({ exitCode: 0, timedOut: false, output: "said", ...run }) };
+    return { task: one, folders: makeFolders(one), scripts: scripts as never, env: {}, confined: true, signal };
+  };
+
+  it.each([
+    [{}, { steps: 1 }],
+    [{ timedOut: true, exitCode: null }, { failure: "solution/solve.sh took longer than 2.5 s" }],
+    [{ exitCode: 4 }, { failure: "solution/solve.sh ended with exit code 4: said" }],
+  ])("a solution that ends with %j is reported", async (run, report) => {
+    const own = work(task(), run);
+    expect(await runAgent({ type: "oracle" }, own)).toEqual({ ...noWork, fault: "it has no solution/solve.sh" });
+    write("one/solution/solve.sh");
+    expect(await runAgent({ type: "oracle" }, own)).toEqual({ ...noWork, ...report });
+    removeFolders(own.folders);
+  });
+
+  it("a run elsewhere gets what the task asks for, and its result is reported", async () => {
+    const one = task({
+      mode: "ask",
+      mcpServers: { s: { url: "u" } },
+      instruction: "see /logs and /app",
+      environment: { workdir: "/app", copies: [] },
+    });
+    const own = work(one);
+    const given: object[] = [];
+    const run = (result: object) => async (asked: object) => {
+      given.push(asked);
+      return { result, left: "a note" };
+    };
+    const remote = (result: object) => ({
+      type: "remote" as const,
+      model: `script:${write("s.json", "[]")}`,
+      run: run(result) as never,
+    });
+    expect(await runAgent(remote(ended), own)).toEqual({
+      ...{
+        steps: 3,
+        inputTokens: 8,
+        outputTokens: 2,
+        denials: [],
+        differences: [],
+        model: "m",
+        sessionId: "s",
+        left: "a note",
+      },
+    });
+    const { base, work: workspace, logs } = own.folders;
+    expect(given).toEqual([
+      {
+        ...{ prompt: `see ${logs} and .`, workspace, model: `script:${join(base, "script.json")}`, mode: "ask" },
+        ...{ mcpServers: { s: { url: "u" } }, timeoutMs: 2500, confined: true, signal: own.signal },
+      },
+    ]);
+    expect(readIfThere(join(logs, "agent/answer.txt"))).toBe("said");
+    const error = { code: "C", message: "m" };
+    const denials = [{ tool: "t", reason: "r", more: 1 }];
+    for (const [outcome, turns, expected] of [
+      ["error", 0, { fault: "m [C]" }],
+      ["error", 1, { failure: "m [C]" }],
+      ["timeout", 0, { failure: "m [C]" }],
+    ] as const) {
+      const report = await runAgent(
+        remote({ outcome, turns, error, text: "", denials, costUsd: 2, usage: { ...usage, totalCost: 0.5 } }),
+        own,
+      );
+      expect(report).toMatchObject({ ...expected, costUsd: 0.5, denials: [{ tool: "t", reason: "r" }] });
+      expect(Object.keys(report)).not.toContain("model");
+    }
+    expect((await runAgent(remote({ ...ended, usage: undefined, costUsd: 2 }), own)).costUsd).toBe(2);
+    const needy = { ...own, task: { ...one, agent: { ...phase, env: { A: "b" } } } };
+    expect((await runAgent(remote(ended), needy)).fault).toContain("which do not travel");
+    removeFolders(own.folders);
+  });
+});
+
 describe("environments", () => {
   const read = (text: string) => readDockerfile(text, (line, why) => new Error(`${line}: ${why}`) as never);
   it.each([
@@ -338,5 +418,8 @@ describe("environments", () => {
       for (const file of ["task.toml", "instruction.md", "tests/test.sh"]) write(join(name, file));
     expect(() => findTasks([join(folder, "a"), join(folder, "b")])).toThrow("there is another task named x");
     expect(findTasks([join(folder, "a"), join(folder, "a/x")])).toHaveLength(1);
+    for (const name of ["c/m", "c/z", "c/a", "c/k"])
+      for (const file of ["task.toml", "instruction.md", "tests/test.sh"]) write(join(name, file));
+    expect(findTasks([join(folder, "c")]).map(({ name }) => name)).toEqual(["a", "k", "m", "z"]);
   });
 });

@@ -103,6 +103,7 @@ const calls: [tool: string, args: object, value?: object][] = [
     { pattern: "x" },
     { workspaceResults: { a: { content: { matches: [{ file: "f", matches: [{ lineNumber: 3, content: "x" }] }] } } } },
   ],
+  ["grep", { pattern: "x" }, { workspaceResults: { a: {}, b: { content: "no" } } }],
   ["grep", { pattern: "x" }, { workspaceResults: "no" }],
   ["delete", { path: "/w/a" }, {}],
   ["updateTodos", { todos }, {}],

@@ -156,7 +156,7 @@ it("numbers, times, names, calls and changes are worded as the table says", asyn
   table("fenced", (text) => fenced(text, "t s!"), ["a", "a\n", "``` b", "````"]);
   table("inlineCode", inlineCode, ["", " ", "a", "a`b", "`a", "a``", "a|b\nc"]);
   table("plainInline", plainInline, ["a *b* _c_ [d] <e> | # & ~ $ \\ `f`\n g"]);
-  table("codeSpans", codeSpans, ["`a` ``b`` `c", "\\`a` b`", "`` ` ``", "\\\\`a`", "``a`b``"]);
+  table("codeSpans", codeSpans, ["`a` ``b`` `c", "\\`a` b`", "`` ` ``", "\\\\`a`", "``a`b``", "\\``a` b"]);
 
   const diff =
     "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3,4 +3,4 @@ head\n same\n-const a = one;\n-gone\n+const a = two;\n more\n\\ No newline at end of file\n@@ -20 +20 @@\n-x\n+completely different words here\n";

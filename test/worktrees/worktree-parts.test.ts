@@ -358,7 +358,8 @@ describe("checkouts of kept repositories", () => {
     expect((await checkOut(source)).commit).toBe(only);
     gitIn(source, "branch", "-m", "main", "other");
     gitIn(source, "symbolic-ref", "HEAD", "refs/heads/other");
-    expect((await checkOut(source)).commit).toBe(only);
+    const later = commit({ a: "2" });
+    expect((await checkOut(source)).commit).toBe(later);
     const second = join(folder, "second");
     gitIn(folder, "clone", "-q", "--bare", source, second);
     gitIn(second, "symbolic-ref", "HEAD", "refs/heads/none");

@@ -1,4 +1,5 @@
 // Stores the objects of runs as files, one folder per run. A name appears once its file is complete and flushed to disk.
+import { once } from "node:events";
 import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -22,7 +23,9 @@ export class ObjectFiles {
     const part = `${file}.${randomUuid()}.part`;
     try {
       mkdirSync(join(this.#folder, run), { recursive: true, mode: 0o700 });
-      await pipeline(bytes, createWriteStream(part, { mode: 0o600, flush: true }));
+      const whole = createWriteStream(part, { mode: 0o600, flush: true });
+      // Its file may still be made after a failure: whoever removes it must wait.
+      await pipeline(bytes, whole).finally(() => whole.closed || once(whole, "close"));
       renameSync(part, file);
       syncFoldersUpTo(join(this.#folder, run), this.#folder);
     } catch (error) {
