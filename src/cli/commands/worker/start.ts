@@ -35,8 +35,7 @@ export async function startWorker(invocation: Invocation): Promise<number> {
   );
 }
 
-/** Loaded where probes are answered, because it loads a web server. */
-const managing = () => import("../../../serve/worker/management.ts");
+const managing = () => import("../../../serve/worker/management.ts"); // late, because it loads a web server
 
 function workerPlace({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invocation: Invocation): WorkerPlace {
   const { configDir, env } = launchOf(invocation);
