@@ -354,7 +354,7 @@ class RunProcess {
   async #letRun(session: LiveSession, callId: string, agent: string | undefined): Promise<void> {
     await this.#writer.flush();
     await this.#checkpoints?.free();
-    if (this.#lost || this.#isLeaving) return;
+    if (this.#lost || this.#isLeaving || !this.#keeper!.isSure) return;
     this.#checkpoints?.begin(`${agent ?? ""}/${callId}`);
     session.runCall(callId, agent);
   }

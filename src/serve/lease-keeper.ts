@@ -29,6 +29,11 @@ export class LeaseKeeper {
     this.#wait();
   }
 
+  /** False once the lease may have passed: a process that was frozen wakes before its timers can tell. */
+  get isSure(): boolean {
+    return !this.#isOver && milliseconds() < this.#sureSince + this.#lease.ttlMs;
+  }
+
   /** Called when a write that renews the lease has arrived; `sentAt` is when it was sent. */
   arrived(sentAt: number): void {
     if (this.#isOver || sentAt <= this.#sureSince) return;

@@ -54,6 +54,15 @@ describe("the keeper of a lease", () => {
     return process.uptime() * 1000;
   }
 
+  it("the lease keeper is not sure of a lease that passed while its process was frozen", () => {
+    const { keeper, lost } = kept([true]);
+    expect(keeper.isSure).toBe(true);
+    const woken = now() + lease.ttlMs + 1;
+    vi.spyOn(process, "uptime").mockReturnValue(woken / 1000);
+    expect([keeper.isSure, lost]).toEqual([false, []]);
+    keeper.stop();
+  });
+
   it("the lease keeper renews four times per lease and keeps the run", async () => {
     const { keeper, lost, asked } = kept([true]);
     await vi.advanceTimersByTimeAsync(1000);
