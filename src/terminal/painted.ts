@@ -69,6 +69,11 @@ export function wholeLines(text: string): string[] {
 }
 
 export function join(...parts: readonly Painted[]): Painted {
+  return joinAll(parts);
+}
+
+/** Joins any number of parts, where a call takes only some thousand arguments. */
+export function joinAll(parts: readonly Painted[]): Painted {
   return parts.join("") as Painted;
 }
 

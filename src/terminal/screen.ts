@@ -259,7 +259,7 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
 
   return {
     commit(lines) {
-      waiting.push(...lines);
+      for (const line of lines) waiting.push(line);
       rowsAbove += rowsOf(lines, size.columns);
     },
     draw,

@@ -15,7 +15,7 @@ let segmenter: Intl.Segmenter | undefined;
 
 /** Splits text into graphemes: what is seen as single characters. */
 export function charactersOf(text: string): string[] {
-  if (simple.test(text)) return text.split("");
+  if (text.length === 1 || simple.test(text)) return text.split("");
   // Create the segmenter only when needed, since that is slow.
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);

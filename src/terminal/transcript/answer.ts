@@ -101,8 +101,9 @@ const endsWithBlankLine = new Set(["paragraph", "table", "blockquote", "html", "
 /** The lengths of the closed tokens from the start; each item of a list is separate. */
 function closedLengths(tokens: readonly Token[]): { length: number; isItem: boolean }[] {
   const lengths: { length: number; isItem: boolean }[] = [];
+  const last = tokens.findLastIndex((token) => token.type !== "space");
   for (const [index, token] of tokens.entries()) {
-    const isLast = !tokens.slice(index + 1).some((each) => each.type !== "space");
+    const isLast = index >= last;
     if (token.type === "list") {
       const items = token.items as { raw: string }[];
       const closed = isLast ? items.slice(0, -1) : items;

@@ -250,7 +250,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         const shown = block.lines(layoutWidth(columns));
         if (shown.length === 0) continue;
         if (lastKind !== undefined && !isClose(block.kind)) lines.push(nothing);
-        lines.push(...shown);
+        for (const line of shown) lines.push(line);
         lastKind = block.kind;
       }
       finished = [];
@@ -263,7 +263,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         if (shown.length === 0) return;
         const isFirst = lines.length === 0;
         if (isFirst ? lastKind !== undefined && !isClose(kind) : kind !== "call") lines.push(nothing);
-        lines.push(...shown);
+        for (const line of shown) lines.push(line);
       };
       // While the renderer is being loaded, finished blocks are in the live region.
       if (loading && !rendering) for (const block of finished) part(block.kind, block.lines(width));

@@ -6,6 +6,7 @@ import {
   type Colour,
   cut,
   join,
+  joinAll,
   linesOf,
   nothing,
   type Painted,
@@ -36,7 +37,7 @@ export function blockLines(tokens: readonly Token[], width: number, style: Markd
     const block = linesOfBlock(token, Math.max(8, width), style);
     if (block.length === 0) continue;
     if (lines.length > 0) lines.push(nothing);
-    lines.push(...block);
+    for (const line of block) lines.push(line);
   }
   return lines;
 }
@@ -102,7 +103,7 @@ function listLines(list: Tokens.List, width: number, style: MarkdownStyle): Pain
     // Render the parts of a list item without empty lines between them.
     for (const token of item.tokens)
       if (token.type !== "space" && token.type !== "checkbox")
-        inner.push(...linesOfBlock(token, Math.max(8, width - widthOf(lead)), style));
+        for (const line of linesOfBlock(token, Math.max(8, width - widthOf(lead)), style)) inner.push(line);
     if (inner.length === 0) return [lead];
     return inner.map((line, row) => join(row === 0 ? lead : indent, line));
   });
@@ -112,11 +113,11 @@ function tableLines(table: Tokens.Table, width: number, style: MarkdownStyle): P
   const { palette } = style;
   const gap = 2;
   const rows = [table.header, ...table.rows].map((cells, row) =>
-    cells.map((cell) => join(...inlineParts(cell.tokens, style, row === 0 ? ["bold"] : []).flat())),
+    cells.map((cell) => joinAll(inlineParts(cell.tokens, style, row === 0 ? ["bold"] : []).flat())),
   );
   const columns = table.header.length;
   const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(3, ...rows.map((row) => widthOf(row[column] ?? nothing))),
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? nothing)), 3),
   );
   // Shrink the widest column until the table fits or no column can shrink.
   const room = width - gap * (columns - 1);
@@ -127,7 +128,7 @@ function tableLines(table: Tokens.Table, width: number, style: MarkdownStyle): P
   }
   const lines = rows.flatMap((row, index) => {
     const cells = widths.map((wide, column) => wrap(row[column] ?? nothing, wide));
-    const height = Math.max(...cells.map((cell) => cell.length));
+    const height = cells.reduce((most, cell) => Math.max(most, cell.length), 0);
     const tableRows = Array.from({ length: height }, (_, at) =>
       join(
         ...widths.map((wide, column) => {
@@ -158,7 +159,7 @@ function inlineLines(
   styles: readonly Colour[] = [],
 ): Painted[] {
   return inlineParts(tokens, style, styles).flatMap((parts) =>
-    wrap(join(...parts), width, nothing, { addresses: "whole" }),
+    wrap(joinAll(parts), width, nothing, { addresses: "whole" }),
   );
 }
 
@@ -173,7 +174,7 @@ function inlineParts(tokens: readonly Token[], style: MarkdownStyle, styles: rea
   const nest = (inner: readonly Token[] | undefined, more: readonly Colour[]) => {
     for (const [index, parts] of inlineParts(inner ?? [], style, [...styles, ...more]).entries()) {
       if (index > 0) lines.push([]);
-      lines.at(-1)!.push(...parts);
+      for (const part of parts) lines.at(-1)!.push(part);
     }
   };
   for (const token of tokens) {
