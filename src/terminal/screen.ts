@@ -53,8 +53,7 @@ const maxKept = 100;
 
 /**
  * `reflows` is true if the terminal rewraps long lines when it becomes narrower, as nearly all do. No frame is sent for
- * `settleMs` after a resize, and for three times as long after the next ones, since a window being dragged changes again at once
- * and what a frame then does to lines it was not drawn for cannot be known exactly. `answerMs` is how long a terminal may take to
+ * `settleMs` after a resize, since a window being dragged changes again at once. `answerMs` is how long a terminal may take to
  * report its width. `redraw` is called when lines wait to be drawn.
  */
 export type ScreenOptions = { reflows?: boolean; settleMs?: number; answerMs?: number; redraw?: () => void };
@@ -92,7 +91,6 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   let postponed: View | undefined;
   let isFull = false;
   let settling: NodeJS.Timeout | undefined;
-  let resizedAt = -Infinity;
   /** The queries without an answer, oldest first. */
   const queries: Query[] = [];
   /** True while committed lines wait for the answer to the last of them. */
@@ -267,16 +265,11 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
       isResized = true;
       size = next;
       if (settleMs === 0) return;
-      const isDragged = performance.now() - resizedAt < 10 * settleMs;
-      resizedAt = performance.now();
       clearTimeout(settling);
-      settling = setTimeout(
-        () => {
-          settling = undefined;
-          drawPostponed();
-        },
-        isDragged ? 3 * settleMs : settleMs,
-      );
+      settling = setTimeout(() => {
+        settling = undefined;
+        drawPostponed();
+      }, settleMs);
     },
     answered(sequence) {
       const [, line, column] = /^\x1b\[(\d+);(\d+)R$/.exec(sequence) ?? [];

@@ -1,5 +1,5 @@
 // The screen: what is committed is written once and stays, whatever the live region and the window do.
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createPalette, type Painted, widthOf } from "../../src/terminal/painted.ts";
 import { createScreen } from "../../src/terminal/screen.ts";
 import type { View } from "../../src/terminal/view.ts";
@@ -188,29 +188,6 @@ describe("the screen", () => {
       for (const answer of answers.toSpliced(position, 0, "\x1b[16;40R")) screen.answered(answer);
       const kept = (await emulator.lines()).filter((line) => line.startsWith("#"));
       expect(kept, `at ${position}`).toEqual(Array.from({ length: 9 }, (_, index) => `#${index}`));
-    }
-  });
-
-  it("a window that is being dragged gets no frame until it rests", async () => {
-    vi.useFakeTimers();
-    try {
-      const emulator = createEmulator({ columns: 60, rows: 16 });
-      const screen = createScreen(emulator, { columns: 60, rows: 16 }, { settleMs: 50 });
-      screen.draw({ lines: [plain("first")] });
-      for (const [columns, ms, frames] of [
-        [50, 49, 0],
-        [40, 149, 0],
-        [50, 600, 1],
-        [40, 51, 1],
-      ] as const) {
-        const before = emulator.written.length;
-        screen.resize({ columns, rows: 16 });
-        screen.draw({ lines: [plain(`${columns} columns`)] });
-        await vi.advanceTimersByTimeAsync(ms);
-        expect(emulator.written.length - before, `${columns} columns for ${ms} ms`).toBe(frames);
-      }
-    } finally {
-      vi.useRealTimers();
     }
   });
 
