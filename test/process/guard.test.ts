@@ -49,6 +49,7 @@ test("child processes end even if their parent dies while starting them", async 
 
 test("processes left behind on purpose stay", async () => {
   const { child, gone, others } = await startProgram(["what a hook left on purpose"], uniqueSleep(), "ended");
+  expect(await until(() => others().length === 1)).toBe(true);
   child.kill("SIGKILL");
   await gone;
   await new Promise((resolve) => setTimeout(resolve, 600));
