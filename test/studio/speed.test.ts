@@ -52,7 +52,8 @@ describe.skipIf(noChromium)(orSkipped("the studio is fast", noChromium), () => {
     const model = service.script([{ text: "At work.", delayMs: 60_000 }]);
     const body = { workspace, model, prompt: { text: "Wait" } };
     const runs = await Promise.all([1, 2, 3, 4].map(() => service.call("POST", "/api/runs", body)));
-    await until(async () => (await service.fleet.runs({ states: ["running"] })).length === runs.length, "the runs");
+    const begun = async () => (await service.fleet.runs({ states: ["running"] })).filter(({ sessionId }) => sessionId);
+    await until(async () => (await begun()).length === runs.length, "the sessions of the runs");
     const opened = await openStudio(browser, service, { path: path(id) });
     await opened.page.locator(drawn).first().waitFor();
     await opened.page.locator(".left .item").first().waitFor();
