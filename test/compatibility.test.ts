@@ -9,7 +9,7 @@ import { idleCases, missingProofs, type Statement, statements } from "./support/
 const all = statements();
 const one: Statement = { document: "manual", section: "1", says: "it", by: [], differs: undefined };
 
-it("every statement is proved by existing cases and tests", () => {
+it("existing cases and tests prove every statement of the compatibility page", () => {
   expect(missingProofs(all)).toEqual([]);
   // It can fail.
   expect(missingProofs([one, { ...one, by: ["sample: none", "cli/golden.test.ts > none"] }])).toHaveLength(3);

@@ -80,13 +80,13 @@ describe("commands in the docs", () => {
     it(place(block), () => runBlock(block));
   }
 
-  it("commands that are not run are marked with a reason", () => {
+  it("a command in docs that the tests do not run is marked with a reason", () => {
     for (const block of blocks.filter((each) => each.mark.startsWith("not run")))
       expect(block.mark, place(block)).toMatch(/^not run: \S.{5,}/);
     expect(blocks.filter((each) => each.language === "bash" && !isMarkedNotRun(each)).length).toBeGreaterThan(8);
   });
 
-  it("commands that need a model say so", () => {
+  it("a command in docs that needs a model says so", () => {
     for (const block of blocks.filter((each) => each.mark === withModelMark))
       expect(`${block.text}`, place(block)).toMatch(/# .*needs a model/i);
   });
@@ -99,7 +99,7 @@ describe("commands in the docs", () => {
     expect({ exit, output }).toMatchObject({ exit: 1, output: expect.stringContaining("MODEL_BAD_REQUEST") });
   });
 
-  it("inline commands are accepted by the parser", () => {
+  it("the CLI's parser accepts inline commands in docs", () => {
     const spans = [...pages].flatMap(([file, page]) => codeSpans(page).map((span) => ({ file, ...span })));
     const lines = spans.filter(({ text }) => /^(npx )?(courser|cursor-agent) [\w-]/.test(text));
     for (const { file, line, text } of lines) {
@@ -209,7 +209,7 @@ describe("pages of the docs", () => {
     }
   });
 
-  it("every page of docs/ is reached from the README", () => {
+  it("the README leads to every page of docs/ by links", () => {
     const reached = new Set<string>();
     const visit = (file: string): void => {
       if (reached.has(file) || !pages.has(file)) return;
@@ -220,7 +220,7 @@ describe("pages of the docs", () => {
     expect([...pages.keys()].filter((file) => !reached.has(file))).toEqual([]);
   });
 
-  it("pages name only existing error codes and variables", () => {
+  it("docs pages name only existing error codes and variables", () => {
     const source = sourceText(join(repository, "src"));
     const scripts = ["scripts/test.mjs", ".ci/run"]
       .map((name) => readFileSync(join(repository, name), "utf8"))

@@ -37,13 +37,13 @@ describe("files of the editor", () => {
   const { signal } = new AbortController();
   const buffers = (can: object = {}) => clientBuffers(client(can), "s", () => signal)!;
 
-  it("they are read and written only by a client that can", async () => {
+  it("the agent reads and writes an editor's files only if the ACP client supports it", async () => {
     expect(clientBuffers(client({ readsFiles: false }), "s", () => signal)).toBeUndefined();
     expect(await buffers({ writesFiles: false }).write("/a", "x")).toBe(false);
     expect(asked).toEqual([]);
   });
 
-  it("what the editor holds is read, and what it does not know is left to the disk", async () => {
+  it("the agent reads text from the ACP editor, and from the disk what the editor does not know", async () => {
     reply = () => ({ result: { content: "unsaved" } });
     expect(await buffers().read("/a")).toBe("unsaved");
     expect(asked.map(([method, params]) => [method, params])).toEqual([
@@ -174,7 +174,7 @@ describe("questions to the user of an editor", () => {
     ]);
   });
 
-  it("a plan is shown by a client that can, and is a permission for others", async () => {
+  it("an ACP client that supports plans shows one; other clients get a permission request", async () => {
     const cursor = { cursor: new Set(["create_plan"]) };
     reply = () => ({ result: { outcome: { outcome: "accepted" } } });
     expect(await ask(plan, cursor)).toEqual({ type: "yes" });
@@ -195,7 +195,7 @@ describe("questions to the user of an editor", () => {
     expect(asked.map(([method]) => method)).toEqual(["session/request_permission"]);
   });
 
-  it("choices are asked by the extension, by a form, or not at all, with the call that asks them", async () => {
+  it("the agent asks a choice question through Cursor's ACP extension, a form, or not at all", async () => {
     expect(await ask(choices)).toEqual({ type: "choices", answers: [] });
     const other = { callId: "other", tool: "askQuestion", args: { questions: [] } };
     const own = { callId: "own", tool: "askQuestion", args: { questions: choices.questions } };

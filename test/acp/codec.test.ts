@@ -29,7 +29,7 @@ function put(what: string, work: () => unknown): void {
   rows.push(`${what}: ${said}`);
 }
 
-it("every agent event becomes the ACP update that the table says", async () => {
+it("the ACP codec turns each agent event into the ACP update listed in the table", async () => {
   for (const clientCapabilities of [
     undefined,
     { fs: { readTextFile: true, writeTextFile: false } },
@@ -315,7 +315,7 @@ it("every agent event becomes the ACP update that the table says", async () => {
   await expect(`${rows.join("\n")}\n`).toMatchFileSnapshot(join(import.meta.dirname, "codec.txt"));
 });
 
-it("a command's output is sent to the editor at most ten times a second, with only its latest part", () => {
+it("the ACP server sends a command's output at most ten times a second, and only its latest part", () => {
   const updates = new Updates({ workspace, newId: () => "id", notices: false, compaction: false });
   const print = (chunk: string) => updates.live({ type: "tool_output", callId: "c", chunk } as never);
   updates.live({ type: "tool_start", callId: "c", tool: "shell", args: {} } as never);

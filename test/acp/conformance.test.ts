@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 describe("ACP initialize", () => {
-  it("initialize answers version 1 with 1, and an unknown version with the agent's own", async () => {
+  it("ACP initialize answers version 1 with 1, and an unknown version with the agent's own version", async () => {
     client = new AcpClient(workspace);
     const first = await client.initialize();
     expect(first.result).toMatchObject({ protocolVersion: 1, agentInfo: { name: "courser" } });
@@ -42,7 +42,7 @@ describe("ACP initialize", () => {
     expect(ids(able)).toEqual(["cursor_login", "login"]);
   });
 
-  it("initialize refuses an invalid version, and every other method is refused before it", async () => {
+  it("ACP initialize refuses an invalid version, and until initialize the agent refuses every other method", async () => {
     client = new AcpClient(workspace);
     expect((await client.request("session/new", { cwd: workspace.path, mcpServers: [] })).error?.code).toBe(-32600);
     expect((await client.request("initialize", { protocolVersion: "1" })).error?.code).toBe(-32602);
@@ -51,7 +51,7 @@ describe("ACP initialize", () => {
 });
 
 describe("ACP sessions", () => {
-  it("each ACP session has its own id, and its current mode and options are among those it offers", async () => {
+  it("each ACP session has its own id, and its current mode and options are among the offered ones", async () => {
     await start();
     const params = { cwd: workspace.path, mcpServers: [] };
     const [one, other] = await Promise.all([
@@ -77,7 +77,7 @@ describe("ACP sessions", () => {
     ).toBe(-32602);
   });
 
-  it("session/new accepts additional directories and refuses invalid parameters", async () => {
+  it("ACP session/new accepts additional directories and refuses invalid parameters", async () => {
     await start();
     const more = join(workspace.home, "more");
     mkdirSync(more);
@@ -107,7 +107,7 @@ describe("ACP sessions", () => {
     expect((await client.request("session/prompt", { sessionId: 7, prompt: [] })).error?.code).toBe(-32602);
   });
 
-  it("sessions can be listed, filtered by directory, and deleted, even twice", async () => {
+  it("an ACP client can list sessions, filter them by directory, and delete one, even twice", async () => {
     await start({ script: [{ text: "hi" }] });
     const sessionId = await client.newSession();
     await client.prompt(sessionId, "first words");
@@ -123,7 +123,7 @@ describe("ACP sessions", () => {
     expect((await client.request("session/list")).result).toEqual({ sessions: [] });
   });
 
-  it("session/close works while idle, and cancels the prompt while working", async () => {
+  it("ACP session/close closes an idle session, and cancels the prompt of a working one", async () => {
     await start({ script: [{ steps: [{ text: "Working." }, { delayMs: 20_000 }] }] });
     const idle = await client.newSession();
     expect((await client.request("session/close", { sessionId: idle })).result).toEqual({});
@@ -136,7 +136,7 @@ describe("ACP sessions", () => {
 });
 
 describe("ACP prompts", () => {
-  it("a prompt ends with a stop reason, after all updates of its session", async () => {
+  it("an ACP prompt gets its stop reason only after all updates of its session", async () => {
     await start({ script: [{ text: ["one ", "two"] }, { text: "three" }] });
     const sessionId = await client.newSession();
     expect((await client.prompt(sessionId, "hi")).result).toEqual({ stopReason: "end_turn" });
@@ -153,7 +153,7 @@ describe("ACP prompts", () => {
     expect(client.said(sessionId)).toBe("one twothree");
   });
 
-  it("prompts accept links, embedded files and images, but not audio and not nothing", async () => {
+  it("ACP prompts accept links, embedded files and images; audio and empty prompts are refused", async () => {
     const told = ["[a.txt](", "<resource uri=", "bytes that are not text", "look:"];
     await start({ script: told.map((expect) => ({ expect, text: "ok" })) });
     const sessionId = await client.newSession();
@@ -183,7 +183,7 @@ describe("ACP prompts", () => {
       );
   });
 
-  it("a cancelled prompt sends its updates before the answer, and the next prompt works", async () => {
+  it("a cancelled ACP prompt sends its updates before its answer, and the next prompt works", async () => {
     await start({
       script: [{ text: "a", calls: [{ name: "Shell", args: { command: "sleep 30" } }] }, { text: "b" }],
       handlers: choose("allow_once"),
@@ -201,7 +201,7 @@ describe("ACP prompts", () => {
     expect(client.said(sessionId)).toBe("ab");
   });
 
-  it("a prompt never calls client methods that the client did not announce", async () => {
+  it("the ACP agent never calls a client method that the client did not announce", async () => {
     const calls = [
       { name: "Read", args: { path: "a.txt" } },
       { name: "Write", args: { path: "b.txt", content: "x" } },
@@ -216,7 +216,7 @@ describe("ACP prompts", () => {
 });
 
 describe("ACP session/load", () => {
-  it("session/load replays the whole session before it answers; session/resume replays nothing", async () => {
+  it("ACP session/load replays the whole session before it answers; session/resume replays nothing", async () => {
     await start({
       script: [
         { thinking: "hm", text: "first", calls: [{ name: "Read", args: { path: "a.txt" } }] },
@@ -256,14 +256,14 @@ describe("ACP session/load", () => {
 });
 
 describe("ACP authentication and extensions", () => {
-  it("authenticate succeeds if a model can be asked, and logout works", async () => {
+  it("ACP authenticate succeeds if a model is usable, and logout works", async () => {
     await start();
     expect((await client.request("authenticate", { methodId: "cursor_login" })).result).toEqual({});
     expect((await client.request("authenticate", { methodId: "no" })).error?.code).toBe(-32602);
     expect((await client.request("logout", {})).result).toEqual({});
   });
 
-  it("a prompt without a key asks for a login, and accepts one made in the client's terminal", async () => {
+  it("an ACP prompt without an API key asks for a login, and accepts one made in the client's terminal", async () => {
     client = await AcpClient.start(workspace, { args: ["--trust", "--model", "sonnet"] });
     const asked = await client.request("session/new", { cwd: workspace.path, mcpServers: [] });
     expect(asked.error).toMatchObject({ code: -32000, data: { code: "NOT_AUTHENTICATED" } });
@@ -278,7 +278,7 @@ describe("ACP authentication and extensions", () => {
     expect((await client.request("authenticate", { methodId: "cursor_login" })).error?.code).toBe(-32000);
   });
 
-  it("an unknown ACP method is answered with an error, and the connection stays usable", async () => {
+  it("the ACP agent answers an unknown method with an error and keeps the connection usable", async () => {
     await start();
     for (const method of ["_example.com/probe", "nonsense", "session/nonsense", "constructor", "__proto__"])
       expect((await client.request(method, {})).error?.code, method).toBe(-32601);

@@ -6,7 +6,7 @@ import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { AcpClient, choose, type Params } from "./acp-client.ts";
 
 describe("ACP input lines", () => {
-  it("ACP input may be cut anywhere and end in LF or CRLF, and a bad line affects only itself", () => {
+  it("the ACP agent reads lines in any chunks, with LF or CRLF, and a bad line affects only itself", () => {
     const taken: unknown[] = [];
     const reader = new LineReader((line) => taken.push(line), 10);
     const bytes = Buffer.from('{"a":1}\r\n\n  \n{"é":2}\n0123456789A too long\n{"b":3}\n\xff\xfe\n{"c"', "latin1");
@@ -38,7 +38,7 @@ describe("an ACP connection", () => {
   beforeEach(enter);
   afterEach(leave);
 
-  it("invalid requests are answered with an error code, and the connection stays usable", async () => {
+  it("the ACP agent answers invalid requests with an error code and keeps the connection usable", async () => {
     client = await AcpClient.start(workspace);
     const rows: [line: string, code: number | undefined][] = [
       ["not json", -32700],
@@ -80,7 +80,7 @@ describe("an ACP connection", () => {
     expect(client.received.filter(({ error }) => error?.code === -32600).length).toBeGreaterThan(8);
   });
 
-  it("a request id that is still in use is refused, and the first request is answered", async () => {
+  it("the ACP agent refuses a request id that is still in use, and answers the first request", async () => {
     client = await AcpClient.start(workspace, { script: [{ delayMs: 300, text: "ok" }] });
     const sessionId = await client.newSession();
     const prompt = { sessionId, prompt: [{ type: "text", text: "go" }] };
@@ -96,7 +96,7 @@ describe("a hostile or broken ACP client", () => {
   beforeEach(enter);
   afterEach(leave);
 
-  it("a nonsensical answer to a permission request does not allow the call", async () => {
+  it("when an ACP client answers a permission request with nonsense, the tool call does not run", async () => {
     const answers = [
       {},
       { outcome: { outcome: "selected", optionId: "allow-everything" } },
@@ -119,7 +119,7 @@ describe("a hostile or broken ACP client", () => {
     expect(ends.map(({ status }) => status)).toEqual(answers.map(() => "failed"));
   });
 
-  it("a client that refuses trust is told how to trust, and is asked again with the next prompt", async () => {
+  it("when an ACP client refuses trust, the agent says how to trust and asks again with the next prompt", async () => {
     const said = ["reject_once", "allow_always"];
     client = await AcpClient.start(workspace, {
       args: [],
@@ -136,7 +136,7 @@ describe("a hostile or broken ACP client", () => {
     expect(client.asked("session/request_permission")).toHaveLength(2);
   });
 
-  it("cancelling the trust question ends the prompt and nothing else", async () => {
+  it("cancelling the ACP trust question ends only the prompt that asked it", async () => {
     let isSilent = true;
     client = await AcpClient.start(workspace, {
       args: [],
@@ -155,7 +155,7 @@ describe("a hostile or broken ACP client", () => {
     expect((await client.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
   });
 
-  it("a refused file read fails the call; a client without the file falls back to the disk", async () => {
+  it("a file read that the ACP client refuses fails; a file the client lacks is read from the disk", async () => {
     const fs = { readTextFile: true, writeTextFile: true };
     const calls = [
       { name: "Read", args: { path: "a.txt" } },
@@ -179,7 +179,7 @@ describe("a hostile or broken ACP client", () => {
     expect(statuses()).toEqual(["completed", "completed"]);
   });
 
-  it("after a cancellation, a silent file request is not waited for", async () => {
+  it("after a cancellation, the ACP agent does not wait for a file request that the client never answers", async () => {
     const silent = () => new Promise(() => {});
     client = await AcpClient.start(workspace, {
       script: [{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { text: "ok" }],
@@ -193,7 +193,7 @@ describe("a hostile or broken ACP client", () => {
     expect((await prompted).result).toEqual({ stopReason: "cancelled" });
   });
 
-  it("two ACP prompts sent at once are answered one after the other, or cancelled together", async () => {
+  it("the ACP agent answers two prompts sent at once one after the other, or cancels both", async () => {
     client = await AcpClient.start(workspace, { script: { replies: [{ delayMs: 200, text: "ok " }], loop: true } });
     const sessionId = await client.newSession();
     const both = () => Promise.all([client.prompt(sessionId, "one"), client.prompt(sessionId, "two")]);
@@ -205,7 +205,7 @@ describe("a hostile or broken ACP client", () => {
     expect(await reasons(cut)).toEqual(["cancelled", "cancelled"]);
   });
 
-  it("a client that stops reading, and one that dies, leave no processes behind", async () => {
+  it("an ACP client that stops reading, or dies, leaves no processes behind", async () => {
     const lines = "for i in $(seq 2000); do echo $i; sleep 0.01; done";
     const script = [{ calls: [{ name: "Shell", args: { command: lines } }] }];
     client = await AcpClient.start(workspace, { script, args: ["--trust", "--force"] });
@@ -216,7 +216,7 @@ describe("a hostile or broken ACP client", () => {
     expect(code).toBe(0);
   });
 
-  it("parallel sessions of one client get only their own updates", async () => {
+  it("parallel ACP sessions of one client receive only their own updates", async () => {
     const script = [
       { delayMs: 200, text: ["a", "b"], calls: [{ name: "Read", args: { path: "a.txt" } }] },
       { text: "c" },

@@ -24,7 +24,7 @@ const told = () =>
     .updates()
     .map(({ sessionUpdate, content, title, status }: Params) => [sessionUpdate, content?.text ?? title ?? status]);
 
-it("a session of the original CLI can be listed, loaded and continued", async () => {
+it("an ACP client can list, load and continue a session of the original CLI", async () => {
   const id = basename(writeOriginalStore(place()));
   client = await AcpClient.start(workspace, { script: [{ expect: "and more", text: "Of course." }] });
   const { sessions } = (await client.request("session/list", { cwd: workspace.path })).result;
@@ -44,7 +44,7 @@ it("a session of the original CLI can be listed, loaded and continued", async ()
   expect((await client.prompt(id, "and more")).result).toEqual({ stopReason: "end_turn" });
 });
 
-it("a session that another process has open cannot be taken over", async () => {
+it("an ACP client cannot load a session that another process has open", async () => {
   const chat = createChat(place(), { id: "0bae0bae-0000-4000-8000-000000000001", mode: "default" });
   client = await AcpClient.start(workspace, { script: [{ text: "ok" }] });
   const { error } = await load(chat.metadata.id);
@@ -53,7 +53,7 @@ it("a session that another process has open cannot be taken over", async () => {
   expect((await load(chat.metadata.id)).result.sessionId).toBe(chat.metadata.id);
 });
 
-it("a long session is replayed completely and in order, even to a slow client", async () => {
+it("ACP session/load replays a long session completely and in order, even to a slow client", async () => {
   const turns = 150;
   const chat = createChat(place(), { id: "0bae0bae-0000-4000-8000-000000000002", mode: "default" });
   const [at, long] = [Date.now(), "word ".repeat(1000)];
@@ -78,7 +78,7 @@ it("a long session is replayed completely and in order, even to a slow client", 
   );
 });
 
-it("a signal ends the ACP server with the usual exit code, along with everything it started", async () => {
+it("when a signal ends the ACP server, its children end too and the exit code is the usual one", async () => {
   client = await AcpClient.start(workspace, { script: [{ steps: [{ text: "Working." }, { delayMs: 30_000 }] }] });
   void client.prompt(await client.newSession(), "go").catch(() => {});
   await client.untilUpdate("agent_message_chunk");

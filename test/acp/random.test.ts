@@ -19,7 +19,9 @@ function random(start: number): () => number {
   };
 }
 
-it(`every request of a random client is answered once, seed ${seed}`, { timeout: 60_000 + actions * 200 }, async () => {
+it(`the ACP agent answers each request of a random client once, seed ${seed}`, {
+  timeout: 60_000 + actions * 200,
+}, async () => {
   const next = random(seed);
   const one = <Item>(list: readonly Item[]): Item => list[Math.floor(next() * list.length)]!;
   const workspace = createWorkspace({ "a.txt": "Hello\n" });

@@ -22,7 +22,7 @@ function tap(look: (line: string) => void): Transform {
 }
 
 describe("a client on @agentclientprotocol/sdk", () => {
-  it("the official client library drives a session from start to end", async () => {
+  it("the official ACP client library drives a session from start to end", async () => {
     const workspace = createWorkspace({ "a.txt": "on the disk\n" });
     const script = join(workspace.home, "script.json");
     const replies = [
@@ -119,7 +119,7 @@ describe("a client on @agentclientprotocol/sdk", () => {
     workspace.remove();
   });
 
-  it("the check of ACP lines notices one that violates the schema", () => {
+  it("the test's ACP schema check notices a line that violates the schema", () => {
     const check = new WireCheck();
     check.sent({ id: 1, method: "session/prompt" });
     const update = (value: object) =>

@@ -27,7 +27,7 @@ const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command }
 const never = () => new Promise(() => {});
 
 describe("1. permission requests contain the command", () => {
-  it("a permission request shows the command in title, input and text, and the rule that would allow it", async () => {
+  it("an ACP permission request shows the command in title, input and text, and the rule that would allow it", async () => {
     await start({ script: [shell("npm test -- --all"), { text: "ok" }], handlers: choose("allow_once") });
     await client.prompt(await client.newSession(), "go");
     const [{ toolCall, options }] = client.asked("session/request_permission") as [Params];
@@ -87,7 +87,7 @@ describe.skipIf(sandboxMissing())("commands in the sandbox", () => {
 });
 
 describe("2. session/new is answered immediately", () => {
-  it("session/new is answered before any update, and without a question in an untrusted folder", async () => {
+  it("ACP session/new is answered before any update, and without a question in an untrusted folder", async () => {
     workspace.file(".cursor/commands/tidy.md", "Tidy up.\n");
     await start({ script: [{ text: "ok" }] });
     const sessionId = await client.newSession();
@@ -108,7 +108,7 @@ describe("3. MCP servers", () => {
     env: [{ name: "MARK", value: "of the client" }],
   };
 
-  it("missing MCP servers do not fail a session, and the client's own servers start without a question", async () => {
+  it("an ACP session starts although MCP servers are missing, and starts the client's own without a question", async () => {
     const calls = [{ name: "notes-env", args: {} }];
     await start({ script: { replies: [{ calls }, { text: "ok" }], loop: true }, handlers: choose("allow_once") });
     expect((await client.request("session/new", { cwd: workspace.path })).result.sessionId).toBeTypeOf("string");
@@ -122,7 +122,7 @@ describe("3. MCP servers", () => {
 });
 
 describe("4. session/load and session/resume return modes and options", () => {
-  it("session/load and session/resume return the chat's id, mode and options as they were left", async () => {
+  it("ACP session/load and session/resume return the chat's id, mode and options as they were left", async () => {
     await start({ script: [{ text: "ok" }] });
     const sessionId = await client.newSession();
     await client.request("session/set_mode", { sessionId, modeId: "plan" });
@@ -143,7 +143,7 @@ describe("4. session/load and session/resume return modes and options", () => {
 });
 
 describe("5. endings", () => {
-  it("the end of stdin ends the server and its running command, even during an open question", async () => {
+  it("when stdin ends, the ACP server ends with its running command, even during an open question", async () => {
     const sleep = uniqueSleep();
     await start({ script: [shell(`sleep ${sleep}; touch late.txt`), { text: "ok" }], handlers: choose("allow_once") });
     void client.prompt(await client.newSession(), "go").catch(() => {});
@@ -160,7 +160,7 @@ describe("5. endings", () => {
     expect(existsSync(join(workspace.path, "made.txt"))).toBe(false);
   });
 
-  it("a cancellation stops the tool and resolves an open question", async () => {
+  it("an ACP cancellation stops the running tool and resolves an open question", async () => {
     const script = [shell("touch made.txt"), { delayMs: 20_000, text: "late" }];
     await start({ script, handlers: { "session/request_permission": never } });
     const sessionId = await client.newSession();
@@ -178,7 +178,7 @@ describe("5. endings", () => {
     expect((await again).result).toEqual({ stopReason: "cancelled" });
   });
 
-  it("a turn ended by a limit, a refusal or a failure has a known stop reason, or an error", async () => {
+  it("an ACP turn ended by a limit, a refusal or a failure has a known stop reason or an error", async () => {
     await start({
       script: [
         shell("touch made.txt"),
@@ -234,7 +234,7 @@ const plan = {
 describe("6. extensions and questions", () => {
   const asked = [{ calls: [question] }, { expect: ["Blue", "X", "because"], text: "ok" }];
 
-  it("clients that announce cursor/ask_question receive questions through it", async () => {
+  it("an ACP client that announces cursor/ask_question receives questions through it", async () => {
     const answers = [
       { questionId: "one", selectedOptionIds: ["b", "unknown"] },
       { questionId: "many", selectedOptionIds: ["x"] },
@@ -251,7 +251,7 @@ describe("6. extensions and questions", () => {
     expect(client.updates().some((update) => update["toolCallId"] === toolCallId)).toBe(true);
   });
 
-  it("clients with forms get questions as forms, even if they only claimed the extension", async () => {
+  it("an ACP client with forms gets questions as forms, even if it only claimed the Cursor extension", async () => {
     const handlers = {
       "elicitation/create": () => ({ action: "accept", content: { one: "b", many: ["x"], free: "because" } }),
     };
@@ -267,7 +267,7 @@ describe("6. extensions and questions", () => {
     }
   });
 
-  it("a skipped question is not answered on the user's behalf", async () => {
+  it("when an ACP client skips a question, the agent does not answer it on the user's behalf", async () => {
     await start({
       script: [{ calls: [question] }, { expect: "skipped", text: "ok" }],
       capabilities: { elicitation: { form: {} } },
@@ -276,7 +276,7 @@ describe("6. extensions and questions", () => {
     expect((await client.prompt(await client.newSession(), "go")).result?.stopReason).toBe("end_turn");
   });
 
-  it("plans are accepted through the extension or as a permission request", async () => {
+  it("an ACP client accepts a plan through Cursor's extension or as a permission request", async () => {
     const script = [{ calls: [plan] }, { expect: "accepted", text: "ok" }];
     const todos = { name: "TodoWrite", args: { todos: [{ id: "1", content: "first", status: "in_progress" }] } };
     await start({
@@ -310,7 +310,7 @@ describe("6. extensions and questions", () => {
     expect(client.asked("session/request_permission")[0]!["toolCall"].title).toBe("Accept the plan: The plan");
   });
 
-  it("subagents are announced with cursor/task and appear as tool calls", async () => {
+  it("the ACP agent announces subagents with cursor/task and as tool calls", async () => {
     const task = {
       name: "Task",
       args: { description: "Look around", prompt: "Look at a.txt", subagent_type: "explore" },
@@ -329,7 +329,7 @@ describe("6. extensions and questions", () => {
     expect(calls.at(-1)).toMatchObject({ status: "completed" });
   });
 
-  it("session ids and chat ids are the same in both directions", async () => {
+  it("an ACP session id equals the chat id, in both directions", async () => {
     await start({ script: [{ text: "from the editor" }] });
     const sessionId = await client.newSession();
     await client.prompt(sessionId, "remember the cat");
@@ -347,7 +347,7 @@ describe("6. extensions and questions", () => {
 });
 
 describe("7. usage", () => {
-  it("usage is reported with every turn", async () => {
+  it("the ACP agent reports token usage with every turn", async () => {
     await start({ script: [{ text: "ok", usage: { inputTokens: 100, outputTokens: 5 } }] });
     await client.prompt(await client.newSession(), "go");
     const usage = client.updates().find(({ sessionUpdate }) => sessionUpdate === "usage_update")!;

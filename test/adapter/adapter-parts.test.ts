@@ -116,7 +116,7 @@ const trials: [what: string, trials: object, doctorCase?: typeof stdin | typeof 
   ["there is no terminal", { pipe: end(delta + done), terminal: end("", { failure: new Error("x") }) }],
 ];
 
-it("what trial runs of a CLI mean is as the table says", async () => {
+it("adapter doctor derives from trial runs of a CLI the findings listed in findings.txt", async () => {
   const rows = trials.flatMap(([what, given, doctorCase = stdin]) => [
     `# ${what}`,
     ...findingsFrom(given as never, doctorCase).map(
@@ -165,7 +165,7 @@ it.each([
   ["MODEL_TIMEOUT", "timed out|time out|timeout|deadline exceeded"],
   ["MODEL_UNREACHABLE", "ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|network error|fetch failed"],
   [undefined, "tokenizer is invalidated|4011|catalog in|blogging in|all is well|authored|keyboard missing"],
-])("the words that mean %s: %s", (code, texts) => {
+])("the adapter reads the error code %s from these messages of a CLI: %s", (code, texts) => {
   for (const text of texts.split("|")) expect([text, codeOfWords(text)]).toEqual([text, code]);
 });
 
@@ -180,11 +180,11 @@ it.each([
   ["flag provided but not defined: -force", "--force"],
   ["unknown command --force", undefined],
   ["unknown option '--other'", undefined],
-])("of '%s' the refused flag is %s", (stderr, flag) =>
+])("the adapter reads from the message '%s' that the CLI refused the flag %s", (stderr, flag) =>
   expect(refusedFlag(stderr, ["--force", "-x"])).toBe(flag === "-x" ? "-x" : flag),
 );
 
-it("a command line that is too long is recognized", () => {
+it("the adapter recognizes the system's error for a command line that is too long", () => {
   for (const text of ["spawn E2BIG", "ENAMETOOLONG", "Argument list too long", "The command line is too long."])
     expect(isTooLong(text)).toBe(true);
   for (const text of ["E2BIGGER", "the list is too long"]) expect(isTooLong(text)).toBe(false);
@@ -207,7 +207,7 @@ describe("the next candidate", () => {
   const names = (candidates: { model: { name: string }; profile: string }[]) =>
     candidates.map(({ model, profile }) => `${model.name}/${profile}`);
 
-  it("is the next profile of the model, then of its fallbacks, and first the one that answered before", () => {
+  it("the adapter tries the model's profiles, then those of its fallbacks, and first the one that last answered", () => {
     const { rotation: one } = rotation();
     expect(names(one.candidates("a"))).toEqual(["a/one", "a/two", "b/one"]);
     expect(names(one.candidates("a", { model: "b", profile: "one" }))).toEqual(["b/one", "a/one", "a/two"]);
@@ -233,7 +233,7 @@ describe("the next candidate", () => {
     }
   });
 
-  it("of profiles that all rest, the one whose rest ends soonest is first; other failures skip the model", () => {
+  it("if all profiles pause, the adapter first tries the one whose pause ends soonest", () => {
     const { rotation: one } = rotation();
     const [first, second, third] = one.candidates("a");
     one.after(first!, "auth", []);
@@ -252,12 +252,12 @@ describe("what is repeated", () => {
     ["another text after a line", "ab\n", ["x"], ["x"]],
     ["nothing", "ab", ["", "ab"], ["", ""]],
     ["more than was said", "ab", ["ab", "c"], ["", "c"]],
-  ])("of a text that is told again, the new part is given: %s", (_what, said, pieces, expected) => {
+  ])("the adapter forwards only the new part of a text that a CLI sends twice: %s", (_what, said, pieces, expected) => {
     const text = new RepeatedText(said);
     expect(pieces.map((piece) => text.next(piece))).toEqual(expected);
   });
 
-  it("a call in both formats of a stream is one call, and one that is made twice is two", () => {
+  it("a call sent in both stream formats counts as one call, and a call sent twice in one format as two", () => {
     const calls = new RepeatedCalls();
     const call = { name: "read", args: { path: "a", limit: 1 } };
     const same = { name: "read", args: { limit: 1, path: "a" } };

@@ -15,7 +15,7 @@ const via = (prompt: string, platform: NodeJS.Platform = "linux", command = "som
   cliInput({ ...model, command }, turn(prompt), platform).promptVia;
 
 describe("the adapter's prompt argument", () => {
-  it("the prompt is the last argument, after the CLI's flags", () => {
+  it("the adapter passes the prompt to a CLI as the last argument, after the flags", () => {
     expect(cliInput(model, turn("hi"), "linux")).toEqual({
       command: "some-agent",
       args: ["-a", "--print"],
@@ -33,16 +33,16 @@ describe("the adapter's prompt argument", () => {
     ["as long as Windows takes it", "x".repeat(4000), "win32", "argument"],
     ["longer than Windows takes it", "x".repeat(4001), "win32", "stdin"],
     ["with a NUL, on Windows", "a\0", "win32", "stdin"],
-  ])("a prompt is passed as an argument or through stdin: %s", (_what, prompt, platform, expected) => {
+  ])("the adapter passes the prompt as an argument or through stdin: %s", (_what, prompt, platform, expected) => {
     expect(via(prompt, platform)).toBe(expected);
   });
 
-  it("a prompt for a Windows batch file goes through stdin if the command line would be too long or misread", () => {
+  it("the adapter pipes a prompt to a Windows batch file if the command line would be too long or misread", () => {
     expect(via("hello", "win32", "agent.cmd")).toBe("argument");
     expect(via('"'.repeat(3900), "win32", "agent.cmd")).toBe("stdin");
   });
 
-  it("a CLI that accepts turn JSON gets the whole turn; a turn without a prompt is refused", () => {
+  it("the adapter sends the whole turn to a CLI that accepts turn JSON, and refuses a turn without a prompt", () => {
     const whole = turn("hi");
     expect(cliInput({ ...model, promptAsArg: false }, whole, "linux")).toEqual({
       command: "some-agent",

@@ -21,7 +21,7 @@ const wrong = (config: unknown) => {
 };
 const wrongModel = (more: object) => wrong({ models: { a: { ...cli, ...more } } });
 
-test("the contract's example configuration loads with its fallback", () => {
+test("the adapter loads the turn contract's example configuration with its fallback", () => {
   const auto = {
     provider: "cursor-agent-cli",
     command: "agent",
@@ -42,7 +42,7 @@ test("the contract's example configuration loads with its fallback", () => {
   expect(models.get("fallback-default")).toMatchObject({ promptAsArg: false, enabled: true, timeoutMs: 600_000 });
 });
 
-test("a fallback model that does not exist is skipped with a warning", () => {
+test("the adapter skips a fallback model that does not exist, with a warning", () => {
   const { models, warnings } = checkConfig({ models: { a: { ...cli, fallbackModels: ["fallback-default", "A"] } } });
   expect(models.get("a")!.fallbackModels).toEqual(["fallback-default", "A"]);
   expect(warnings).toEqual([
@@ -66,7 +66,7 @@ describe("configuration mistakes are reported with their place and how to fix th
     [{ promptAsArgs: true }, 'models["a"].promptAsArgs is unknown; did you mean "promptAsArg"?'],
     [{ authProfiles: ["work"] }, 'names "work", which is not in "profiles"'],
     [{ authProfiles: [] }, "must name at least one"],
-  ])("a mistake in a model's configuration is reported with its place: %j", (more, message) =>
+  ])("the adapter reports a mistake in a model's configuration with its place: %j", (more, message) =>
     expect(wrongModel(more)).toContain(message),
   );
 
@@ -82,16 +82,16 @@ describe("configuration mistakes are reported with their place and how to fix th
     [{ models: { a: cli }, defaultModel: "b" }, '"defaultModel" must be the name of a configured model'],
     [{ models: { a: cli }, profiles: [] }, '"profiles" must be an object'],
     [{ models: { a: cli }, profiles: { p: { env: { KEY: 1 } } } }, 'profiles["p"].env.KEY must be a string'],
-  ])("a mistake in the configuration file is reported with its place: %j", (config, message) =>
+  ])("the adapter reports a mistake in the configuration file with its place: %j", (config, message) =>
     expect(wrong(config)).toContain(message),
   );
 
-  test("a key inside a faulty configuration is not printed", () => {
+  test("the adapter does not print an API key that is inside a faulty configuration", () => {
     expect(wrong({ models: { a: cli }, profiles: { p: { env: { KEY: ["s3cret-value"] } } } })).not.toContain("s3cret");
   });
 });
 
-test("settings that belong to other programs are skipped and reported", () => {
+test("the adapter skips and reports settings that belong to other programs", () => {
   const { models, warnings } = checkConfig({ models: { a: { ...cli, colour: "red" }, o: { provider: "ollama" } } });
   expect([...models.keys()]).toEqual(["a"]);
   expect(warnings).toEqual([
@@ -100,7 +100,7 @@ test("settings that belong to other programs are skipped and reported", () => {
   ]);
 });
 
-test("a configuration file is read; a missing or broken one is named in the error", async () => {
+test("the adapter reads a configuration file, and names a missing or broken one in its error", async () => {
   const file = join(folder, "openclaw.json");
   writeFileSync(file, `\ufeff${JSON.stringify({ models: { a: model("answer") } })}`);
   expect((await tell(new CursorAgentModelAdapter(loadConfig(file)))).text).toBe("Hello world");
@@ -111,7 +111,7 @@ test("a configuration file is read; a missing or broken one is named in the erro
   expect(() => loadConfig(file)).toThrow(`${file}: "models" must be`);
 });
 
-test("a session needs a known, enabled model; fallbacks that are not enabled are left out", async () => {
+test("the adapter opens a session only for a known, enabled model, and leaves out fallbacks that are not enabled", async () => {
   const models: AdapterConfig["models"] = { a: model("answer"), b: model("answer", { enabled: false }) };
   const adapter = adapterOf(models);
   expect((await adapter.createSession()).model).toBe("a");
@@ -121,7 +121,7 @@ test("a session needs a known, enabled model; fallbacks that are not enabled are
 });
 
 test.each([undefined, [], [{}], [{ role: "user" }], [{ role: "user", content: 1 }]])(
-  "invalid messages are refused: %j",
+  "the adapter refuses invalid messages of a turn: %j",
   async (messages) => {
     const adapter = adapterOf({ a: model("answer") });
     const session = await adapter.createSession();
@@ -131,7 +131,7 @@ test.each([undefined, [], [{}], [{ role: "user" }], [{ role: "user", content: 1 
   },
 );
 
-test("misspelt options are refused with a suggestion", async () => {
+test("the adapter refuses misspelt options with a suggestion", async () => {
   const config = { models: { a: model("answer") } };
   const adapter = new CursorAgentModelAdapter(config);
   const session = await adapter.createSession();

@@ -72,7 +72,7 @@ describe("stream-json lines in the adapter", () => {
     expect(eventsOf(ignored)).toEqual([]);
   });
 
-  test("assistant lines are forwarded in full, even if they repeat deltas", () => {
+  test("the adapter forwards assistant lines in full, even if they repeat deltas", () => {
     const lines = [said("Hel", { timestamp_ms: 1 }), said("lo", { timestamp_ms: 2 }), said("Hello")];
     expect(eventsOf(lines).map(({ data }) => data)).toEqual([
       { content: "Hel" },
@@ -82,11 +82,11 @@ describe("stream-json lines in the adapter", () => {
     expect(newTextOf(lines)).toBe("Hello");
   });
 
-  test("an assistant line without text yields no event", () => {
+  test("the adapter emits no event for an assistant line without text", () => {
     expect(eventsOf([said("")])).toEqual([]);
   });
 
-  test("a result line becomes usage and done", () => {
+  test("the adapter turns a result line into usage and done", () => {
     const usage = { inputTokens: 5, outputTokens: 2, cacheReadTokens: 10, cacheWriteTokens: 1 };
     expect(eventsOf([result({ usage })])).toEqual([
       { type: "usage", data: { promptTokens: 16, completionTokens: 2 } },
@@ -95,7 +95,7 @@ describe("stream-json lines in the adapter", () => {
     expect(eventsOf([result()])).toEqual([{ type: "done", data: { finishReason: "stop" } }]);
   });
 
-  test("an error result becomes an error event, classified by its code or message", () => {
+  test("the adapter turns an error result into an error event, classified by its code or message", () => {
     const failed = (text: string, more: object = {}) =>
       eventsOf([result({ subtype: "error", is_error: true, result: text, ...more })]);
     expect(failed("Error: Not authenticated", { error_code: "NOT_AUTHENTICATED" })).toEqual([
@@ -118,7 +118,7 @@ describe("tool calls in the adapter", () => {
     ["arguments as a string", { name: "web_fetch", arguments: JSON.stringify({ url }) }],
     ["args as a string", { name: "web_fetch", args: JSON.stringify({ url }) }],
     ["function", { function: { name: "web_fetch", arguments: JSON.stringify({ url }) } }],
-  ])("nested tool calls are read, with %s", (_name, call) => {
+  ])("the adapter reads nested tool calls of a CLI's stream, with %s", (_name, call) => {
     const event = { type: "tool_call", data: { name: "web_fetch", args: { url } } };
     expect(eventsOf([nested(call)], tools)).toEqual([event]);
     expect(eventsOf([nested(call, { subtype: "started", call_id: "c1" })], tools)).toEqual([event]);
@@ -127,7 +127,7 @@ describe("tool calls in the adapter", () => {
   });
 
   test.each(["web_fetch", "mcp_web_fetch", "web_search", "mcp_web_search"])(
-    "a frame of tool calls is recognised by its schema: %s",
+    "the adapter recognises a frame of tool calls by its schema: %s",
     (name) => {
       const good = name.endsWith("fetch") ? { url } : { query: "search terms" };
       expect(eventsOf([nested({ name, args: good })], tools)).toHaveLength(1);
@@ -136,7 +136,7 @@ describe("tool calls in the adapter", () => {
     },
   );
 
-  test("arguments that are not a JSON object run no tool", () => {
+  test("the adapter runs no tool for arguments that are not a JSON object", () => {
     for (const args of ["{", "[1]", "null", 7, [1]])
       expect(readAll([nested({ name: "note", args })], tools)[0]).toMatchObject({
         events: [],
@@ -144,7 +144,7 @@ describe("tool calls in the adapter", () => {
       });
   });
 
-  test("tools that the CLI ran itself are skipped and remembered", () => {
+  test("the adapter does not forward tool calls that the CLI ran itself, but remembers them", () => {
     const shell = nested({ shellToolCall: { args: { command: "ls" } } }, { subtype: "started", call_id: "c1" });
     const foreign = nested({ name: "edit_file", args: {} });
     expect(readAll([shell, foreign], tools)).toMatchObject([
@@ -153,7 +153,7 @@ describe("tool calls in the adapter", () => {
     ]);
   });
 
-  test("a call of an unknown tool is refused before anything runs", () => {
+  test("the adapter refuses a call of an unknown tool before anything runs", () => {
     expect(() => eventsOf([{ type: "tool_call", data: { name: "rm_rf", args: {} } }], tools)).toThrow(/no tool named/);
     expect(() => eventsOf([{ type: "tool_call", data: { name: "constructor", args: {} } }], tools)).toThrow();
     expect(() => eventsOf([{ type: "tool_call", data: { name: "__proto__", args: {} } }], tools)).toThrow();
@@ -161,12 +161,12 @@ describe("tool calls in the adapter", () => {
 });
 
 describe("text is forwarded exactly once", () => {
-  test("identical text deltas are all forwarded", () => {
+  test("the adapter forwards all text deltas, even identical ones", () => {
     const lines = [1, 2, 3].map((at) => said("ha", { timestamp_ms: at }));
     expect(newTextOf([...lines, said("hahaha")])).toBe("hahaha");
   });
 
-  test("without deltas, every whole text is new; the one just before a call repeats only the text since the last call", () => {
+  test("without deltas the adapter forwards each whole text; one just before a tool call repeats only recent text", () => {
     expect(newTextOf([said("one ", { timestamp_ms: 1, model_call_id: "m" }), said("two")])).toBe("one two");
     const call = {
       type: "tool_call",
@@ -185,7 +185,7 @@ describe("text is forwarded exactly once", () => {
     expect(newTextOf(lines)).toBe("ab");
   });
 
-  test("deltas followed by the whole assistant line count as one text", () => {
+  test("the adapter counts text deltas followed by the whole assistant line as one text", () => {
     expect(newTextOf([{ type: "assistant_delta", data: { content: "Hi" } }, said("Hi")])).toBe("Hi");
   });
 
@@ -211,7 +211,7 @@ describe("text is forwarded exactly once", () => {
     ["both kinds of deltas, in step", [at("a ", 1), delta("a "), at("b", 2), delta("b"), said("a b")]],
   ])("the adapter forwards text exactly once: %s", (_shape, lines) => expect(newTextOf(lines)).toBe("a b"));
 
-  test("usage and calls reported in two formats arrive once; a call made twice arrives twice", () => {
+  test("the adapter forwards usage and calls once if a CLI reports them in two formats; a call made twice, twice", () => {
     const usage = { type: "usage", data: { promptTokens: 5, completionTokens: 2 } };
     const told = eventsOf([usage, result({ usage: { inputTokens: 5, outputTokens: 2 } })]);
     expect(told).toEqual([usage, { type: "done", data: { finishReason: "stop" } }]);
@@ -225,18 +225,18 @@ describe("text is forwarded exactly once", () => {
     expect(eventsOf([contract, nested, nested], [note])).toEqual([contract, contract]);
   });
 
-  test("text repeated after a retry arrives once", () => {
+  test("the adapter forwards text once if the CLI repeats it after a retry", () => {
     const retry = { type: "retry", subtype: "starting", attempt: 1, is_resume: true, session_id: "s1" };
     const again = [said("Hel", { timestamp_ms: 1 }), retry, said("Hello", { timestamp_ms: 2 }), said("Hello")];
     expect(newTextOf(again)).toBe("Hello");
   });
 
-  test("the answer is taken from the result line if the CLI sends no other text", () => {
+  test("the adapter takes the answer from the result line if the CLI sends no other text", () => {
     expect(newTextOf([result({ result: "the answer" })])).toBe("the answer");
     expect(newTextOf([said("the answer"), result({ result: "the answer" })])).toBe("the answer");
   });
 
-  test("text arrives once however it was split or interrupted", () => {
+  test("the adapter removes repeated text from a stream however the text is split or cut off", () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -262,7 +262,7 @@ describe("text is forwarded exactly once", () => {
   });
 
   test.each(streams.map((stream) => [stream.name, stream] as const))(
-    "the text of the stream %s equals its result",
+    "the text that the adapter forwards from the stream %s equals the stream's result",
     (_, stream) => {
       const values = valuesOf(stream);
       const last = values.findLast(({ type }) => type === "result");
@@ -282,7 +282,7 @@ test("sendTurn forwards every frame, and repeats nothing when only new text is w
   expect(once.turn.attempts[0]!.text).toBe("Hello world");
 });
 
-test("the debug channel contains every frame, and the log every step", async () => {
+test("the adapter writes every frame to the debug channel, and every step to the log", async () => {
   const log: string[] = [];
   const debug: string[] = [];
   const models = { a: model("crash", { fallbackModels: ["b"] }), b: model("partial") };
@@ -298,7 +298,7 @@ test("the debug channel contains every frame, and the log every step", async () 
   ]);
 });
 
-test("log, debug channel and errors contain no secrets from the profile, by format or by name", async () => {
+test("the adapter's log, debug channel and errors contain no secrets of the profile, by format or by name", async () => {
   const texts: string[] = [];
   const keep = (line: string) => texts.push(line);
   const token = `ghp_${"Q7w3E9r1T5y8U2i6O0p4A1sQ7w3E9r1T5y8U"}`;

@@ -53,7 +53,7 @@ const repeatCall = `read -r turn; case $turn in *'"role":"tool"'*) ${delta("note
 
 describe.each(["nothing", "text", "call"])("fallback after %s", (moment) => {
   test.each(kinds)(
-    "the next model answers after the fault %s, with text and call delivered once",
+    "the adapter asks the next model after the fault %s, and delivers text and call once",
     async (scenario, kind, more) => {
       const { adapter, nap } = twoModels(scenario, moment, more);
       const { text, types, turn, last, events } = await tell(adapter, { tools: [note] });
@@ -70,7 +70,7 @@ describe.each(["nothing", "text", "call"])("fallback after %s", (moment) => {
   );
 });
 
-test.each(kinds)("the runtime runs a call once after %s", async (scenario, _kind, more) => {
+test.each(kinds)("the adapter's runTurn executes a tool call once after %s", async (scenario, _kind, more) => {
   const { adapter } = twoModels(scenario, "call", more);
   const notes: string[] = [];
   const router = createToolRouter([
@@ -106,21 +106,21 @@ describe("text of a second attempt after a failure", () => {
     return (await tell(adapterOf(models), { text })).text;
   };
 
-  test("after a fallback only new text is forwarded, however it is split", async () => {
+  test("when a fallback model repeats text, the adapter forwards only the new part, however it is split", async () => {
     expect(await ask(breakOff("Hel", "lo wo"), say("Hello", " world"))).toBe("Hello world");
     expect(await ask(breakOff("Hello world"), say("H", "e", "llo world", "!"))).toBe("Hello world!");
     expect(await ask(breakOff("ha", "ha"), say("ha", "ha", "ha"))).toBe("hahaha");
   });
 
-  test("after a fallback nothing is forwarded if everything was said already", async () => {
+  test("when a fallback model only repeats what was already sent, the adapter forwards nothing", async () => {
     expect(await ask(breakOff("Hello world"), say("Hello"))).toBe("Hello world");
   });
 
-  test("a fallback's different answer is forwarded whole, as its own paragraph", async () => {
+  test("the adapter forwards a fallback model's different answer whole, as its own paragraph", async () => {
     expect(await ask(breakOff("I think"), say("I ", "know", " it"))).toBe("I think\n\nI know it");
   });
 
-  test("texts that only repeat their deltas do not count as new", async () => {
+  test("when a fallback answers, whole texts that only repeat their deltas do not count as new text", async () => {
     const flush = (content: string, more: object = {}) =>
       line({ type: "assistant", message: { role: "assistant", content: [{ type: "text", text: content }] }, ...more });
     const streamed = [
@@ -132,7 +132,7 @@ describe("text of a second attempt after a failure", () => {
     expect(await ask(breakOff("Hello"), { command: "bash", args: ["-c", streamed] })).toBe("Hello world");
   });
 
-  test("a call with its keys in another order counts as the same call", async () => {
+  test("the adapter takes a tool call with its argument keys in another order for the same call", async () => {
     const call = (args: object) => line({ type: "tool_call", data: { name: "pair", args } });
     const pair = { name: "pair", schema: { type: "object" } };
     const models = {
@@ -166,7 +166,7 @@ describe("account profiles", () => {
     ["bad", "busy", "broken", "good"].map((name) => [name, { env: { ACCOUNT: name } }]),
   );
 
-  test("a profile refused by the vendor pauses, also in the next turn, while the others are tried in order", async () => {
+  test("the adapter pauses a profile that the vendor refused, also in the next turn, and tries the others in order", async () => {
     const adapter = adapterOf({ a: model("", { ...byAccount, authProfiles: ["bad", "busy", "good"] }) }, { profiles });
     const first = await tell(adapter);
     expect(first.turn.attempts.map(({ profile, kind }) => [profile, kind])).toEqual([
@@ -178,13 +178,13 @@ describe("account profiles", () => {
     expect((await tell(adapter)).turn.attempts.map(({ profile }) => profile)).toEqual(["good"]);
   });
 
-  test("if all profiles pause, the one with the shortest pause is used anyway", async () => {
+  test("if all profiles pause, the adapter still uses the one with the shortest pause", async () => {
     const adapter = adapterOf({ a: model("", { ...byAccount, authProfiles: ["bad", "busy"] }) }, { profiles });
     await tell(adapter);
     expect((await tell(adapter)).turn.attempts.map(({ profile }) => profile)).toEqual(["busy", "bad"]);
   });
 
-  test("a crashing CLI does not pause the profile; another model is tried", async () => {
+  test("when a CLI crashes, the adapter does not pause the profile but tries another model", async () => {
     const models = {
       a: model("", { ...byAccount, authProfiles: ["broken", "good"], fallbackModels: ["b"] }),
       b: model("answer"),
@@ -200,19 +200,19 @@ describe("no fallback", () => {
     b: model("answer"),
   });
 
-  test("after a CLI has changed something with its own tools, no fallback runs, so that nothing is done twice", async () => {
+  test("the adapter runs no fallback after a CLI changed something with its own tools, so nothing is done twice", async () => {
     const { turn, last } = await tell(adapterOf(withFallback(["own-tool", "shell"])));
     expect(turn.attempts).toMatchObject([{ model: "a", ownTools: ["shell"], kept: expect.stringContaining("shell") }]);
     expect(last).toMatchObject({ type: "error", data: { message: expect.stringContaining("must not run twice") } });
   });
 
-  test("a fallback runs after the CLI only read something, or if repeating is permitted", async () => {
+  test("the adapter runs a fallback after a CLI only read something, or if the options permit repeating", async () => {
     expect((await tell(adapterOf(withFallback(["own-tool", "read"])))).last.type).toBe("done");
     const permitted = withFallback(["own-tool", "edit"], { fallbackAfterOwnTools: true });
     expect((await tell(adapterOf(permitted))).last.type).toBe("done");
   });
 
-  test("no fallback runs for faulty turns or fallbacks that are not enabled", async () => {
+  test("the adapter runs no fallback for faulty turns, and none that is not enabled", async () => {
     const { last, turn } = await tell(adapterOf(withFallback("crash", { promptAsArg: true })), {
       messages: [{ role: "assistant", content: "no user here" }],
     });
@@ -223,7 +223,7 @@ describe("no fallback", () => {
   });
 });
 
-test("when all models fail, the error names every one that was tried", async () => {
+test("when all models fail, the adapter's error names every one that it tried", async () => {
   const { last, turn } = await tell(adapterOf({ a: model("crash", { fallbackModels: ["b"] }), b: model("auth") }));
   expect(last).toMatchObject({ type: "error", data: { code: "MODEL_AUTH_ERROR" } });
   expect((last.data as { message: string }).message).toContain(
@@ -253,7 +253,7 @@ describe("messages on stderr", () => {
     "You are not signed in",
     "authentication_error: x-api-key",
     "invalid_api_key",
-  ])("the next profile answers after the fault %s, and done needs no reason", async (words) => {
+  ])("the adapter tries the next profile after the fault %s, and its done event needs no reason", async (words) => {
     const { turn, last, text } = await play(words);
     expect(turn.attempts.map(({ profile, kind }) => [profile, kind])).toEqual([
       ["one", "auth"],
@@ -273,7 +273,7 @@ describe("messages on stderr", () => {
   );
 });
 
-test("a model with the same command and profile as a refused one is still tried", async () => {
+test("the adapter still tries a model that shares command and profile with a refused one", async () => {
   const line = (value: object) => `echo '${JSON.stringify(value)}'`;
   const refused = line({ type: "error", data: { code: "MODEL_AUTH_ERROR", message: "token expired" } });
   const fine = `${line({ type: "assistant_delta", data: { content: "ok" } })}; ${line({ type: "done", data: {} })}`;
@@ -287,7 +287,7 @@ test("a model with the same command and profile as a refused one is still tried"
   expect(turn.attempts.map(({ model, outcome }) => `${model} ${outcome}`)).toEqual(["first failed", "second ok"]);
 });
 
-test("output lines that the turn contract ignores are skipped whatever their shape, and so are unknown ones", async () => {
+test("the adapter skips output lines that the turn contract ignores, and unknown ones, whatever their shape", async () => {
   const odd = ["protocol", "system", "user", "thinking", "interaction_query", "telemetry"].flatMap((type) => [
     { type },
     { type, subtype: 1, data: "x", message: null, session_id: 7, timestamp_ms: "soon" },

@@ -37,21 +37,24 @@ describe("a CLI that answers in unusual ways", () => {
     ["exit-after-result", { exitCode: 3, warns: true }],
     ["hang-after-result", { exitCode: null, stages: ["cancel", "SIGTERM"], warns: true }],
     ["hold-stdout", {}],
-  ])("a turn ends well with the unusual stand-in CLI %s", async (scenario, expected: Record<string, unknown>) => {
-    const { text, last, attempt } = await play(scenario);
-    expect(text).toBe(expected["text"] ?? "Hello world");
-    expect(last).toEqual({ type: "done", data: { finishReason: expected["finish"] ?? "stop" } });
-    expect(attempt).toMatchObject({
-      outcome: "ok",
-      ignored: expected["ignored"] ?? 0,
-      exitCode: expected["exitCode"] === undefined ? 0 : expected["exitCode"],
-      stages: expected["stages"] ?? [],
-    });
-    expect(attempt.warnings.length > 0).toBe(expected["warns"] === true || expected["finish"] === "exit");
-    expect(attempt.error).toBeUndefined();
-  });
+  ])(
+    "a turn through the adapter succeeds with the unusual stand-in CLI %s",
+    async (scenario, expected: Record<string, unknown>) => {
+      const { text, last, attempt } = await play(scenario);
+      expect(text).toBe(expected["text"] ?? "Hello world");
+      expect(last).toEqual({ type: "done", data: { finishReason: expected["finish"] ?? "stop" } });
+      expect(attempt).toMatchObject({
+        outcome: "ok",
+        ignored: expected["ignored"] ?? 0,
+        exitCode: expected["exitCode"] === undefined ? 0 : expected["exitCode"],
+        stages: expected["stages"] ?? [],
+      });
+      expect(attempt.warnings.length > 0).toBe(expected["warns"] === true || expected["finish"] === "exit");
+      expect(attempt.error).toBeUndefined();
+    },
+  );
 
-  test("the done event does not wait for a CLI that keeps running", async () => {
+  test("the adapter sends done without waiting for a CLI that keeps running", async () => {
     const nap = uniqueSleep();
     const adapter = adapterOf(
       { a: model("hang-after-result", { stopMs: { result: 3000 }, authProfiles: ["p"] }) },
@@ -89,28 +92,28 @@ describe("a CLI that fails", () => {
     expect(events.filter(({ type }) => type === "tool_call")).toEqual([]);
   });
 
-  test("a 100 MB line is dropped at the size limit, and memory stays bounded", async () => {
+  test("the adapter drops a 100 MB output line at the size limit, in bounded memory", async () => {
     const before = process.memoryUsage.rss();
     const { last } = await play("long-line");
     expect(last).toMatchObject({ type: "error", data: { code: "FRAME_TOO_LARGE" } });
     expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(150);
   });
 
-  test("the error contains the CLI's stderr; a silent failure points to the doctor", async () => {
+  test("the adapter's error quotes the CLI's stderr; after a silent failure it points to adapter doctor", async () => {
     expect((await play("crash")).last).toMatchObject({ data: { message: expect.stringContaining("boom") } });
     expect((await play("silent-crash")).last).toMatchObject({
       data: { message: expect.stringContaining("courser adapter doctor -- ") },
     });
   });
 
-  test("a missing program and a missing folder are reported", async () => {
+  test("the adapter reports a missing program and a missing working directory", async () => {
     const missing = await tell(adapterOf({ a: model("answer", { command: "no-such-cli" }) }));
     expect(missing.last).toMatchObject({ type: "error", data: { code: "CLI_NOT_FOUND" } });
     const adapter = adapterOf({ a: model("answer") }, { cwd: join(folder, "gone") });
     expect((await tell(adapter)).last).toMatchObject({ type: "error", data: { code: "CWD_MISSING" } });
   });
 
-  test("flags that the CLI refuses are named, with how to fix them", async () => {
+  test("the adapter names the flags that a CLI refuses, and how to fix them", async () => {
     const { last } = await play("refuse-flags", { promptAsArg: true });
     const { message } = last.data as { message: string };
     expect(message).toContain("does not take --approve-mcps");
@@ -121,7 +124,7 @@ describe("a CLI that fails", () => {
 describe("the watchdog", () => {
   const stages = (scenario: string, more: object) => play(scenario, { ...fast, ...more });
 
-  test("at the total timeout the whole process group gets cancel, SIGTERM and SIGKILL, one after the other", async () => {
+  test("at the total timeout the adapter sends cancel, then SIGTERM, then SIGKILL to the whole process group", async () => {
     const hung = await stages("hang", { timeoutMs: 300 });
     expect(hung.attempt).toMatchObject({ kind: "timeout", stages: ["cancel", "SIGTERM"], signal: "SIGTERM" });
     expect(hung.last).toMatchObject({ data: { code: "CLI_TIMEOUT", message: expect.stringContaining("300 ms") } });
@@ -130,7 +133,7 @@ describe("the watchdog", () => {
     await stages("breed", { timeoutMs: 300 });
   });
 
-  test("a CLI whose stdin is closed gets no cancel message, and none is reported", async () => {
+  test("the adapter sends no cancel message to a CLI whose stdin is closed, and reports none", async () => {
     const hung = await stages("hang", { timeoutMs: 300, promptAsArg: true });
     expect(hung.attempt).toMatchObject({ via: "argument", stages: ["SIGTERM"] });
   });
@@ -141,7 +144,7 @@ describe("the watchdog", () => {
     expect(slow.attempt.durationMs - quick.attempt.durationMs).toBeGreaterThan(500);
   });
 
-  test("each line of output postpones the inactivity timeout, which is separate from the total", async () => {
+  test("each output line of a CLI postpones its inactivity timeout, but not the total timeout", async () => {
     const hung = await play("hang", { idleMs: 300 }, { MOMENT: "text" });
     expect(hung.last).toMatchObject({
       data: { code: "CLI_TIMEOUT", message: expect.stringContaining("said nothing") },
@@ -150,7 +153,7 @@ describe("the watchdog", () => {
     expect(dripping.last).toMatchObject({ data: { message: expect.stringContaining("within 1200 ms") } });
   });
 
-  test("a CLI that reads stdin gets cancel with the turn's id and may end by itself", async () => {
+  test("the adapter sends cancel with the turn's id to a CLI that reads stdin, which may end by itself", async () => {
     const { attempt, last } = await play("listen", { timeoutMs: 500, stopMs: { cancel: 3000 } });
     expect(attempt).toMatchObject({ stages: ["cancel"], exitCode: 0 });
     expect(JSON.parse(readFileSync(`${seen}.cancel`, "utf8"))).toMatchObject({ type: "cancel" });
@@ -173,32 +176,35 @@ describe("readers of a turn", () => {
     return { adapter, session, turn, nap };
   };
 
-  test("a reader that breaks out of the loop ends the CLI", async () => {
+  test("the adapter ends the CLI when the reader breaks out of the event loop", async () => {
     const { turn, nap } = await running();
     for await (const event of turn) if (event.type === "assistant_delta") break;
     expect(aliveWith(nap)).toEqual([]);
     expect(turn.attempts).toHaveLength(1);
   });
 
-  test.each(["session", "turn", "signal", "close"])("a reader can cancel by %s, and no fallback runs", async (way) => {
-    const abort = new AbortController();
-    const { adapter, session, turn, nap } = await running({ signal: abort.signal });
-    let last: unknown;
-    for await (const event of turn) {
-      last = event;
-      if (event.type !== "assistant_delta") continue;
-      if (way === "session") await adapter.cancel(session);
-      if (way === "turn") await adapter.cancel(turn.turnId);
-      if (way === "signal") abort.abort();
-      if (way === "close") await adapter.close();
-      if (way !== "signal") expect(isAlive(turn.attempts[0]!.pid)).toBe(false);
-    }
-    expect(last).toMatchObject({ type: "error", data: { code: "INTERRUPTED" } });
-    expect(turn.attempts).toHaveLength(1);
-    expect(aliveWith(nap)).toEqual([]);
-  });
+  test.each(["session", "turn", "signal", "close"])(
+    "a reader can cancel a turn of the adapter by %s, and then no fallback runs",
+    async (way) => {
+      const abort = new AbortController();
+      const { adapter, session, turn, nap } = await running({ signal: abort.signal });
+      let last: unknown;
+      for await (const event of turn) {
+        last = event;
+        if (event.type !== "assistant_delta") continue;
+        if (way === "session") await adapter.cancel(session);
+        if (way === "turn") await adapter.cancel(turn.turnId);
+        if (way === "signal") abort.abort();
+        if (way === "close") await adapter.close();
+        if (way !== "signal") expect(isAlive(turn.attempts[0]!.pid)).toBe(false);
+      }
+      expect(last).toMatchObject({ type: "error", data: { code: "INTERRUPTED" } });
+      expect(turn.attempts).toHaveLength(1);
+      expect(aliveWith(nap)).toEqual([]);
+    },
+  );
 
-  test("a turn starts nothing before its first read; a session runs one turn at a time; a closed one refuses turns", async () => {
+  test("an adapter session starts the CLI at the first read, runs one turn at a time, and refuses turns once closed", async () => {
     const { adapter, session, turn } = await running();
     expect(turn.attempts).toEqual([]);
     await turn[Symbol.asyncIterator]().next();

@@ -47,7 +47,7 @@ async function play(adapter: CursorAgentModelAdapter, content: string, tools: re
 describe("our CLI with the prompt as an argument", () => {
   const args = ["-p", "--output-format", "stream-json", "--stream-partial-output"];
 
-  test("text arrives once despite deltas and flushes, and the CLI's own tools are skipped", async () => {
+  test("runTurn delivers text once despite deltas and flushes, and skips tools that the CLI ran itself", async () => {
     const replies = [
       { text: ["Let me ", "look."], calls: [{ name: "Shell", args: { command: "echo hi > made.txt; cat made.txt" } }] },
       { text: ["It says ", "hi."] },
@@ -60,7 +60,7 @@ describe("our CLI with the prompt as an argument", () => {
     expect(turn.attempts).toMatchObject([{ via: "argument", ownTools: ["shell"], exitCode: 0, stages: [] }]);
   });
 
-  test("a long prompt through stdin gives the same answer", async () => {
+  test("runTurn gives the same answer for a long prompt, which goes through stdin", async () => {
     const prompt = `${"x ".repeat(60_000)}end`;
     const adapter = courser([...args, "--model", script([{ expect: ["x x end"], text: "ok" }])], { promptAsArg: true });
     const { text, turn } = await play(adapter, prompt);
@@ -68,7 +68,7 @@ describe("our CLI with the prompt as an argument", () => {
     expect(turn.attempts[0]!.via).toBe("stdin");
   });
 
-  test("failures carry their error codes", async () => {
+  test("runTurn reports failures with their error codes", async () => {
     const failing = script([{ error: { code: "MODEL_AUTH_ERROR", message: "token expired" } }]);
     const { last } = await play(courser([...args, "--model", failing], { promptAsArg: true }), "hi");
     expect(last).toMatchObject({
@@ -79,7 +79,7 @@ describe("our CLI with the prompt as an argument", () => {
 });
 
 describe("our CLI with turn JSON on stdin", () => {
-  test("tool calls come out and results go back in with the next turn until it is done", async () => {
+  test("runTurn executes tool calls and sends their results with the next turn until the model is done", async () => {
     const { notes, tool } = noting();
     const replies = [
       {
@@ -135,7 +135,7 @@ describe("our CLI with turn JSON on stdin", () => {
     expect(named.text).toContain("hello again");
   });
 
-  test("a model server gets tools and results in its own wire format", async () => {
+  test("runTurn sends tools and results to a model server in the server's own wire format", async () => {
     const server = await modelServer((request) =>
       request.json.messages.some((message: { role: string }) => message.role === "tool")
         ? { text: "It was noted." }
@@ -158,7 +158,7 @@ describe("our CLI with turn JSON on stdin", () => {
   });
 });
 
-test("a command that was allowed while the turn was being stopped does not run", async () => {
+test("when the user allows a command while the turn is being stopped, it does not run", async () => {
   const abort = new AbortController();
   const ask = async () => {
     abort.abort();
@@ -172,7 +172,7 @@ test("a command that was allowed while the turn was being stopped does not run",
 });
 
 describe("runTurn", () => {
-  test("a turn's result sums the usage of all steps and contains every event", async () => {
+  test("runTurn's result sums the usage of all steps and contains every event", async () => {
     const adapter = adapterOf({ a: model("stream") });
     const result = await runTurn(adapter, await adapter.createSession(), { messages: hello }).result();
     expect(result).toMatchObject({
@@ -185,7 +185,7 @@ describe("runTurn", () => {
     expect(result.error).toBeUndefined();
   });
 
-  test("text over several segments equals the result of the stream", async () => {
+  test("the text of runTurn over several segments equals the result of the stream", async () => {
     for (const [scenario, text] of [
       ["segments", "haha!"],
       ["flushes", "one two"],
@@ -196,7 +196,7 @@ describe("runTurn", () => {
     }
   });
 
-  test("calls of a failed attempt are not run", async () => {
+  test("runTurn does not execute tool calls of a failed attempt", async () => {
     const { notes, tool } = noting();
     const adapter = adapterOf(
       { a: model("crash", { authProfiles: ["p"] }) },
@@ -207,7 +207,7 @@ describe("runTurn", () => {
     expect(notes).toEqual([]);
   });
 
-  test("a model that never stops calling tools is stopped", async () => {
+  test("runTurn stops a model that never stops calling tools", async () => {
     const line = (value: object) => `echo '${JSON.stringify(value)}'`;
     const again = `${line({ type: "tool_call", data: { name: "note", args: { text: "a" } } })}; ${line({ type: "done", data: { finishReason: "stop" } })}`;
     const { notes, tool } = noting();
@@ -224,7 +224,7 @@ describe("runTurn", () => {
     expect(notes).toHaveLength(3 + 5);
   });
 
-  test("a nested call from a prompt-only CLI is answered by asking again with the result below the prompt", async () => {
+  test("for a CLI that takes only a prompt, runTurn sends a tool's result by asking again with it below the prompt", async () => {
     const { notes, tool } = noting();
     const nested = { type: "tool_call", tool_call: { name: "note", arguments: '{"text":"n"}' } };
     const done = `echo '${JSON.stringify({ type: "done", data: { finishReason: "stop" } })}'`;
@@ -236,7 +236,7 @@ describe("runTurn", () => {
     expect(turn.attempts).toHaveLength(2);
   });
 
-  test("cancelling during a tool ends the turn there", async () => {
+  test("cancelling runTurn while a tool runs ends the turn there", async () => {
     const abort = new AbortController();
     const slow: AdapterTool = {
       ...note,
@@ -259,7 +259,7 @@ describe("runTurn", () => {
   });
 });
 
-test("closing a session while a tool runs ends the turn without throwing", async () => {
+test("closing an adapter session while a tool runs ends the turn without throwing", async () => {
   const line = (value: object) => `echo '${JSON.stringify(value)}'`;
   const call = `${line({ type: "tool_call", data: { name: "note", args: { text: "a" } } })}; ${line({ type: "done", data: { finishReason: "stop" } })}`;
   const adapter = adapterOf({ a: model("", { command: "bash", args: ["-c", call] }) });
@@ -269,7 +269,7 @@ test("closing a session while a tool runs ends the turn without throwing", async
   expect(error).toMatchObject({ code: "INTERRUPTED", message: expect.stringContaining("after 1 step") });
 });
 
-test("the built package behaves the same", async () => {
+test("runTurn of the built package behaves like that of the source", async () => {
   const built = (await import(join(cli, "../lib/adapter.js"))) as typeof import("../../src/adapter/index.ts");
   const adapter = new built.CursorAgentModelAdapter({ models: { a: model("answer") } });
   const { text } = await built.runTurn(adapter, await adapter.createSession(), { messages: hello }).result();

@@ -39,7 +39,7 @@ describe("prompt-style CLIs", () => {
     });
   });
 
-  test("the flags can be replaced or removed", async () => {
+  test("the configuration can replace or remove the flags that the adapter adds to a CLI", async () => {
     expect((await ask(user("x"), { headlessFlags: [] })).args).toEqual(["-p", "--output-format", "stream-json", "x"]);
     expect((await ask(user("x"), { headlessFlags: ["--yolo"] })).args.slice(-2)).toEqual(["--yolo", "x"]);
   });
@@ -51,7 +51,7 @@ describe("prompt-style CLIs", () => {
     expect(args.join(" ")).not.toContain("first");
   });
 
-  test("a prompt that looks like an option is not taken for one", async () => {
+  test("a CLI does not take the adapter's prompt for an option, even if it looks like one", async () => {
     expect((await ask(user("--force-push"))).args.slice(-2)).toEqual(["--", "--force-push"]);
   });
 
@@ -63,7 +63,7 @@ describe("prompt-style CLIs", () => {
     expect(args).toEqual(["-p", "--output-format", "stream-json", "--approve-mcps", "--force"]);
   });
 
-  test("a prompt that the system finds too long is sent again through stdin", async () => {
+  test("the adapter sends a prompt again through stdin if the system refuses the command line as too long", async () => {
     const prompt = "x".repeat(90_000);
     const env = fullEnvironment(prompt.length / 2);
     const entry = model(["echo", "-p"], { promptAsArg: true, authProfiles: ["p"] });
@@ -75,7 +75,7 @@ describe("prompt-style CLIs", () => {
   });
 });
 
-test("a CLI that has started answering is not started again, whatever it prints on stderr", async () => {
+test("the adapter does not start a CLI again once it began to answer, whatever it prints on stderr", async () => {
   const script = `echo started >> ${folder}/starts; echo '{"type":"assistant_delta","data":{"content":"a"}}'; echo 'bash: /bin/ls: Argument list too long' >&2; exit 1`;
   const entry = model("", { command: "bash", args: ["-c", script, "cli"], promptAsArg: true });
   expect((await tell(adapterOf({ a: entry }))).last).toMatchObject({ type: "error", data: { code: "CLI_EXIT" } });
@@ -144,7 +144,7 @@ describe("framing", () => {
     expect(wrong.last).toMatchObject({ type: "error", data: { code: "FRAME_MALFORMED" } });
   });
 
-  test("a protocol version may be supported, absent or refused", async () => {
+  test("the adapter accepts a stream with a supported protocol version or none, and refuses others", async () => {
     expect((await tell(adapterOf({ a: model(["version", "1.0"]) }))).last.type).toBe("done");
     expect((await tell(adapterOf({ a: model("answer") }))).last.type).toBe("done");
     const refused = await tell(adapterOf({ a: model(["version", "2.0"]) }));

@@ -37,7 +37,7 @@ describe("the tool router", () => {
     ).toThrow('two tools are named "note"');
   });
 
-  test("the adapter's tools run nothing for unknown names or invalid arguments", async () => {
+  test("a tool call with an unknown name or invalid arguments returns an error, and no tool code runs", async () => {
     for (const name of ["nope", "constructor", "__proto__", ""])
       expect(await router.call(name, {})).toMatchObject({
         isError: true,
@@ -52,7 +52,7 @@ describe("the tool router", () => {
     expect(ran).toEqual([]);
   });
 
-  test("a result is text, and so is a thrown error", async () => {
+  test("a tool call through the adapter's router returns text, and a thrown error becomes text too", async () => {
     expect(await router.call("mcp_note", { text: "a" })).toEqual({ content: "ok", isError: false });
     expect(await router.call("broken", {})).toEqual({ content: "it broke", isError: true });
     expect(ran).toEqual([{ text: "a" }]);
@@ -66,14 +66,14 @@ describe("the exec tool", () => {
       ...more,
     });
 
-  test("exec runs what a rule allows, in the workspace", async () => {
+  test("the exec tool runs a command that a rule allows, in the workspace", async () => {
     const allowed = { allow: ["Shell(pwd)", "Shell(echo)", "Shell(exit:*)"] };
     expect(await run("pwd", allowed)).toEqual({ content: `${folder}\n`, isError: false });
     expect(await run("echo a && echo b", allowed)).toEqual({ content: "a\nb\n", isError: false });
     expect(await run("pwd", allowed, { cwd: "/" })).toMatchObject({ isError: true });
   });
 
-  test("exec refuses what no rule allows, what a rule denies, and protected paths", async () => {
+  test("the exec tool refuses commands that no rule allows, that a rule denies, or that touch protected paths", async () => {
     const effect = join(folder, "pwned");
     expect(await run(`touch ${effect}`)).toMatchObject({
       isError: true,
@@ -89,7 +89,7 @@ describe("the exec tool", () => {
     expect(existsSync(join(folder, ".cursor/hooks.json"))).toBe(false);
   });
 
-  test("exec asks if someone can be asked, and only yes allows the command", async () => {
+  test("when a user is present, the exec tool asks for permission and runs the command only after a yes", async () => {
     const asked: unknown[] = [];
     const answering = (answer: unknown) => ({
       ask: async (question: object) => {
@@ -104,7 +104,7 @@ describe("the exec tool", () => {
     expect(await run("echo hi", { ...answering(true), deny: ["Shell(echo)"] })).toMatchObject({ isError: true });
   });
 
-  test("exec reports exit codes, stderr and timeouts, leaves nothing running and passes on no keys", async () => {
+  test("the exec tool reports exit codes, stderr and timeouts, leaves no process and passes on no API keys", async () => {
     const forced: ExecOptions = { mode: "force" };
     expect(await run("echo out; echo err >&2; exit 3", forced)).toEqual({
       content: "out\n\nerr\n\n[exit code 3]",
@@ -118,7 +118,7 @@ describe("the exec tool", () => {
     expect(await run('echo "[$MY_API_KEY]"', { ...forced, env })).toMatchObject({ content: "[]\n" });
   });
 
-  test("exec refuses an invalid rule at once", () => {
+  test("the exec tool refuses an invalid permission rule at once", () => {
     expect(() => createExecTool({ deny: ["rm -rf"] })).toThrow(/did you mean Shell\(rm -rf\)/);
   });
 });

@@ -38,7 +38,7 @@ async function call(tool: Tool, input: object, more: Partial<ToolContext> = {}) 
 }
 
 describe("background commands", () => {
-  test("a background command starts at once, is read in parts and ends by itself", async () => {
+  test("a background command starts at once, the agent reads its output in parts, and it ends by itself", async () => {
     const command = "echo one; until [ -e go ]; do sleep 0.01; done; echo two; exit 5";
     const started = await call(shell, { command, isBackground: true });
     const { taskId, pid } = started.value as { taskId: string; pid: number };
@@ -89,7 +89,7 @@ describe("background commands", () => {
     expect(seen.text).toContain("a line matches ready");
   });
 
-  test("an invalid pattern of Await is refused, and one that never finishes blocks nothing", async () => {
+  test("Await refuses an invalid pattern, and a pattern that takes forever to match blocks nothing", async () => {
     const { value } = await call(shell, { command: `echo ${"a".repeat(60)}!; sleep 0.2`, isBackground: true });
     await expect(call(awaitShell, { taskId: value["taskId"], pattern: "(" })).rejects.toThrow(
       /not a regular expression/,
@@ -106,7 +106,7 @@ describe("background commands", () => {
     expect(look.value).toMatchObject({ status: "running", output: "" });
   });
 
-  test("Await ends at its limit, and when the user cancels", async () => {
+  test("Await returns at its time limit, and when the user cancels", async () => {
     const { value } = await call(shell, { command: "sleep 30", isBackground: true });
     const startedAt = performance.now();
     await call(awaitShell, { taskId: value["taskId"], blockUntilMs: 300 });
@@ -127,7 +127,7 @@ describe("background commands", () => {
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("an unknown background command lists the known ones", async () => {
+  test("when the agent names an unknown background command, the error lists the known ones", async () => {
     await expect(call(awaitShell, { taskId: "shell_9" })).rejects.toThrow(/No command was started/);
     await call(shell, { command: "sleep 30", isBackground: true });
     await expect(call(awaitShell, { taskId: "shell_9" })).rejects.toThrow(/shell_1 \(running\)/);
@@ -142,7 +142,7 @@ describe("background commands", () => {
     expect(background.list()).toEqual([]);
   });
 
-  test("the end of a run stops and names the background commands that still run", async () => {
+  test("at its end a run stops and names the background commands that still run", async () => {
     const sleep = uniqueSleep();
     await call(shell, { command: `sleep ${sleep}`, isBackground: true });
     const { value } = await call(shell, { command: "true", isBackground: true });
@@ -154,7 +154,7 @@ describe("background commands", () => {
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("endless output is bounded in memory and on disk", async () => {
+  test("the endless output of a background command takes bounded memory and disk space", async () => {
     const { value } = await call(shell, { command: "yes", isBackground: true });
     await until(() => existsSync(value["outputFilePath"]) && statSync(value["outputFilePath"]).size > 2 ** 20);
     const look = await call(awaitShell, { taskId: value["taskId"], kill: true });
@@ -169,7 +169,7 @@ describe("background commands", () => {
     expect(isAlive(value["pid"])).toBe(true);
   });
 
-  test("background commands look as documented in the stream", () => {
+  test("stream lines about background commands look as documented", () => {
     const place = { callId: "c", sessionId: "s", workspace: base, roots: [] };
     expect(awaitShell.wireArgs(awaitShell.parse({ taskId: "shell_1" }), place)).toEqual({
       taskId: "shell_1",

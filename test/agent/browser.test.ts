@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)(`browser pages${hasBrowser ? "" : " (skipped: there
     told = results(run);
   }, 90_000);
 
-  it("a page is described as an outline with a name for each control", () => {
+  it("the browser tool describes a page as an outline with a name for each control", () => {
     expect(run.exit, run.stderr).toBe(0);
     expect(textOf(told[0]!)).toBe(
       [
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)(`browser pages${hasBrowser ? "" : " (skipped: there
     );
   });
 
-  it("pages can be clicked and typed into, dialogs are dismissed, and old names are refused", () => {
+  it("the browser tool can click and type, dismisses dialogs, and refuses control names of an earlier outline", () => {
     expect(textOf(told[1]!)).toContain('combobox [e10] value="two"');
     expect(textOf(told[2]!)).toMatch(
       /^Page: clicked[\s\S]*\[The page showed a dialog \(alert\), which was dismissed: "hi"\]$/,
@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)(`browser pages${hasBrowser ? "" : " (skipped: there
     expect(textOf(told[6]!)).toContain("A download was refused");
   });
 
-  it("a screenshot is taken, and the calls appear as those of the provider named browser", () => {
+  it("the browser tool takes a screenshot, and its stream lines name the MCP provider browser", () => {
     const [view, whole] = told
       .slice(8, 10)
       .map((result) => Buffer.from(result["success"].content[0].image.data, "base64"));
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)(`browser pages${hasBrowser ? "" : " (skipped: there
     });
   });
 
-  it("the browser leaves no files behind", async () => {
+  it("the browser tool leaves no files behind", async () => {
     expect(await processes(workspace)).toBe(0);
     expect(leftBehind(workspace)).toEqual([]);
     if (process.getuid?.() === 0) expect(run.notices().match(/runs without its own sandbox/g)).toHaveLength(1);
@@ -184,7 +184,7 @@ describe.skipIf(!hasBrowser)(`browser pages${hasBrowser ? "" : " (skipped: there
 });
 
 describe.skipIf(!hasBrowser)(`frames${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
-  it("frames of the same and other sites can be clicked and typed into; WebSockets work if rules allow them", async () => {
+  it("the browser tool clicks and types in frames of any site, and WebSockets work if rules allow them", async () => {
     const inner = `<button onclick="this.textContent='pressed'">Press</button><input aria-label=Field>`;
     const site = await serve((url) => {
       if (url.pathname === "/inner") return { body: inner };
@@ -240,7 +240,7 @@ const attacks = (port: number, udp: number) => `<title>Evil</title>
 describe.skipIf(!hasBrowser)(
   `network access of pages${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`,
   () => {
-    it("every request of a page needs a rule, also under --force", async () => {
+    it("in the browser tool, every request of a page needs a permission rule, also under --force", async () => {
       const canary = { connections: 0, packets: 0 };
       const tcp = createTcpServer((socket) => {
         canary.connections++;
@@ -296,7 +296,7 @@ describe.skipIf(!hasBrowser)(
       expect(canary.connections).toBeGreaterThan(3);
     }, 90_000);
 
-    it("without a rule print mode opens nothing; rules remove tools, and plan mode has no acting ones", async () => {
+    it("without a permission rule, the browser tool opens no page in print mode", async () => {
       const workspace = workspaceFor([], ["Mcp(browser:type)"]);
       const run = await play(workspace, [
         ["open", { url: "example.com" }],
@@ -314,7 +314,7 @@ describe.skipIf(!hasBrowser)(
 );
 
 describe.skipIf(!hasBrowser)(`starting the browser${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
-  it("the browser starts with a long temporary path and leaves nothing there", async () => {
+  it("the browser tool starts its browser with a long temporary path and leaves nothing there", async () => {
     const { url, port } = await serve(shop);
     const workspace = workspaceFor([`WebFetch(127.0.0.1:${port})`]);
     const temporary = join(workspace.home, "a-folder-with-a-long-name", "and-another-one-inside-of-it", "tmp");
@@ -326,7 +326,7 @@ describe.skipIf(!hasBrowser)(`starting the browser${hasBrowser ? "" : " (skipped
 });
 
 describe.skipIf(!hasBrowser)(`ending the browser${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
-  it("the browser ends with its run, even if a page hangs or the run is killed", async () => {
+  it("the browser process ends with the agent's run, even if a page hangs or the run is killed", async () => {
     const silent = await serve(() => undefined);
     const workspace = workspaceFor([`WebFetch(127.0.0.1:${silent.port})`]);
     const ending = (signal: NodeJS.Signals): CliOptions => ({
@@ -351,7 +351,7 @@ describe.skipIf(!hasBrowser)(`ending the browser${hasBrowser ? "" : " (skipped: 
     expect(leftBehind(workspace)).toEqual([]);
   }, 60_000);
 
-  it("a browser that cannot run is reported", async () => {
+  it("the browser tool reports a browser that does not start", async () => {
     const workspace = workspaceFor(["WebFetch(example.com)"]);
     const broken = workspace.file("broken", "#!/bin/sh\necho no libraries here >&2\nexit 3\n");
     (await import("node:fs")).chmodSync(broken, 0o755);
@@ -362,7 +362,7 @@ describe.skipIf(!hasBrowser)(`ending the browser${hasBrowser ? "" : " (skipped: 
 });
 
 describe("no browser", () => {
-  it("a missing browser is reported first, with the command that installs it", async () => {
+  it("the browser tool reports a missing browser before anything else, with the command that installs it", async () => {
     const workspace = workspaceFor([]);
     const run = await play(workspace, [["open", { url: "https://example.com" }]], [], {
       env: { COURSER_BROWSER: "/nowhere/chrome" },
@@ -391,7 +391,7 @@ describe("browser addresses", () => {
 });
 
 describe("the browser's pipe", () => {
-  it("DevTools messages may arrive in any pieces, and each command gets its own result", async () => {
+  it("the DevTools client reads messages in any pieces, and gives each command its own result", async () => {
     const sent: string[] = [];
     const devtools = new Devtools(async (text) => void sent.push(text));
     const events: string[] = [];
@@ -412,7 +412,7 @@ describe("the browser's pipe", () => {
     await expect(devtools.send("D")).rejects.toThrow("gone");
   });
 
-  it("a browser that sends garbage is ended", async () => {
+  it("the browser tool ends a browser that sends garbage", async () => {
     let broken = 0;
     const devtools = new Devtools(
       async () => {},
@@ -431,7 +431,7 @@ describe("the browser's pipe", () => {
     await expect(flooded.send("A")).rejects.toThrow("endless message");
   });
 
-  it("a page of any size fits into a browser result, and what was left out is counted", () => {
+  it("the browser tool shortens the outline of a large page and counts what it left out", () => {
     const nodes = Array.from({ length: 5000 }, (_, index) => ({
       nodeId: String(index),
       ...(index > 0 && { parentId: "0" }),

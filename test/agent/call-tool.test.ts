@@ -71,7 +71,7 @@ async function call(options: Options, agent?: Agent) {
 }
 
 describe("a tool call", () => {
-  it("an allowed call runs, confined if the decision says so", async () => {
+  it("the agent runs an allowed tool call, in the sandbox if the decision says so", async () => {
     const free = await call({ decision: allow });
     expect(free.types).toEqual(["tool_start", "tool_end"]);
     expect(free.seen).toEqual([{ ran: { command: "make" }, confined: false }]);
@@ -79,7 +79,7 @@ describe("a tool call", () => {
     expect(confined.seen).toEqual([{ ran: { command: "make" }, confined: true }]);
   });
 
-  it("a denied call does not run, and nobody is asked", async () => {
+  it("the agent does not run a denied tool call, and asks nobody", async () => {
     const asked: Question[] = [];
     const result = await call({
       decision: { verdict: "deny", reasons: ["One.", "Two."] },
@@ -96,7 +96,7 @@ describe("a tool call", () => {
     expect(result.denial).toEqual({ tool: "Shell", callId: "c1", reason: "One. Two." });
   });
 
-  it("a call whose permission cannot be judged is refused", async () => {
+  it("the agent rejects a tool call when judging its permission fails with an error", async () => {
     const { outcome, seen } = await call({ decision: new Error("broken") });
     expect(outcome).toMatchObject({ kind: "rejected", value: { reason: "It could not be judged: broken." } });
     expect(seen).toEqual([]);
@@ -104,7 +104,7 @@ describe("a tool call", () => {
 });
 
 describe("a permission question", () => {
-  it("a question is reported with its answer, numbered from 0 in each run", async () => {
+  it("the agent reports each permission question with its answer, numbered from 0 in each run", async () => {
     const seen: unknown[] = [];
     const agent = agentFor({ decision: ask }, seen);
     const first = await call({ decision: ask }, agent);
@@ -124,7 +124,7 @@ describe("a permission question", () => {
     expect(seen).toEqual([]);
   });
 
-  it("a person's yes makes the call run unconfined", async () => {
+  it("when the user allows a tool call, it runs outside the sandbox", async () => {
     const asked: Question[] = [];
     const { events, seen } = await call({
       decision: { ...ask, confined: true },
@@ -158,7 +158,7 @@ describe("a permission question", () => {
     expect(denial!.reason).toContain(reason);
   });
 
-  it("a run that is stopped does not wait for its open question", async () => {
+  it("a stopped run does not wait for its open permission question", async () => {
     const abort = new AbortController();
     const waiting = call({ decision: ask, ask: () => new Promise(() => {}), signal: abort.signal });
     setTimeout(() => abort.abort(), 20);
@@ -172,7 +172,7 @@ describe("a permission question", () => {
     expect(stopped.seen).toEqual([]);
   });
 
-  it("questions about the web are reported as approved under --force, like the original does", async () => {
+  it("under --force, web permission questions are reported as approved, like in the original CLI", async () => {
     const forced: Decision = { ...allow, forced: true };
     expect((await call({ decision: forced, wire: "webFetch" })).events[2]).toMatchObject({
       kind: "webFetchRequestQuery",
@@ -186,7 +186,7 @@ describe("a permission question", () => {
 describe("a stopped call", () => {
   const need: Need = { kind: "Write", target: "/w/a" };
 
-  it("a call that is stopped while its snapshot is taken does not begin, and does not wait for it", async () => {
+  it("a tool call stopped during its file snapshot does not begin, and does not wait for the snapshot", async () => {
     const abort = new AbortController();
     const beforeWrite = () => {
       abort.abort();
@@ -206,7 +206,7 @@ describe("a stopped call", () => {
   });
 });
 
-it("live output that nobody reads does not pile up", async () => {
+it("live output of a tool does not pile up in memory when nobody reads it", async () => {
   const seen: unknown[] = [];
   const agent = agentFor({ decision: allow }, seen);
   const [tool] = agent.tools;
@@ -234,20 +234,20 @@ describe("a reviewer of calls", () => {
   const yes: Reviewer = async () => ({ allow: true, reason: "The reviewer (M) allowed it: a build." });
   const no: Reviewer = async () => ({ allow: false, reason: "The reviewer (M) did not allow it: risky." });
 
-  it("a reviewer may allow what a person would be asked about, and that is reported", async () => {
+  it("the reviewing model may allow what the user would be asked about, and the agent reports that", async () => {
     const { types, events, seen } = await call({ decision: ask, review: yes });
     expect(types).toEqual(["tool_start", "notice", "tool_end"]);
     expect(events[1]).toMatchObject({ kind: "auto_review", message: "Shell: The reviewer (M) allowed it: a build." });
     expect(seen).toHaveLength(1);
   });
 
-  it("a reviewer is not asked about what only a person may allow", async () => {
+  it("the reviewing model does not decide what only a person may allow", async () => {
     const { seen, denial } = await call({ decision: { ...ask, personOnly: true }, review: yes });
     expect(seen).toEqual([]);
     expect(denial!.reason).toBe("No rule.");
   });
 
-  it("a reviewer that refuses or fails passes the question to a person", async () => {
+  it("if the reviewing model refuses or fails, the agent asks the user", async () => {
     const reasons: (readonly string[])[] = [];
     const asker: Asker = async (question) => {
       reasons.push(question.reasons);
@@ -265,7 +265,7 @@ describe("a reviewer of calls", () => {
 });
 
 describe("files that a call may change", () => {
-  it("files are saved before the call runs, and only if it may run", async () => {
+  it("the agent takes a file snapshot before a tool call runs, and only if it may run", async () => {
     const kept: unknown[] = [];
     const beforeWrite = async (needs: readonly Need[]) => void kept.push(needs);
     await call({ decision: allow, beforeWrite });
@@ -278,7 +278,7 @@ describe("files that a call may change", () => {
     expect(kept).toHaveLength(2);
   });
 
-  it("a call whose files cannot be saved does not run", async () => {
+  it("a tool call does not run if its file snapshot throws", async () => {
     const { seen, outcome } = await call({
       decision: allow,
       beforeWrite: async () => Promise.reject(new Error("disk full")),

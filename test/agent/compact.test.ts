@@ -119,7 +119,7 @@ describe("compaction without a model", () => {
     );
   });
 
-  it("compaction leaves one line for each step that it removes, and keeps the todo list, even when repeated", async () => {
+  it("compaction replaces each removed step by one line, and keeps the todo list, even when repeated", async () => {
     const step = (index: number) => [
       call(`c${index}`, { command: `make ${index}` }),
       result(`c${index}`, `${"noise\n".repeat(400)}[exit code ${index}]`),
@@ -156,7 +156,7 @@ describe("compaction without a model", () => {
 });
 
 describe("compaction with a model", () => {
-  it("a summary replaces older turns beside the user's messages", async () => {
+  it("compaction replaces older turns with a summary and keeps the user's messages", async () => {
     const { messages, words, newest } = longTalk();
     let material = "";
     const {
@@ -193,7 +193,7 @@ describe("compaction with a model", () => {
     expect(asked).toEqual([]);
   });
 
-  it("the first steps of a long turn are summarised beside a line for each", async () => {
+  it("compaction summarises the first steps of a long turn and keeps a line for each", async () => {
     const step = (index: number) => [call(`c${index}`), result(`c${index}`, `fact ${index} ${"r".repeat(4000)}`)];
     const steps = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => step(from + at)).flat();
     const materials: string[] = [];
@@ -229,7 +229,7 @@ describe("compaction with a model", () => {
     expect(textsOf(tried.messages, "user").slice(0, -1)).toEqual(words);
   });
 
-  it("an earlier summary is summarised too, so there is only one", async () => {
+  it("compaction merges an earlier summary into the new one, so there is only one", async () => {
     const { messages } = longTalk();
     const first = await shorten(messages, 6000, { summarise: async () => ({ text: "First memory." }) });
     const more = [...first.messages, said("x".repeat(30_000)), user("next")];
@@ -254,7 +254,7 @@ it("compaction is announced with an event before it happens", async () => {
   ]);
 });
 
-it("a summary is requested once, without tools, and never from a model that cannot write one", async () => {
+it("compaction requests its summary once, without tools, and never from a model that cannot write one", async () => {
   const asked: ModelRequest[] = [];
   const provider = {
     id: "told",
@@ -289,7 +289,7 @@ it("a summary is requested once, without tools, and never from a model that cann
   ).toBeUndefined();
 });
 
-it("tokens of other alphabets are estimated higher", () => {
+it("compaction estimates more tokens for texts in other alphabets", () => {
   expect(estimateTokens([user("abcd".repeat(100))])).toBe(100);
   expect(estimateTokens([user("слово".repeat(100))])).toBe(250);
   expect(estimateTokens([user("日本語".repeat(100))])).toBe(300);

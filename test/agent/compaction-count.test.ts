@@ -28,13 +28,17 @@ async function run(count: (request: RecordedRequest) => number) {
   return ended;
 }
 
-it("a window that is full by the server's count is compacted", { timeout: 30_000 }, async () => {
+it("the agent compacts the conversation when the server's token count says that the window is full", {
+  timeout: 30_000,
+}, async () => {
   const { notices } = await run(({ body }) => body.length);
   expect(notices()).toContain("no longer fit the model");
   expect(Math.max(...server.requests.map(({ body }) => body.length))).toBeLessThan(window);
 });
 
-it("a server that silently truncates is noticed once", { timeout: 30_000 }, async () => {
+it("the agent warns once when the server seems to truncate the conversation silently", {
+  timeout: 30_000,
+}, async () => {
   const { notices } = await run(({ body }) => Math.min(Math.ceil(body.length / 4), 2048));
   expect(notices().split("seems to have cut the conversation")).toHaveLength(2);
 });

@@ -76,7 +76,7 @@ describe("the DevTools connection", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("a lost connection rejects all waiting commands and refuses new ones", async () => {
+  it("a lost DevTools connection rejects all waiting commands and refuses new ones", async () => {
     vi.useFakeTimers();
     const { devtools, say } = opened();
     const heard: unknown[] = [];

@@ -190,7 +190,7 @@ describe("a scripted language server", () => {
     expect(leftBehind).toEqual([]);
   });
 
-  test("errors that a language server finds late are reported as a notice, before the run ends", async () => {
+  test("the agent reports errors that a language server finds late as a notice, before the run ends", async () => {
     const place = workspaceWith(files);
     const { told, run } = await runEdits(place, edits, { env: scriptedServer(place, "slow"), thinkMs: 1000 });
     expect(told[0]).not.toContain("new error");
@@ -203,7 +203,7 @@ describe("a scripted language server", () => {
     ["fails", /it exited with code 3: error: no such component/],
     ["crashes", /it was killed by SIGABRT|it exited with code/],
     ["talks about other things", /its output is not the language server protocol/],
-  ])("a server that %s is reported once, and edits still work", async (mode, why) => {
+  ])("a language server that %s is reported once, and edits still work", async (mode, why) => {
     const place = workspaceWith(files);
     const more: Edit[] = [...edits, ["a.py", "also BAD", "BAD again"]];
     const { told, run, leftBehind } = await runEdits(place, more, { env: scriptedServer(place, mode), thinkMs: 500 });
@@ -277,7 +277,7 @@ describe("messages of a language server", () => {
     ["too long", "Content-Length: 99999999\r\n\r\n", /a message of 99999999 bytes/],
     ["not JSON", framed("{"), /not JSON/],
     ["without end", log.repeat(40), /does not end/],
-  ])("a language server's messages are read, or refused with a reason: %s", (_name, said, problem) => {
+  ])("the agent reads a language server's messages, or refuses them with a reason: %s", (_name, said, problem) => {
     const heard: string[] = [];
     let broken: string | undefined;
     const connection = new Connection({

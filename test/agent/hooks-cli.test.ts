@@ -126,7 +126,7 @@ describe("hooks in print mode", () => {
     }
   });
 
-  it("hooks can be silenced as in the original", async () => {
+  it("COURSER_PRINT_HOOKS=original limits print mode to the hook events of the original CLI", async () => {
     noteEverything();
     await workspace.play(
       [{ text: "hi", calls: [{ name: "Shell", args: { command: "true" } }] }, { text: "done" }],
@@ -138,7 +138,7 @@ describe("hooks in print mode", () => {
     expect(sequence()).toEqual(["sessionStart", "preToolUse:Shell", "postToolUse:Shell", "sessionEnd"]);
   });
 
-  it("a bridge script can block a command, and the run continues", async () => {
+  it("a hook script of the bridge can block a command, and the run continues", async () => {
     const guard = `if grep -q 'rm -rf'; then ${print({ permission: "deny", agent_message: "rm -rf is blocked" })}; exit 2; fi`;
     userHooks({ preToolUse: [{ command: guard }] });
     const run = await workspace.play([
@@ -153,7 +153,7 @@ describe("hooks in print mode", () => {
     });
   });
 
-  it("a prompt blocked by a hook gives a result with an error code and asks no model", async () => {
+  it("a prompt that a hook blocks ends with an error code and is not sent to the model", async () => {
     userHooks({ beforeSubmitPrompt: [{ command: print({ continue: false, user_message: "no passwords" }) }] });
     const run = await workspace.play([{ error: { code: "MODEL_REFUSED", message: "was asked" } }]);
     expect(run.exit).toBe(1);
@@ -162,7 +162,7 @@ describe("hooks in print mode", () => {
     expect(run.stderr).toContain("A hook stopped the prompt: no passwords");
   });
 
-  it("a follow-up appears as a user line, with one result, and text mode prints the last answer", async () => {
+  it("a hook's follow-up appears as a user line before one result, and text mode prints the last answer", async () => {
     const command = `if grep -q '"loop_count":0'; then ${print({ followup_message: "and the tests?" })}; fi`;
     userHooks({ stop: [{ command }] });
     const replies = [{ text: "Done." }, { expect: "and the tests?", text: "They pass." }];
@@ -174,7 +174,7 @@ describe("hooks in print mode", () => {
     expect(text.stdout).toBe("They pass.\n");
   });
 
-  it("a session hook's context is known from the start, and its variables reach later hooks", async () => {
+  it("the model sees a sessionStart hook's context from the start, and later hooks see its variables", async () => {
     const seen = join(workspace.home, "seen");
     userHooks({
       sessionStart: [{ command: print({ additional_context: "The codeword is plum.", env: { CODEWORD: "plum" } }) }],
@@ -192,7 +192,7 @@ describe("hooks in print mode", () => {
     expect(readFileSync(seen, "utf8")).toBe(`plum ${workspace.path}\n`);
   });
 
-  it("twenty hooks on one event print no warnings", async () => {
+  it("twenty hooks on one event print no listener warnings", async () => {
     userHooks({ preToolUse: Array.from({ length: 20 }, () => ({ command: "cat > /dev/null" })) });
     const run = await workspace.play([{ calls: [{ name: "LS" }, { name: "LS" }] }, { text: "ok" }]);
     expect([run.exit, run.stderr]).toEqual([0, ""]);
@@ -209,7 +209,7 @@ describe("hooks in print mode", () => {
     expect(existsSync(join(workspace.path, "made"))).toBe(false);
   });
 
-  it("the preCompact hook is told the conversation's size before it is compacted", async () => {
+  it("the preCompact hook receives the conversation's size before it is compacted", async () => {
     userHooks({ preCompact: [{ command: `${note(told)}; ${print({ user_message: "shortening" })}` }] });
     const overflow = { error: { code: "MODEL_OVERFLOW", message: "too long" } };
     const run = await workspace.play([{ calls: [{ name: "LS" }] }, overflow, { text: "ok" }]);
@@ -219,7 +219,7 @@ describe("hooks in print mode", () => {
     expect(run.notices()).toContain("shortening");
   });
 
-  it("a hanging hook does not outlive an interrupted run", async () => {
+  it("a hanging hook ends when the run is interrupted", async () => {
     const pids = join(workspace.home, "pids");
     userHooks({
       preToolUse: [{ command: `echo $$ >> '${pids}'; sleep 60` }],
@@ -252,7 +252,7 @@ describe("hooks in print mode", () => {
     ]);
   });
 
-  it("project hooks run once approved, and wait for approval after a change", async () => {
+  it("a run executes project hooks only once approved, and again needs approval after a change", async () => {
     const file = join(workspace.path, ".cursor/hooks.json");
     write(file, { version: 1, hooks: { sessionStart: [{ command: note(told) }] } });
     const replies = [{ text: "ok" }];
@@ -272,7 +272,7 @@ describe("hooks in print mode", () => {
     expect(toldLines()).toHaveLength(3);
   });
 
-  it("approving a hook approves its script, and changes by the run do not take effect", async () => {
+  it("approving a hook approves its script; changes that the run makes to it take no effect", async () => {
     const guard = [{ command: "./guard.sh", matcher: "Shell" }];
     write(join(workspace.path, ".cursor/hooks.json"), { version: 1, hooks: { preToolUse: guard } });
     const script = workspace.file("guard.sh", "#!/bin/sh\ncat >/dev/null; echo ran >> guarded\n");
@@ -296,7 +296,7 @@ describe("hooks in print mode", () => {
     expect(guarded()).toBe(0);
   });
 
-  it("files that a hook loads, and hooks of flags or plugins, do not run as the run has changed them", async () => {
+  it("a run does not execute hooks (of flags or plugins too) whose files it changed itself", async () => {
     const hooks = { version: 1, hooks: { postToolUse: [{ command: "node ./tools/note.js" }] } };
     const note = "require('./lib/said.js'); process.stdin.resume();\n";
     const evil = { name: "Write", args: { path: "lib/said.js", contents: "require('fs').writeFileSync('evil', '')" } };
@@ -355,7 +355,7 @@ describe.skipIf(!hasScript)(`hooks on a terminal${hasScript ? "" : " (skipped: t
     return (await converse(`--model "script:${file}"`, dialogue, workspace)).screen;
   }
 
-  it("a terminal conversation fires the same events", async () => {
+  it("a conversation in the terminal fires the same hook events as print mode", async () => {
     noteEverything();
     await workspace.play([{ text: "trusted" }], ["--trust"]);
     rmSync(told);
@@ -381,7 +381,7 @@ describe.skipIf(!hasScript)(`hooks on a terminal${hasScript ? "" : " (skipped: t
     expect(new Set(generations).size).toBe(2);
   });
 
-  it("a hook can make the terminal ask for permission, and a changed hooks file needs approval", async () => {
+  it("in the terminal, a hook can make a permission question appear, and a changed hooks file needs approval", async () => {
     const file = join(workspace.path, ".cursor/hooks.json");
     const hooks = (reason: string) => ({
       version: 1,

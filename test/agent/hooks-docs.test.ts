@@ -37,7 +37,7 @@ it("the hooks page documents every event with its input and answers", () => {
   for (const [name] of editors) expect(page).toContain(`\`${name}\``);
 });
 
-it("the script on the hooks page refuses what it says", () => {
+it("the hook script in docs refuses the calls that the page says it refuses", () => {
   const folder = mkdtempSync(join(tmpdir(), "courser-hooks-page-"));
   try {
     const script = readBlocks("docs/hooks.md", page).find(({ language }) => language === "js")!;

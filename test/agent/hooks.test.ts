@@ -86,7 +86,7 @@ const call = { tool_name: "Shell", tool_input: { command: "ls" }, tool_use_id: "
 describe("hooks files", () => {
   const stop = (command: string) => ({ version: 1, hooks: { stop: [{ command }] } });
 
-  it("hooks files apply in the order of their levels, each with its own folder", () => {
+  it("hooks files of all levels apply in order, each script in its own folder", () => {
     write(place.enterpriseFile, stop("enterprise"));
     write(join(place.workspace, ".cursor/hooks.json"), stop("project"));
     write(join(place.configDir, "hooks.json"), stop("user"));
@@ -151,7 +151,7 @@ describe("hooks files", () => {
     expect(loadHooks(home, { trusted: false })).toMatchObject({ hooks: [{ level: "user" }], warnings: [] });
   });
 
-  it("project hooks wait for trust, and for approval after every change", () => {
+  it("project hooks do not run before the folder is trusted and, after each change, approved again", () => {
     const file = write(join(place.workspace, ".cursor/hooks.json"), stop("one"));
     expect(loadHooks(place, { trusted: false })).toMatchObject({ hooks: [], waiting: [] });
     expect(loadHooks(place, { trusted: false }).warnings[0]).toContain("--trust");
@@ -295,7 +295,7 @@ describe("a single hook", () => {
     ]);
   });
 
-  it("a session hook sets variables for later hooks, with the higher level winning", async () => {
+  it("a sessionStart hook sets variables for later hooks, and the higher level wins", async () => {
     const seen = join(base, "seen");
     const hooks = hooksOf([
       { event: "sessionStart", command: print({ env: { WHO: "high", "bad name": "x" }, additional_context: "one" }) },
@@ -309,7 +309,7 @@ describe("a single hook", () => {
     expect(warnings.join()).toContain("bad name");
   });
 
-  it("a hook may extend a run up to its limit", async () => {
+  it("a stop hook may continue a run with follow-ups, up to a limit", async () => {
     const command = print({ followup_message: "more" });
     const stopAt = (loopLimit: number | null, loop_count: number) =>
       hooksOf([{ event: "stop", command, loopLimit }]).fire("stop", { status: "completed", loop_count }, { signal });
@@ -324,7 +324,7 @@ describe("a single hook", () => {
     ["never reads", "true"],
     ["closes its input", "exec 0<&-; sleep 0.1"],
     ["prints before it reads", "head -c 900000 /dev/zero | tr '\\000' ' '; cat > /dev/null"],
-  ])("a hook that %s does not block", async (_name, command) => {
+  ])("a hook that %s does not block the prompt", async (_name, command) => {
     const hooks = hooksOf([{ event: "beforeSubmitPrompt", command, failClosed: true, timeoutMs: 5000 }]);
     const prompt = "x".repeat(5_000_000);
     expect(await hooks.fire("beforeSubmitPrompt", { prompt, attachments: [] }, { signal })).toMatchObject({
@@ -333,7 +333,7 @@ describe("a single hook", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("a hook is ended with its run", async () => {
+  it("the agent ends a running hook with its run", async () => {
     const abort = new AbortController();
     const pid = join(base, "pid");
     const fired = hooksOf([{ event: "preToolUse", command: `echo $$ > '${pid}'; sleep 30`, failClosed: true }]).fire(
@@ -349,7 +349,7 @@ describe("a single hook", () => {
     expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  it("a failing hook is reported once, not at every call", async () => {
+  it("the agent reports a failing hook once, not at every tool call", async () => {
     const hooks = hooksOf([{ event: "preToolUse", command: "echo broken >&2; exit 9" }]);
     for (let round = 0; round < 3; round++) await hooks.fire("preToolUse", call, { signal });
     expect(warnings).toEqual([expect.stringMatching(/exited with code 9: broken/)]);
@@ -382,11 +382,11 @@ describe("a prompt hook", () => {
     ["an unclear answer", "it is fine, I think"],
     ["two answers", '{"ok": false, "ok": true}'],
     ["a wrong type", '{"ok": "true"}'],
-  ])("a prompt hook denies at %s", async (_name, answer) => {
+  ])("a prompt hook (judged by a model) denies at %s", async (_name, answer) => {
     expect((await fire(answer)).permission).toBe("deny");
   });
 
-  it("a prompt hook that cannot reach the model has failed", async () => {
+  it("a prompt hook that cannot reach the model counts as failed", async () => {
     expect((await fire(new Error("no network"))).permission).toBeUndefined();
     expect(warnings.join()).toContain("no network");
     expect((await fire(new Error("no network"), "preToolUse", { failClosed: true })).permission).toBe("deny");
@@ -414,7 +414,7 @@ describe("several hooks on one event", () => {
   it.each([
     ["in a session of its own goes on", "setsid sleep 20", /[RS]/],
     ["of its group ends with it", "sleep 20", /^[ZX]?$/],
-  ])("hooks may leave processes behind: one %s", async (_name, started, state) => {
+  ])("a hook may leave processes behind: one %s", async (_name, started, state) => {
     const file = join(base, "pid");
     const command = `${started} >/dev/null 2>&1 & echo $! > '${file}'; sleep 0.2`;
     await hooksOf([{ event: "stop", command }]).fire("stop", { loop_count: 0 }, { signal });
@@ -424,7 +424,7 @@ describe("several hooks on one event", () => {
     expect(seen).toMatch(state);
   });
 
-  it("the strictest answer wins, with the messages of those who gave it, higher levels first", async () => {
+  it("of several hooks' answers the strictest wins, with the messages of those who gave it", async () => {
     const answer = await hooksOf([
       { event: "preToolUse", command: print({ permission: "allow", user_message: "fine" }) },
       { event: "preToolUse", command: `sleep 0.2; ${print({ permission: "deny", agent_message: "first" })}` },
@@ -518,7 +518,7 @@ describe("hooks in the agent loop", () => {
     return { events, requests, ran, types: events.map(({ type }) => type) };
   }
 
-  it("a follow-up continues the run like a prompt, with one ending", async () => {
+  it("a hook's follow-up continues the run like a prompt, with one ending", async () => {
     const command = `if grep -q '"loop_count":0'; then ${print({ followup_message: "and now the tests" })}; fi`;
     const { events, requests, types } = await play([{ event: "stop", command }], ["one", "two"]);
     expect(types).toEqual(["user", "text_end", "user", "text_end", "done"]);
@@ -530,7 +530,7 @@ describe("hooks in the agent loop", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", text: "onetwo" });
   });
 
-  it("follow-ups stop at the limit", async () => {
+  it("hooks' follow-ups stop at the limit", async () => {
     const endless = print({ followup_message: "again" });
     const { types } = await play([{ event: "stop", command: endless, loopLimit: 3 }], Array(10).fill("x"));
     expect(types.filter((type) => type === "user")).toHaveLength(4);
@@ -538,7 +538,7 @@ describe("hooks in the agent loop", () => {
     expect(unlimited.events.at(-1)).toMatchObject({ type: "fail", code: "MAX_TURNS" });
   });
 
-  it("context from hooks reaches the model beside the result", async () => {
+  it("the model receives context from hooks beside the tool result", async () => {
     const { requests } = await play(
       [{ event: "postToolUse", command: print({ additional_context: "mind the gap" }) }],
       [{ name: "Shell", args: { command: "ls" } }, "done"],
@@ -549,7 +549,7 @@ describe("hooks in the agent loop", () => {
     ]);
   });
 
-  it("a prompt that a hook blocks is not sent", async () => {
+  it("the agent does not send a prompt that a hook blocks", async () => {
     const { events, requests, types } = await play(
       [{ event: "beforeSubmitPrompt", command: print({ continue: false, user_message: "not on Fridays" }) }],
       ["never"],
@@ -587,7 +587,7 @@ describe("hooks in the agent loop", () => {
     expect(requests[1]!.messages.at(-1)!.parts[0]).toMatchObject({ text: "as it was" });
   });
 
-  it("input changed by one hook is shown to the others, which may refuse it", async () => {
+  it("when one hook changes a call's input, the other hooks see the new input and may refuse it", async () => {
     const guard = `read -r told; case $told in *touch*) printf '{"permission":"deny"}' ;; *) printf '{}' ;; esac`;
     const change = { event: "preToolUse", command: print({ updated_input: { command: "touch x" } }) } as const;
     for (const hooks of [
@@ -604,7 +604,7 @@ describe("hooks in the agent loop", () => {
     expect(ran).toEqual([{ command: "touch x" }]);
   });
 
-  it("a call runs and shows the input that a hook changed", async () => {
+  it("a tool call runs with, and shows, the input that a hook changed", async () => {
     const { events, ran } = await play(
       [{ event: "preToolUse", command: print({ updated_input: { command: "pwd" } }) }],
       [{ name: "Shell", args: { command: "ls" } }, "done"],

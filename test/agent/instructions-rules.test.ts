@@ -58,14 +58,14 @@ describe("rule frontmatter", () => {
     expect(parsed.warnings).toEqual([]);
   });
 
-  it("unterminated frontmatter is treated as text, with a warning", () => {
+  it("a rule file with unterminated frontmatter is read as text, with a warning", () => {
     const parsed = parseFrontmatter("---\nalwaysApply: true\n# Title");
     expect(parsed.fields.size).toBe(0);
     expect(parsed.body).toBe("---\nalwaysApply: true\n# Title");
     expect(parsed.warnings).toHaveLength(1);
   });
 
-  it("a misspelt field gets a suggestion, and foreign fields are ignored", () => {
+  it("a misspelt frontmatter field of a rule gets a suggestion, and fields of other tools are ignored", () => {
     expect(parseRule("---\nglob: a\nalways_apply: true\nowner: me\n---\nx").problems).toEqual([
       'unknown field "glob" (did you mean globs?)',
       'unknown field "always_apply" (did you mean alwaysApply?)',
@@ -123,20 +123,20 @@ describe("rule patterns", () => {
     expect(pathMatcher([pattern])(path)).toBe(expected);
   });
 
-  it("a pattern with ! excludes", () => {
+  it("a rule's glob pattern that begins with ! excludes files", () => {
     const matches = pathMatcher(["src/**", "!src/gen/**"]);
     expect(matches("src/a.ts")).toBe(true);
     expect(matches("src/gen/a.ts")).toBe(false);
   });
 
-  it("patterns of any shape are matched quickly", () => {
+  it("a rule's glob pattern of any shape is matched quickly", () => {
     const matches = pathMatcher(["*a".repeat(500), `${"**/a*".repeat(200)}z`, "{a,b}".repeat(60)]);
     expect(matches(`${"a".repeat(5000)}/`.repeat(100))).toBe(false);
   });
 });
 
 describe("rules that apply to paths", () => {
-  it("a path rule is added once, when a matching file is touched", () => {
+  it("the agent adds a path rule once, when it touches a matching file", () => {
     const { input, workspace } = make({
       "ws/AGENTS.md": "root words",
       "ws/web/AGENTS.md": "web words",
@@ -157,7 +157,7 @@ describe("rules that apply to paths", () => {
     expect(instructions.forPath(join(workspace, "../elsewhere.py"))).toBeUndefined();
   });
 
-  it("path rules are found for folders and in nested .cursor/rules", () => {
+  it("the agent finds path rules for folders and in nested .cursor/rules", () => {
     const { input } = make({
       "ws/api/.cursor/rules/always.mdc": "---\nalwaysApply: true\n---\nalways api",
       "ws/api/.cursor/rules/local.mdc": "---\nglobs: src/*.ts\n---\nlocal words",
@@ -177,7 +177,7 @@ describe("rules that apply to paths", () => {
     expect(file).not.toContain("always api");
   });
 
-  it("path rules do not repeat what the system prompt contains", () => {
+  it("path rules do not repeat what the system prompt already contains", () => {
     const { input } = make({
       "ws/AGENTS.md": "root words",
       "ws/.cursor/rules/a.mdc": "---\nalwaysApply: true\nglobs: '**'\n---\na words",
@@ -188,7 +188,7 @@ describe("rules that apply to paths", () => {
     expect(instructions.rule("a")).toEqual({ path: join(input.workspace, ".cursor/rules/a.mdc") });
   });
 
-  it("rules in dependencies and cloned repositories are ignored, but not those in submodules", () => {
+  it("the agent ignores rules in dependencies and cloned repositories, but not those in submodules", () => {
     const files = {
       "ws/node_modules/x/AGENTS.md": "dependency words",
       "ws/clone/.git/HEAD": "ref: refs/heads/main\n",
@@ -207,7 +207,7 @@ describe("rules that apply to paths", () => {
     expect(createPathInstructions(make(files).input).forPath("clone/a.ts")).toContain("clone words");
   });
 
-  it("path rules work in additional roots", () => {
+  it("path rules apply in additional workspace roots too", () => {
     const { input, folder } = make({
       "lib/AGENTS.md": "lib words",
       "lib/.cursor/rules/c.mdc": "---\nglobs: '*.c'\n---\nc words",

@@ -71,7 +71,7 @@ describe("the system prompt", () => {
     }
   });
 
-  it("the prompt asks no questions when headless, and plans or answers in read-only modes", () => {
+  it("the system prompt allows no questions in headless runs, and only plans or answers in read-only modes", () => {
     expect(basePrompt({ mode: "default", headless: true })).toContain("do not ask");
     expect(basePrompt({ mode: "default", headless: false })).not.toContain("Nobody can answer");
     expect(basePrompt({ mode: "plan", headless: true })).toContain("CreatePlan: numbered steps");
@@ -104,14 +104,14 @@ describe("the environment part of the prompt", () => {
       { changedFiles: 12, commits: ['say "hi"\nMode: force', "x".repeat(200)] },
       `main, 12 changed files; last commits: "say \\"hi\\" Mode: force", "${"x".repeat(40)}…"`,
     ],
-  ])("the system prompt says what the repository is in the middle of: %j", (work, words) => {
+  ])("the system prompt describes the state of the repository in the middle of: %j", (work, words) => {
     const { input } = make({ "ws/.git/HEAD": "ref: refs/heads/main\n" });
     expect(environmentBlock({ ...input, work })).toContain(`\nGit: ${words}\n`);
     const outside = make({});
     expect(environmentBlock({ ...outside.input, work })).toContain("\nGit: not a repository\n");
   });
 
-  it("long branches and paths are visibly shortened, and the repository root is named", () => {
+  it("the system prompt visibly shortens long branches and paths, and names the repository root", () => {
     const folder = `${"d".repeat(200)}/${"e".repeat(200)}`;
     const { input, workspace } = make({
       "ws/.git/HEAD": `ref: refs/heads/${"feature-".repeat(25)}end\n`,
@@ -136,7 +136,7 @@ describe("the environment part of the prompt", () => {
     expect(findGit(workspace)).toEqual({ root: workspace, branch });
   });
 
-  it("the .git files of worktrees and submodules are followed", () => {
+  it("the agent finds the branch through the .git files of worktrees and submodules", () => {
     const { folder, workspace } = make({
       "ws/.git/HEAD": "ref: refs/heads/main\n",
       "ws/.git/modules/sub/HEAD": "ref: refs/heads/in-sub\n",
@@ -149,7 +149,7 @@ describe("the environment part of the prompt", () => {
     expect(findGit(join(folder, "broken"))).toEqual({ root: join(folder, "broken"), branch: undefined });
   });
 
-  it("an empty .git folder is skipped, and a self-referencing link is survived", () => {
+  it("the agent skips an empty .git folder, and survives a .git link to itself", () => {
     const { workspace } = make({ "ws/.git/HEAD": "ref: refs/heads/main\n", "ws/a/.git/x": "", "ws/b/file": "" });
     expect(findGit(join(workspace, "a"))?.root).toBe(workspace);
     symlinkSync(".git", join(workspace, "b/.git"));
@@ -189,7 +189,7 @@ describe("project instructions", () => {
     expect(loaded.sources.at(-1)).toEqual({ path: join(workspace, ".cursor/rules/b.mdc"), how: "always" });
   });
 
-  it("the same text or file is included only once", () => {
+  it("the system prompt includes the same instruction text or file only once", () => {
     const { input, workspace } = make({ "ws/AGENTS.md": "shared words\n", "ws/CLAUDE.md": "shared words" });
     expect(buildSystemPrompt(input).system.split("shared words")).toHaveLength(2);
     const linked = make({ "ws/AGENTS.md": "shared words" });
@@ -200,7 +200,7 @@ describe("project instructions", () => {
     expect(workspace).not.toBe(linked.workspace);
   });
 
-  it("instructions above the workspace are read up to the repository root", () => {
+  it("the agent reads instruction files above the workspace up to the repository root", () => {
     const { input, folder } = make({
       "AGENTS.md": "beyond words",
       "ws/.git/HEAD": "ref: refs/heads/main\n",
@@ -218,13 +218,13 @@ describe("project instructions", () => {
     );
   });
 
-  it("a home folder under version control is not taken for a project", () => {
+  it("a home folder under version control does not count as a project", () => {
     const { input, folder } = make({ ".git/HEAD": "ref: refs/heads/main\n", "AGENTS.md": "home words", "ws/a": "" });
     expect(buildSystemPrompt({ ...input, home: folder }).system).not.toContain("home words");
     expect(buildSystemPrompt({ ...input, home: "/elsewhere" }).system).toContain("home words");
   });
 
-  it("described rules are listed with their description, and path rules wait", () => {
+  it("the system prompt lists rules with a description, and leaves out path rules until a file matches", () => {
     const { input } = make({
       "ws/.cursor/rules/rpc.mdc": '---\ndescription: "RPC services"\nalwaysApply: false\n---\nrpc words',
       "ws/.cursor/rules/ts.mdc": "---\nglobs: '**/*.ts'\n---\nts words",
@@ -236,7 +236,7 @@ describe("project instructions", () => {
     expect(loaded.sources.map((source) => source.how)).toEqual(["described"]);
   });
 
-  it("files mentioned by an applied rule are included, one level deep", () => {
+  it("the system prompt includes files that an applied rule mentions, one level deep", () => {
     const { input } = make({
       "ws/template.sql": "-- up\n@other.sql\n",
       "ws/other.sql": "other words",
@@ -248,7 +248,7 @@ describe("project instructions", () => {
     expect(system).not.toMatch(/other words|secret words/);
   });
 
-  it("long instructions are shortened or left out, and both are said", () => {
+  it("the system prompt shortens or leaves out long instructions, and says so", () => {
     const long = (mark: string) => `${mark}\n${"0123456789abcde\n".repeat(3000)}`;
     const { input } = make({
       "config/AGENTS.md": long("user"),
@@ -265,14 +265,14 @@ describe("project instructions", () => {
     expect(Buffer.byteLength(system)).toBeLessThan(70_000);
   });
 
-  it("instructions are cut between characters", () => {
+  it("the system prompt never cuts instructions within a character", () => {
     const { input } = make({ "ws/AGENTS.md": `x${"ä".repeat(20_000)}` });
     const { system } = buildSystemPrompt(input);
     expect(system).toContain("ää\n[Cut here");
     expect(system).not.toContain("\uFFFD");
   });
 
-  it("unusable instruction files give a warning", () => {
+  it("an instruction file that cannot be used gives a warning", () => {
     const { input, workspace, folder } = make({
       "ws/AGENTS.md/file": "a folder",
       "ws/CLAUDE.md": Buffer.from([0, 1, 2, 0xff]),
@@ -300,7 +300,7 @@ describe("project instructions", () => {
     );
   });
 
-  it("the system prompt can be replaced and appended to", () => {
+  it("flags can replace the system prompt or append to it", () => {
     const { input } = make({ "ws/AGENTS.md": "agents words" });
     const replaced = buildSystemPrompt({ ...input, systemPrompt: "mine", appendSystemPrompt: "the end" }).system;
     expect(replaced).toMatch(/^mine\n\n# Project instructions[\s\S]*# Environment[\s\S]*\n\nthe end$/);

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-it("variables from an MCP server's env file are kept from commands, hooks and logs", async () => {
+it("variables from an MCP server's env file do not reach commands, hooks or logs", async () => {
   const [plain, asking] = ["plain.txt", "asking.txt"].map((name) => join(workspace.home, name));
   const hooks = {
     beforeShellExecution: [{ command: `printenv > '${plain}'` }, { command: `printenv > '${asking}'`, env: ["OTHER"] }],

@@ -59,7 +59,7 @@ async function play(
   return { runs, end: end!, asked };
 }
 
-it("many calls of one reply cause no warning about too many listeners", async () => {
+it("many tool calls in one reply cause no warning about too many listeners", async () => {
   const warnings: Error[] = [];
   const hear = (warning: Error) => warnings.push(warning);
   process.on("warning", hear);
@@ -77,7 +77,7 @@ it("many calls of one reply cause no warning about too many listeners", async ()
 });
 
 describe("repeated call ids", () => {
-  it("a call id that is used twice in one reply runs one call", async () => {
+  it("when a reply uses one call id twice for the same call, the agent runs it once", async () => {
     const { runs } = await play([
       [
         { id: "a", args: { n: 1 } },
@@ -87,19 +87,19 @@ describe("repeated call ids", () => {
     expect(runs).toEqual([{ n: 1 }]);
   });
 
-  it("the same call under the same id is not run twice in a turn", async () => {
+  it("in one turn, the agent does not run the same tool call with the same id twice", async () => {
     const { runs, end } = await play([[{ id: "a", args: { n: 1 } }], [{ id: "a", args: { n: 1 } }]]);
     expect(runs).toEqual([{ n: 1 }]);
     expect(end.type).toBe("done");
   });
 
-  it("calls that only read run again under the same id", async () => {
+  it("the agent runs a read-only tool call again when it comes with the same id", async () => {
     const look = [{ id: "a", args: { n: 1 } }];
     const { runs } = await play([look, look, look], { changes: false });
     expect(runs).toHaveLength(3);
   });
 
-  it("different tool calls under one id are all run", async () => {
+  it("the agent runs all different tool calls that share one id", async () => {
     const [one, two] = [{ n: 1 }, { n: 2 }];
     const { runs } = await play([one, two, one, two].map((args) => [{ id: "call_0", args }]));
     expect(runs).toEqual([one, two, one, two]);
@@ -116,7 +116,7 @@ describe("loops of the model", () => {
     expect(asked).toBe(cycle * 5);
   });
 
-  it("repeated replies are not a loop while a tool result changes", async () => {
+  it("repeated replies do not count as a loop while a tool's result changes", async () => {
     const changing = Array.from(
       { length: 30 },
       (_, index): Reply => [{ id: `c${index}`, args: { n: index % 2 === 0 ? 0 : index } }],
@@ -125,6 +125,6 @@ describe("loops of the model", () => {
   });
 });
 
-it.each(["", "  \n", "\u200b\u2060"])("an answer that contains only %j counts as empty", async (text) => {
+it.each(["", "  \n", "\u200b\u2060"])("an answer of the model that contains only %j counts as empty", async (text) => {
   expect((await play([text])).end).toMatchObject({ type: "fail", code: "MODEL_EMPTY" });
 });

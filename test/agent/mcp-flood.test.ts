@@ -30,7 +30,7 @@ describe("what a server sends unasked is bounded", () => {
     ["notifications/message", { params: { level: "info", data: long } }],
     ["notifications/tools/list_changed", {}],
     ["notifications/progress", { params: { progressToken: 1, progress: 1, message: long } }],
-  ])("a server that floods a run with %s is cut off, and the run goes on", async (method, args) => {
+  ])("an MCP server that floods a run with %s is cut off, and the run goes on", async (method, args) => {
     const calls = [{ name: "demo-pour", args: { method, ...args } }];
     const flags = ["--trust", "--approve-mcps", "--max-time", "20s"];
     const run = await place.play([{ calls }, { text: "went on" }], flags);
@@ -41,7 +41,7 @@ describe("what a server sends unasked is bounded", () => {
     expect(run.stdout.length).toBeLessThan(1_000_000);
   });
 
-  it("pages of tools without an end count, large results do not", () => {
+  it("an MCP server's endless tool pages are cut off; large results are not", () => {
     const answer = (result: Record<string, unknown>) => ({ jsonrpc: "2.0", id: 1, result }) as const;
     const large = "x".repeat(15 * 2 ** 20);
     const [ofLists, ofResults] = [watchFlood(), watchFlood()];

@@ -214,7 +214,7 @@ describe("broken MCP servers", () => {
 });
 
 describe("MCP tools", () => {
-  it("MCP tools may come and go while the server runs, and changes are noticed", async () => {
+  it("the agent notices when an MCP server adds or removes tools while it runs", async () => {
     const tools = join(base, "tools.json");
     const one = { name: "one", description: "First", inputSchema: { type: "object" } };
     writeFileSync(tools, JSON.stringify([one, { ...one, name: "change" }]));
@@ -322,7 +322,7 @@ describe("requests from MCP servers", () => {
     });
   });
 
-  it("an invalid answer to a form is asked for again and never made up", async () => {
+  it("when the user's answer to an MCP server's form is invalid, the agent asks again and never makes one up", async () => {
     const number = form({ n: { type: "number" } }, ["n"]);
     expect(await elicitFrom(says(["many", "2.5"]))("s", number, never)).toEqual({
       action: "accept",

@@ -18,7 +18,7 @@ const bash = (script: string, more: Partial<ProcessRequest> = {}) =>
   runner.run({ command: ["bash", "-c", script], cwd: folder, ...more });
 
 describe("running a command", () => {
-  test("output is returned separately and combined, with how the command ended", async () => {
+  test("running a command returns stdout, stderr, both combined, and how it ended", async () => {
     const end = await bash("echo one; sleep 0.05; echo two >&2; sleep 0.05; echo three; exit 3");
     expect(end).toMatchObject({ exitCode: 3, signal: "", stdout: "one\nthree\n", stderr: "two\n" });
     expect(end).toMatchObject({ interleaved: "one\ntwo\nthree\n", truncated: false, totalBytes: 14, stages: [] });
@@ -37,7 +37,7 @@ describe("running a command", () => {
     expect([group, session]).toEqual([pid, pid]);
   });
 
-  test("a missing folder and a missing program are distinguished", async () => {
+  test("a command that cannot start reports whether its folder or its program is missing", async () => {
     await expect(bash("ls", { cwd: join(folder, "gone") })).rejects.toMatchObject({ code: "CWD_MISSING" });
     writeFileSync(join(folder, "file"), "");
     await expect(bash("ls", { cwd: join(folder, "file") })).rejects.toMatchObject({ code: "CWD_MISSING" });
@@ -53,7 +53,7 @@ describe("running a command", () => {
     });
   });
 
-  test("a command cancelled before it starts does not start", async () => {
+  test("a command that is cancelled before its start does not start", async () => {
     const end = await bash("touch started", { signal: AbortSignal.abort() });
     expect(end).toMatchObject({ cancelled: true, exitCode: null });
     expect(() => statSync(join(folder, "started"))).toThrow();
@@ -61,7 +61,7 @@ describe("running a command", () => {
 });
 
 describe("stopping a command in stages", () => {
-  test("a command that ignores everything else gets SIGKILL", async () => {
+  test("stopping a command that ignores all other signals sends SIGKILL", async () => {
     const startedAt = performance.now();
     const end = await bash("trap '' TERM; echo ready; while :; do sleep 1; done", { timeoutMs: 300, graceMs: 600 });
     expect(end).toMatchObject({ signal: "SIGKILL", timedOut: true, cancelled: false, stdout: "ready\n" });
@@ -69,7 +69,7 @@ describe("stopping a command in stages", () => {
     expect(performance.now() - startedAt).toBeLessThan(2400);
   });
 
-  test("stopping a command ends at the first signal that works", async () => {
+  test("stopping a command sends no further signal once it has ended", async () => {
     const obedient = await bash("trap 'echo bye; exit 7' TERM; while :; do sleep 0.05; done", { timeoutMs: 300 });
     expect(obedient).toMatchObject({ exitCode: 7, signal: "", stdout: "bye\n", stages: ["cancel", "SIGTERM"] });
     const quick = await bash("true", { timeoutMs: 5000 });
@@ -96,15 +96,18 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
       `bash -c 'trap "" TERM; sleep ${sleep}; :' >/dev/null 2>&1 & sleep 0.1; echo done`,
     "one that is stopped": (sleep) => `sleep ${sleep} >/dev/null 2>&1 & kill -STOP $!; echo done`,
   };
-  test.each(Object.entries(cases))("no process that a command leaves behind survives it: %s", async (_name, script) => {
-    const sleep = uniqueSleep();
-    const end = await bash(script(sleep));
-    expect(aliveWith(sleep)).toEqual([]);
-    expect(end).toMatchObject({ exitCode: 0, stdout: "done\n", stages: [] });
-    expect(end.leftovers).toBeGreaterThan(0);
-  });
+  test.each(Object.entries(cases))(
+    "no process that a command leaves behind survives its end: %s",
+    async (_name, script) => {
+      const sleep = uniqueSleep();
+      const end = await bash(script(sleep));
+      expect(aliveWith(sleep)).toEqual([]);
+      expect(end).toMatchObject({ exitCode: 0, stdout: "done\n", stages: [] });
+      expect(end.leftovers).toBeGreaterThan(0);
+    },
+  );
 
-  test("processes known only by their output are found after the command has ended", async () => {
+  test("after a command ended, leftover processes are found by its output pipe that they still hold", async () => {
     const sleep = uniqueSleep();
     const child = spawn("bash", ["--norc", "-c", `(env -i setsid sleep ${sleep} &)`], { detached: true });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
@@ -113,20 +116,20 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("sessions that removed our environment do not survive a stop", async () => {
+  test("processes in a new session without our environment variable do not survive a stop", async () => {
     const sleep = uniqueSleep();
     await bash(`env -i setsid sleep ${sleep} >/dev/null 2>&1 & setsid sleep ${sleep} & wait`, { timeoutMs: 500 });
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("two hundred processes at once are ended", async () => {
+  test("stopping a command ends two hundred processes at once", async () => {
     const sleep = uniqueSleep();
     const end = await bash(`for i in $(seq 200); do sleep ${sleep} & done; wait`, { timeoutMs: 3000 });
     expect(end.timedOut).toBe(true);
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("processes that fork while being stopped are ended", async () => {
+  test("stopping a command ends processes that fork meanwhile", async () => {
     const sleep = uniqueSleep();
     // At most 63 of them, six generations deep: a test must not be able to eat the machine.
     const breeder = `
@@ -157,7 +160,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     }
   });
 
-  test("endAll stops everything that runs", async () => {
+  test("endAll stops all running commands", async () => {
     const own = createProcessRunner();
     const sleep = uniqueSleep();
     const polite = own.start({ command: ["bash", "-c", `sleep ${sleep} & setsid sleep ${sleep} & wait`], cwd: folder });
@@ -167,7 +170,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
     expect((await polite.ended).cancelled).toBe(true);
   });
 
-  test("many commands leave no zombies and no open file descriptors", async () => {
+  test("running many commands leaves no zombies and no open file descriptors", async () => {
     await bash("true");
     const before = openDescriptors();
     for (let round = 0; round < 20; round++) {
@@ -179,7 +182,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
 });
 
 describe("large output", () => {
-  test("large command output keeps its beginning and end, and is written to a file up to a limit", async () => {
+  test("large command output keeps its beginning and end, and goes to a file up to a limit", async () => {
     const spillTo = join(folder, "spill");
     const end = await bash("printf first; yes | head -c 80000000; printf last", { keepBytes: 10_000, spillTo });
     expect(end).toMatchObject({ truncated: true, totalBytes: 80_000_009, spilledTo: spillTo });
@@ -194,7 +197,7 @@ describe("large output", () => {
     expect(readFileSync(spillTo, "latin1").slice(-100)).toMatch(/\[\d+ more bytes were dropped: /);
   });
 
-  test("the file of a large output begins with the output from before the file was needed", async () => {
+  test("the output file of a command begins with the output from before the file was needed", async () => {
     const spillTo = join(folder, "late");
     const end = await bash("seq 1 3000; echo x >&2; seq 3001 6000", { keepBytes: 4096, spillTo });
     expect(end.spilledLines).toBe(6001);
@@ -205,7 +208,7 @@ describe("large output", () => {
     expect(short.spilledTo).toBeUndefined();
   });
 
-  test("a full disk or taken name costs only the output file", async () => {
+  test("when the output file cannot be written, only the file is lost, not the command", async () => {
     writeFileSync(join(folder, "taken"), "mine");
     const end = await bash("seq 1 3000", { keepBytes: 1000, spillTo: join(folder, "taken") });
     expect(end).toMatchObject({ exitCode: 0, truncated: true });
@@ -220,7 +223,7 @@ describe("output as text", () => {
     expect(end).toMatchObject({ stdout: "日", stderr: "err", interleaved: "err日" });
   });
 
-  test("bytes in a command's output that are not text are replaced", async () => {
+  test("bytes of a command's output that are not UTF-8 text are replaced", async () => {
     const random = await bash("head -c 65536 /dev/urandom; head -c 65536 /dev/urandom >&2");
     expect([random.stdout, random.stderr, random.interleaved].every(isValidText)).toBe(true);
     const bad = await bash("printf 'a\\355\\240\\200b\\377c\\360\\237'");
@@ -255,7 +258,7 @@ describe("output as text", () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  test("an output file ends at its limit and says so", () => {
+  test("a command's output file ends at its limit and says so", () => {
     const file = new SpillFile(join(folder, "limited"), 10);
     for (const part of ["12345\n", "67890\n", "more"]) file.write(Buffer.from(part));
     file.end();
@@ -319,7 +322,7 @@ describe("the environment of commands", () => {
   });
 });
 
-test("process bookkeeping costs little beside the process itself", async () => {
+test("tracking a command's processes costs little beside starting the process itself", async () => {
   const plain = () =>
     new Promise<void>((resolve) => {
       const child = spawn("bash", ["-c", "ls | wc -l"], {
@@ -346,7 +349,7 @@ test("process bookkeeping costs little beside the process itself", async () => {
   expect(median(times.ours) / median(times.plain)).toBeLessThan(2);
 });
 
-test("ps output of macOS and BSD is parsed", () => {
+test("the process list is parsed from the ps output of macOS and BSD", () => {
   const text = [
     "    1     0     1      0 Ss   Mon Nov  3 10:00:00 2025     /sbin/launchd",
     "  501   499   499      0 S+   Mon Nov  3 10:12:01 2025     sleep 600 HOME=/Users/u COURSER_CALL_x_1=1 A=b",

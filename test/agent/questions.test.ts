@@ -49,7 +49,7 @@ function toolEnd(run: CliRun) {
 const pair = (run: CliRun) => run.lines().filter((line) => line["type"] === "interaction_query");
 
 describe("questions in print mode", () => {
-  it("print mode skips a model's questions, and the stream shows them with that answer", async () => {
+  it("print mode answers a model's question as skipped, and the stream shows that answer", async () => {
     const reason = "Questions skipped by the user, continue with the information you already have";
     const workspace = make([
       { calls: [{ name: "AskQuestion", args: colours }] },
@@ -126,7 +126,7 @@ describe("questions in print mode", () => {
     expect(old.lines().at(-1)).toMatchObject({ subtype: "success", result: "ok" });
   });
 
-  it("the question tool is not offered if nobody can answer", async () => {
+  it("the agent offers no question tool if nobody can answer", async () => {
     await using server = await modelServer(() => ({ text: "hi", usage: { input: 1, output: 1 } }));
     const workspace = make([]);
     const ask = (args: readonly string[]) =>
@@ -147,7 +147,7 @@ describe("questions in print mode", () => {
 describe.skipIf(!hasScript)(
   `questions on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`,
   () => {
-    it("questions are asked one by one, and plans can be accepted or sent back", async () => {
+    it("the agent asks questions one by one, and the user can accept a plan or send it back", async () => {
       const workspace = make([
         { calls: [{ name: "AskQuestion", args: colours }] },
         {
@@ -178,7 +178,7 @@ describe.skipIf(!hasScript)(
       expect(readdirSync(join(workspace.config, "plans"))).toHaveLength(1);
     }, 20_000);
 
-    it("a question that is open when the input ends has no answer", async () => {
+    it("a question that is still open when the input ends gets no answer", async () => {
       const workspace = make([
         { calls: [{ name: "AskQuestion", args: colours }] },
         { expect: "skipped", text: "Then none." },
@@ -209,7 +209,7 @@ describe("answers to questions", () => {
   ])("the typed answer %s chooses an option or is free text", (typed, answer) => {
     expect(parseChoiceAnswer(asked, typed)).toEqual({ questionId: "q", ...answer });
   });
-  it("a question accepts several answers, or none, if it says so", () => {
+  it("a question accepts several answers, or none, if the model allows it", () => {
     expect(parseChoiceAnswer({ ...asked, allowMultiple: true }, "2, 1 2")).toEqual({
       questionId: "q",
       selectedOptionIds: ["b", "a"],

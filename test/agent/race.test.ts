@@ -18,7 +18,7 @@ describe("a folder replaced by links while tools read it", () => {
 describe("folders replaced by one sandboxed command while others read them", () => {
   const missing = sandboxMissing();
   test.skipIf(missing)(
-    orSkipped("nothing that rules deny is read or written, and every command starts", missing),
+    orSkipped("in races against the sandbox no denied file is read or written, and every command starts", missing),
     async () => {
       expect(await raceSandbox(1, 3)).toEqual({ commands: 3, leaks: [], failures: [] });
     },

@@ -12,7 +12,7 @@ afterEach(() => place.remove());
 
 describe("MCP calls on a reset connection", () => {
   const cuts: Cut[] = ["before the head", "after the head", "in the body"];
-  it.each(cuts)("an MCP call is made once if its connection is reset %s", async (cut) => {
+  it.each(cuts)("the agent makes an MCP call only once even if its connection is reset %s", async (cut) => {
     const server = await cuttingServer({ speaks: "mcp", cutOnce: { word: '"pay"', cut } });
     try {
       const servers = place.file("servers.json", JSON.stringify({ mcpServers: { shop: { url: server.url } } }));
@@ -40,7 +40,7 @@ describe("MCP calls on a reset connection", () => {
 });
 
 describe("model requests on a reset connection", () => {
-  it("a model request on a reset connection is repeated only by counted, visible retries", async () => {
+  it("the agent repeats a model request on a reset connection only as a counted, visible retry", async () => {
     const calls = { toolCalls: [{ name: "LS", args: {} }] };
     await using server = await modelServer([calls, { hangUp: true }, calls, { hangUp: true }, { text: "Done." }]);
     const run = await place.run(

@@ -44,7 +44,7 @@ const kept = [
 const secrets = Object.fromEntries(kept.map((path) => [path, "KEPT"]));
 
 describe.skipIf(missing)(name("what the agent keeps"), () => {
-  it("the agent's data is hidden from the sandbox, except for skills", async () => {
+  it("a sandboxed command cannot read the agent's configuration directory (keys, chats), except its skills", async () => {
     const { run, home } = await open(({ configDir }) => {
       write(configDir, { ...secrets, "skills/s/run.sh": "echo skill", "skills-cursor/t/x": "shipped" });
       return undefined;
@@ -56,7 +56,7 @@ describe.skipIf(missing)(name("what the agent keeps"), () => {
     expect(existsSync(join(home, ".cursor/x"))).toBe(false);
   });
 
-  it("the agent's data is hidden beside the home, in the workspace, or around it", async () => {
+  it("the sandbox hides the configuration directory beside the home, inside the workspace and around it", async () => {
     const beside = await open((fixture) => {
       const configDir = join(fixture.base, "conf");
       write(configDir, secrets);
@@ -89,7 +89,7 @@ describe.skipIf(missing)(name("what the agent keeps"), () => {
     expect(readFileSync(join(around.workspace, "a"), "utf8")).toBe("2\n");
   });
 
-  it("the agent's data is hidden if the home is the workspace", async () => {
+  it("the sandbox hides the configuration directory when the home directory is the workspace", async () => {
     const fixture = makeSandboxFixture();
     const { workspace } = fixture;
     const configDir = join(workspace, ".cursor");
@@ -105,7 +105,7 @@ describe.skipIf(missing)(name("what the agent keeps"), () => {
     ]);
   });
 
-  it("a sandboxed command sees its own run's outputs, but not those of other runs", async () => {
+  it("a sandboxed command can read the output files of its own run, but not of other runs", async () => {
     const before = process.env["TMPDIR"];
     for (const inside of ["tmp", "ws/tmp"]) {
       const fixture = makeSandboxFixture();
@@ -135,7 +135,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     return { rules };
   };
 
-  it("hidden files cannot be read by renaming, copying, linking, exchanging or through git", async () => {
+  it("a sandboxed command cannot read hidden files by renaming, copying, linking, exchanging or through git", async () => {
     const { run, workspace } = await open(prepare);
     const tries = [
       "mv a x; cat x/b/k.txt; mv a/b y; cat y/k.txt; mv e z; cat z/f/i.pem; mv e/f v; cat v/i.pem",
@@ -150,7 +150,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     expect(readFileSync(join(workspace, "a/b/k.txt"), "utf8")).toBe("SECRET");
   });
 
-  it("a protected file's parent cannot be renamed, copied back and written", async () => {
+  it("a sandboxed command cannot rename a protected file's parent folder to write it and put it back", async () => {
     const { run, workspace } = await open(prepare);
     await run(
       "mv c x; cp -r x c; echo new > c/d/w.txt; mv c/d y; cp -r y c/d; echo new > c/d/w.txt; rm -rf c/d; ln -s /tmp c/d",
@@ -160,7 +160,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     expect((await run("touch c/d/beside c/e && rm c/e && cat a/b/open.txt")).stdout).toBe("open");
   });
 
-  it("protection holds while another command runs and its folder is replaced by a link", async () => {
+  it("protected files stay protected while another command runs and their folder is replaced by a link", async () => {
     const { run, workspace } = await open(prepare);
     const other = run("sleep 1.5");
     const swap = run("for i in $(seq 400); do mv c x 2>/dev/null; ln -sfn /etc c 2>/dev/null; rm -f c; mv x c; done", {
@@ -176,7 +176,7 @@ describe.skipIf(missing)(name("a rule holds under every name"), () => {
     expect(readFileSync(join(workspace, "c/d/w.txt"), "utf8")).toBe("old");
   });
 
-  it("an existing hard link to a protected file gives no access", async () => {
+  it("an existing hard link to a protected file gives a sandboxed command no access", async () => {
     const { run, workspace } = await open((fixture) => {
       const options = prepare(fixture);
       linkSync(join(fixture.workspace, "a/b/k.txt"), join(fixture.workspace, "twin"));
@@ -228,7 +228,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
       "e/a.sock",
     ],
     ["linked", "s.bind(os.getcwd() + '/a.sock'); os.link('a.sock', 'b.sock')", "b.sock"],
-  ])("a socket %s is not reachable", async (_, bind, path) => {
+  ])("a sandboxed command cannot reach a socket %s", async (_, bind, path) => {
     const { run, home } = await open(() => undefined);
     const folder = join(home, "app");
     mkdirSync(folder);
@@ -239,7 +239,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
     expect((await run(connecting(join(folder, path)))).stdout).toBe("");
   });
 
-  it("sockets and pipes made by others below the workspace are not reachable after a move", async () => {
+  it("a sandboxed command cannot reach others' sockets and pipes below the workspace, even after moving them", async () => {
     const { run, workspace } = await open(() => undefined);
     const folder = join(workspace, "some/deep/app");
     mkdirSync(folder, { recursive: true });
@@ -253,7 +253,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
     expect((await run(look)).stdout).toBe("");
   });
 
-  it("named pipes of other processes are not reachable from the sandbox", async () => {
+  it("a sandboxed command cannot reach named pipes of other processes", async () => {
     const { run, home, base } = await open(({ base }) => ({ settings: { readPaths: [base] } }));
     mkdirSync(join(home, "some/app"), { recursive: true });
     const pipes = [join(home, "one.fifo"), join(home, "some/app/two.fifo"), join(base, "three.fifo")];
@@ -279,7 +279,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
     expect((await running).timedOut).toBe(false);
   });
 
-  it("the memory of the sandbox's helper cannot be read", async () => {
+  it("a sandboxed command cannot read the memory of the sandbox's helper process", async () => {
     const { run } = await open(() => undefined);
     const end = await run(
       "for f in mem maps environ root/etc/passwd fd/0 task/1/mem; do head -c 1 /proc/1/$f > /dev/null 2>&1 && echo READ $f; done; " +
@@ -292,7 +292,7 @@ describe.skipIf(missing)(name("ways to other programs"), () => {
 });
 
 describe.skipIf(missing)(name("other programs that come and go"), () => {
-  it("special files that the sandbox cannot reach do not fail a command", async () => {
+  it("a sandboxed command still runs when the workspace has special files that the sandbox cannot reach", async () => {
     const rounds = Number(process.env["ROUNDS"] ?? 12);
     const { run, home } = await open(() => undefined);
     const churn =
@@ -309,7 +309,7 @@ describe.skipIf(missing)(name("other programs that come and go"), () => {
     expect(failed).toEqual([]);
   });
 
-  it("folders renamed in the workspace meanwhile do not fail a command", async () => {
+  it("a sandboxed command still runs when folders of the workspace are renamed meanwhile", async () => {
     const { run, workspace } = await open((fixture) => {
       write(fixture.workspace, { "p/.vscode/settings.json": "{}", "q/x": "" });
       return { rules: ["Read(q/x)"] };
@@ -370,7 +370,7 @@ describe.skipIf(notBuilt)(notBuilt ? `our CLI (skipped: ${notBuilt})` : "our CLI
     ...readdirSync(join(workspace, ".git")).map((each) => `.git/${each}`),
   ];
 
-  it("a chat is hidden from its own commands", async () => {
+  it("a sandboxed command cannot read the chat that it belongs to", async () => {
     const fixture = await open(() => undefined);
     write(fixture.configDir, { "skills/s/SKILL.md": "MY SKILL" });
     // In a file: the line itself would be refused for what it names.

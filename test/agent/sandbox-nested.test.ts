@@ -23,7 +23,7 @@ const noOther =
   missing ?? (process.getuid?.() === 0 && existsSync("/usr/bin/setpriv") ? undefined : "only root can become another");
 
 describe.skipIf(noOther)(name("for an ordinary user", noOther), () => {
-  it("the sandbox holds for other users as for root", async () => {
+  it("the sandbox restricts other users as it does root", async () => {
     const { base, workspace, home, configDir } = fixture;
     const permissions = { deny: ["Read(a/k.txt)", "Write(c/w.txt)"] };
     write(configDir, { "cli-config.json": JSON.stringify({ sandbox: { mode: "enabled" }, permissions }) });
@@ -104,7 +104,7 @@ describe.skipIf(noOther)(name("for root without control groups", noOther), () =>
 });
 
 describe.skipIf(noOther)(name("where a folder is mounted twice", noOther), () => {
-  it("a rule about a folder that is mounted twice holds at both mount points", async () => {
+  it("a deny rule about a folder that is mounted twice holds at both mount points", async () => {
     const { base, workspace, home, configDir } = fixture;
     const permissions = { deny: ["Read(a/k.txt)", "Write(c/w.txt)"] };
     write(configDir, { "cli-config.json": JSON.stringify({ sandbox: { mode: "enabled" }, permissions }) });
@@ -158,14 +158,14 @@ describe.skipIf(notBuilt)(name("our CLI inside another sandbox", notBuilt), () =
     });
   }
 
-  it("an offline run works without keeping anything", () => {
+  it("inside another sandbox, an offline run with --no-persist works", () => {
     const run = inside(["-p", "--trust", "--no-persist", "--model", "offline", "read README.md"]);
     expect(run.stdout).toContain("hello");
     expect(run.status).toBe(0);
     expect(existsSync(join(fixture.home, ".cursor/chats"))).toBe(false);
   });
 
-  it("a nested sandbox is reported as unavailable, and --sandbox enabled ends the run", () => {
+  it("inside another sandbox, ours is reported as unavailable, and --sandbox enabled ends the run", () => {
     const status = inside(["sandbox", "status", "--format", "json"], { closed: true });
     expect(JSON.parse(status.stdout)).toMatchObject({
       available: false,
@@ -182,7 +182,7 @@ describe.skipIf(notBuilt)(name("our CLI inside another sandbox", notBuilt), () =
     expect(command).toMatchObject({ status: 1, stderr: expect.stringContaining("SANDBOX_UNAVAILABLE") });
   });
 
-  it("without a sandbox commands are rejected with the reason, and the run continues", () => {
+  it("where no sandbox works, commands are rejected with the reason, and the run continues", () => {
     const script = [{ calls: [{ name: "Shell", args: { command: "touch made" } }] }, { text: "over" }];
     write(fixture.base, { "script.json": JSON.stringify(script) });
     const model = `script:${join(fixture.base, "script.json")}`;
@@ -216,7 +216,7 @@ describe.skipIf(notBuilt)(name("our CLI inside another sandbox", notBuilt), () =
 });
 
 describe.skipIf(missing)(name("the driver of the cases"), () => {
-  it("a sandbox that does not hold is noticed", async () => {
+  it("the driver of sandbox cases fails a case in which a command writes outside the sandbox", async () => {
     mkdirSync(join(fixture.base, "x"));
     const given = {
       id: "sandbox.x1.off",

@@ -45,12 +45,12 @@ describe("hosts of the sandbox's network rules", () => {
     expect(problem === undefined ? "yes" : "no").toBe(answer);
   });
 
-  it("every address of a host name is judged", () => {
+  it("the sandbox's network proxy judges every address of a host name", () => {
     const target = { host: "good.test", port: 443 };
     expect(addressProblem(target, ["93.0.0.1", "192.168.0.1"], listed)).toMatch(/private network/);
   });
 
-  it("all public hosts pass if that is the default", () => {
+  it("the sandbox's network proxy lets all public hosts pass if that is the default", () => {
     const open: NetworkSettings = { default: "allow", allow: [], deny: ["bad.test"] };
     expect(nameProblem({ host: "any.test", port: 22 }, open)).toBeUndefined();
     expect(nameProblem({ host: "bad.test", port: 443 }, open)).toMatch(/deny/);
@@ -98,7 +98,7 @@ describe.skipIf(missing)(name("the proxy of the sandbox"), () => {
     server?.close();
   });
 
-  it("requests and tunnels to listed hosts work", async () => {
+  it("a sandboxed command can send requests and open tunnels to listed hosts", async () => {
     const end = await box.run(
       "curl -sS http://good.test/a?b=1 && curl -sS -d x http://a.wide.test/post && curl -sS -p http://good.test/tunnel",
     );
@@ -107,7 +107,7 @@ describe.skipIf(missing)(name("the proxy of the sandbox"), () => {
     expect(new Set(dialled)).toEqual(new Set(["93.184.216.34:80"]));
   });
 
-  it("other hosts are refused with a reason, and reported at the end", async () => {
+  it("the sandbox refuses hosts that are not listed, with a reason, and reports them at the end", async () => {
     dialled.length = 0;
     const end = await box.run(
       "curl -sS -p http://other.example/ ; curl -s http://bad.wide.test/; curl -s http://trap.wide.test/; curl -s http://127.0.0.1:1/ ; curl -s -H 'Host: good.test' http://bad.wide.test/",
@@ -125,7 +125,7 @@ describe.skipIf(missing)(name("the proxy of the sandbox"), () => {
     expect(end.stdout.trim()).toMatch(/^lo\n[67]$/);
   });
 
-  it("exit codes, signals and limits pass through the network helper", async () => {
+  it("a sandboxed command's exit code, signals and limits pass through the network helper", async () => {
     expect(await box.run("exit 5")).toMatchObject({ exitCode: 5 });
     expect(await box.run("kill -9 $$")).toMatchObject({ exitCode: 137 });
     expect(await box.run("trap 'exit 4' TERM; sleep 5 & wait", { timeoutMs: 500 })).toMatchObject({ exitCode: 4 });

@@ -42,7 +42,7 @@ describe("the sandbox plan", () => {
     expect(plan({ limits: {} }).limits).toEqual({ memoryMb: 6144, processes: 4096, temporaryMb: 2048 });
   });
 
-  it("the sandbox plan keeps only rules about paths", () => {
+  it("the sandbox plan contains only those rules that are about paths", () => {
     const rules = rulesOf(["Shell(rm)", "Read(a)", "Write(b)", "+Read(c)", "+Write(d)", "WebFetch(e.test)"]);
     const place = { workspace: "/w", roots: [], home: "/h", configDir: "/c", rules, totalMemoryMb: 1 };
     expect(planSandbox(plainSettings, place).rules.map((rule) => rule.text)).toEqual([
@@ -87,7 +87,7 @@ describe("the mount layout", () => {
     expect(laid(["/w", "writable"], ["/w/bin", "visible"])).toEqual(["writable /w"]);
   });
 
-  it("the sandbox opens no part of a closed folder", () => {
+  it("the sandbox never opens a subfolder of a closed folder", () => {
     expect(laid(["/w", "writable"], ["/w/.vscode", "readOnly"], ["/w/.vscode/a", "pinned"])).toEqual([
       "writable /w",
       "readOnly /w/.vscode",
@@ -167,13 +167,13 @@ describe("system programs used by the sandbox", () => {
   const own = join(folder, "courser-test-program");
   writeFileSync(own, "#!/bin/sh\n", { mode: 0o755 });
 
-  it("system programs are found whatever PATH puts first", () => {
+  it("the sandbox finds system programs whatever PATH puts first", () => {
     writeFileSync(join(folder, "bash"), "#!/bin/sh\n", { mode: 0o755 });
     expect(systemProgram("bash", { PATH: `${folder}:/usr/bin` }, [folder])).toMatch(/^\/(usr\/)?bin\/bash$/);
     expect(systemProgram("bash", { PATH: `${folder}:.:bin` }, [])).toMatch(/^\/(usr\/)?bin\/bash$/);
   });
 
-  it("system programs are never taken from the workspace, writable or relative folders", () => {
+  it("the sandbox never takes its system programs from the workspace, writable or relative folders", () => {
     const name = "courser-test-program";
     expect(systemProgram(name, { PATH: folder }, [folder])).toBeUndefined();
     chmodSync(folder, 0o777);
@@ -353,7 +353,7 @@ describe("other operating systems", () => {
   it.each([
     ["win32", "there is none for Windows. Use WSL or a container"],
     ["freebsd", "there is none for freebsd"],
-  ])("%s has no sandbox, and says so", async (platform, why) => {
+  ])("on %s there is no sandbox, and the agent says so", async (platform, why) => {
     const sandbox = createSandbox({
       plan: plan(),
       processes: createProcessRunner(),

@@ -21,7 +21,7 @@ async function open(prepare: (fixture: SandboxFixture) => BoxOptions | undefined
 }
 
 describe.skipIf(missing)(name("rules in the sandbox"), () => {
-  it("the sandbox hides unreadable files and write-protects others", async () => {
+  it("the sandbox hides files that may not be read, and write-protects those that may not be written", async () => {
     const { run, workspace } = await open((fixture) => {
       write(fixture.workspace, {
         "deep/er/a.key": "k",
@@ -52,7 +52,7 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
     expect(readFileSync(join(workspace, ".env"), "utf8")).toBe("KEY=1\n");
   });
 
-  it("files that may not be written cannot be created", async () => {
+  it("a sandboxed command cannot create files that it may not write", async () => {
     const { run, workspace } = await open((fixture) => {
       write(fixture.workspace, { "config/old.yml": "1", "config/.keep": "" });
       return { rules: ["Write(config/*.yml)", "Write(lock.json)", "Write(made/**)", "Write(deep/er/x)"] };
@@ -68,7 +68,7 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
     expect(there).toEqual(["config/fine", "deep/er/y", "config/old.yml"]);
   });
 
-  it("a link to a hidden file cannot be followed", async () => {
+  it("a sandboxed command cannot follow a link to a hidden file", async () => {
     const { run } = await open((fixture) => {
       symlinkSync(".env", join(fixture.workspace, "plain.txt"));
       return { rules: ["Read(.env)"] };
@@ -77,7 +77,7 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
     expect(end.stdout).toBe("");
   });
 
-  it("a sandbox with too many files to hide is refused", async () => {
+  it("a sandbox that would have to hide too many files is refused", async () => {
     const { run } = await open(({ workspace }) => {
       write(workspace, Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`many/${index}.key`, ""])));
       return { rules: ["Read(**/*.key)"] };
@@ -85,7 +85,7 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
     await expect(run("true")).rejects.toThrow(/more than 2000 files.*name their directory/);
   });
 
-  it("a user's rule that opens a protected path makes it writable, and no other", async () => {
+  it("a user's rule for one protected path makes that path writable in the sandbox, and no other", async () => {
     const { run, workspace } = await open((fixture) => {
       write(fixture.workspace, { ".vscode/settings.json": "{}", ".vscode/tasks.json": "{}" });
       return { rules: ["+Write(.vscode/settings.json)", "+Write(**)"] };
@@ -98,7 +98,7 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
 });
 
 describe.skipIf(missing)(name("settings of the sandbox"), () => {
-  it("writable folders can be added and parts of them removed", async () => {
+  it("settings can add writable folders to the sandbox and remove parts of them", async () => {
     const { run, base } = await open(({ base }) => {
       for (const path of ["more", "more/not", "root", "home/.ssh"]) mkdirSync(join(base, path), { recursive: true });
       const readwritePaths = [join(base, "more"), join(base, "home/.ssh"), join(base, "home/.cursor")];
@@ -111,7 +111,7 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
     expect(made.filter((path) => existsSync(join(base, path)))).toEqual(["more/a", "root/c"]);
   });
 
-  it("the sandbox can be read-only", async () => {
+  it("a setting makes the sandbox read-only", async () => {
     const { run, workspace } = await open(() => ({ settings: { type: "workspace_readonly", tmpWrite: false } }));
     const end = await run("cat README.md; touch a; touch /tmp/b; touch /dev/shm/c && echo shm; ls /var/tmp");
     expect(end.stdout).toBe("hello\nshm\n");
@@ -142,7 +142,7 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
     expect(existsSync(join(home, ".npm/x"))).toBe(true);
   });
 
-  it("a home that is the workspace is protected", async () => {
+  it("the sandbox protects a home directory that is the workspace", async () => {
     const fixture = makeSandboxFixture();
     writeFileSync(join(fixture.workspace, ".bashrc"), "old\n");
     mkdirSync(join(fixture.workspace, ".config"));
@@ -157,7 +157,7 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
     expect(there).toEqual(["fine"]);
   });
 
-  it("/tmp is private whatever PATH and HOME say", async () => {
+  it("the sandbox has a private /tmp whatever PATH and HOME say", async () => {
     const { run, base } = await open(() => ({ home: "/tmp" }));
     // Programs stay in sight wherever they lie: this checkout may lie below /tmp itself.
     const programs = (process.env["PATH"] ?? "").split(":").filter((folder) => !folder.startsWith("/tmp/"));
@@ -171,7 +171,7 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
     expect(existsSync("/tmp/mine")).toBe(false);
   });
 
-  it("a workspace that contains the system is refused", async () => {
+  it("the sandbox refuses a workspace that contains system folders", async () => {
     const { createSandbox, planSandbox } = await import("../../src/agent/sandbox/index.ts");
     const { createProcessRunner } = await import("../../src/agent/process.ts");
     const { plainSettings } = await import("./sandbox-support.ts");
@@ -183,7 +183,7 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
 });
 
 describe.skipIf(missing)(name("git in the sandbox"), () => {
-  it("the sandbox's own files are not in the way", async () => {
+  it("the sandbox's own files do not appear in the workspace", async () => {
     const { run, workspace } = await open((fixture) => {
       rmSync(join(fixture.workspace, ".cursor"), { recursive: true });
       git(fixture.workspace, "add", "-A");
@@ -201,7 +201,7 @@ describe.skipIf(missing)(name("git in the sandbox"), () => {
 describe.skipIf(missing)(name("git worktrees in the sandbox"), () => {
   const commit = "git -c user.name=a -c user.email=a@b commit -qm two";
 
-  it("worktrees can commit to their repository and change nothing else in it", async () => {
+  it("a sandboxed command in a git worktree can commit, and change nothing else in the repository", async () => {
     const fixture = makeSandboxFixture();
     const { base, workspace } = fixture;
     git(workspace, "worktree", "add", "-q", join(base, "tree"), "-b", "side");
@@ -219,7 +219,7 @@ describe.skipIf(missing)(name("git worktrees in the sandbox"), () => {
     expect(existsSync(join(workspace, "a"))).toBe(false);
   });
 
-  it("worktrees with their own git configuration work", async () => {
+  it("a sandboxed command works in a git worktree with its own git configuration", async () => {
     const fixture = makeSandboxFixture();
     const { base, workspace } = fixture;
     git(workspace, "config", "extensions.worktreeConfig", "true");
@@ -235,7 +235,7 @@ describe.skipIf(missing)(name("git worktrees in the sandbox"), () => {
     fixture.remove();
   });
 
-  it("worktrees inside the workspace work beside a bare repository", async () => {
+  it("a sandboxed command works in a git worktree inside the workspace, beside a bare repository", async () => {
     const fixture = makeSandboxFixture();
     const workspace = join(fixture.base, "project");
     mkdirSync(workspace);
@@ -253,7 +253,7 @@ describe.skipIf(missing)(name("git worktrees in the sandbox"), () => {
     expect(git(join(workspace, "tree"), "log", "--oneline").trim().split("\n")).toHaveLength(2);
   });
 
-  it("submodules can be committed to, and their hooks stay unchanged", async () => {
+  it("a sandboxed command can commit in a submodule, but cannot change its hooks", async () => {
     const fixture = makeSandboxFixture();
     const { workspace } = fixture;
     git(fixture.base, "clone", "-q", "--bare", "ws", "lib.git");
@@ -267,7 +267,7 @@ describe.skipIf(missing)(name("git worktrees in the sandbox"), () => {
     expect(made.filter((path) => existsSync(join(workspace, ".git/modules", path)))).toEqual([]);
   });
 
-  it("a repository that does not know the worktree is not opened", async () => {
+  it("the sandbox does not open a repository that does not list the worktree", async () => {
     const fixture = makeSandboxFixture();
     const { base, workspace } = fixture;
     const forged = join(base, "forged");

@@ -21,7 +21,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
   });
   afterAll(() => box?.end());
 
-  it("the sandbox can write to the workspace and a private /tmp that lasts for the run", async () => {
+  it("a sandboxed command can write to the workspace and to a private /tmp that lasts for the run", async () => {
     const first = await box.run(
       'echo 1 > new.txt; echo 2 > /tmp/kept; echo 3 > "$HOME/x"; echo 4 > /etc/x; echo 5 > /var/x',
     );
@@ -42,7 +42,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect(git(box.workspace, "log", "--oneline", "--all").trim().split("\n")).toHaveLength(3);
   });
 
-  it("exit codes, signals and stops pass through the sandbox", async () => {
+  it("a sandboxed command's exit code, signals and stops pass through the sandbox", async () => {
     expect(await box.run("exit 7")).toMatchObject({ exitCode: 7 });
     expect(await box.run("kill -9 $$")).toMatchObject({ exitCode: 137 });
     const polite = await box.run("trap 'echo bye; exit 3' TERM; sleep 5 & wait", { timeoutMs: 300 });
@@ -80,7 +80,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect(end.stderr).toMatch(new RegExp(why, "i"));
   });
 
-  it("the sandbox has a short list of variables", async () => {
+  it("a sandboxed command sees only a short list of environment variables", async () => {
     const env = { PATH: process.env["PATH"]!, HOME: box.home, LC_ALL: "C.UTF-8", MY_THING: "1", LD_PRELOAD: "/x.so" };
     const { stdout } = await box.run("env", { env });
     expect(stdout).toMatch(/^LC_ALL=C.UTF-8$/m);
@@ -169,7 +169,7 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     expect(refused.text).toContain("it ran in the sandbox: only the workspace and /tmp");
   });
 
-  it("a confined call without a sandbox does not run", async () => {
+  it("a call that must run in the sandbox does not run if there is none", async () => {
     const context = {
       ...toolContext(box.workspace, { processes: box.processes, background: new BackgroundShells(box.processes) }),
       confined: true,
@@ -208,11 +208,11 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
   const examples = protectedExamples.map(([path]) => path).filter((path) => /^\.\/[^/]*(\/|$)/.test(path));
   const inTheTop = examples.filter((path) => !/^\.\/(packages|sub)\//.test(path) && path !== "./.git");
 
-  it("the sandbox covers the policy's list of protected names", () => {
+  it("the sandbox tests cover more than twelve of the policy's protected names", () => {
     expect(inTheTop.length).toBeGreaterThan(12);
   });
 
-  it.each(inTheTop)("%s cannot be written, whether it exists or not", async (path) => {
+  it.each(inTheTop)("a sandboxed command cannot write %s, whether it exists or not", async (path) => {
     const before = listing(box.workspace);
     const end = await box.run(`mkdir -p "$(dirname ${path})"; echo x > ${path}`);
     const notes = end.notes.join(" ");
@@ -259,7 +259,7 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     expect(end.notes).toContainEqual(expect.stringMatching(/\.idea is protected/));
   });
 
-  it("protected names do not appear in the workspace during or after commands", async () => {
+  it("the sandbox leaves no protected names in the workspace during or after commands", async () => {
     const before = readdirSync(box.workspace);
     const running = Promise.all([1, 2, 3, 4].map(() => box.run("sleep 0.5")));
     const seen = new Set<string>();
@@ -273,7 +273,7 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     expect(readdirSync(box.workspace)).toEqual(before);
   });
 
-  it("a new file under a protected name is moved aside at once", async () => {
+  it("the sandbox at once moves a new file with a protected name aside", async () => {
     const running = box.run("mkdir .vscode; echo x > .vscode/tasks.json; echo x > .envrc; touch made; sleep 0.8");
     await expect.poll(() => existsSync(join(box.workspace, "made")), { timeout: 5000 }).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 150));
@@ -290,7 +290,7 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     rmSync(join(box.workspace, ".claude"), { recursive: true, force: true });
   });
 
-  it("files that the agent writes itself stay, and nothing else beside them", async () => {
+  it("protected files that the agent writes itself stay, and nothing else beside them", async () => {
     const fixture = makeSandboxFixture();
     const { workspace } = fixture;
     rmSync(join(workspace, ".cursor"), { recursive: true });

@@ -37,7 +37,7 @@ async function run(input: object, more: Partial<ToolContext> = {}) {
 }
 
 describe("Shell calls in the stream", () => {
-  test("Shell arguments are spelled and ordered like the original's", async () => {
+  test("the stream spells and orders Shell arguments like the original CLI", async () => {
     const place = contextWith({ callId: "call-1\nfc_2" });
     const args = await shell.wireArgs(
       shell.parse({ command: "wc -l notes.txt", description: "Count lines", timeout: 30000 }),
@@ -86,7 +86,7 @@ describe("Shell calls in the stream", () => {
     expect(args).toEqual({ command: "ls" });
   });
 
-  test("the Shell tool distinguishes success and failure", async () => {
+  test("the Shell tool's outcome distinguishes success from failure", async () => {
     const good = await run({ command: "echo hi; echo oops >&2" });
     expect(good.outcome).toEqual({
       kind: "success",
@@ -108,7 +108,7 @@ describe("Shell calls in the stream", () => {
     expect(bad.text).toBe("no\n[exit code 3]");
   });
 
-  test("a command ended by a signal is reported", async () => {
+  test("the Shell tool reports a command that a signal ended", async () => {
     const killed = await run({ command: "kill -9 $$" });
     expect(killed).toMatchObject({
       kind: "failure",
@@ -117,7 +117,7 @@ describe("Shell calls in the stream", () => {
     });
   });
 
-  test("a command ended by its timeout is reported", async () => {
+  test("the Shell tool reports a command that its timeout ended", async () => {
     const late = await run({ command: "echo begun; sleep 60", timeout: 1000 });
     expect(late).toMatchObject({
       kind: "timeout",
@@ -133,7 +133,7 @@ describe("Shell calls in the stream", () => {
     );
   });
 
-  test("a command cancelled by the user is reported", async () => {
+  test("the Shell tool reports a command that the user cancelled", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 200);
     const end = await run({ command: "echo half; sleep 60" }, { signal: abort.signal });
@@ -169,7 +169,7 @@ describe("Shell results for the model", () => {
     expect(text).toContain("\n20000\n");
   });
 
-  test("command output may be shortened for the model and complete in the stream", async () => {
+  test("command output may be shortened for the model yet complete in the stream", async () => {
     const { value, text } = await run({ command: "seq 1 5000" });
     expect(value["stdout"].length).toBe(23_893);
     expect(value["outputLocation"]).toBeUndefined();
@@ -186,11 +186,14 @@ describe("Shell results for the model", () => {
     ],
     ["progress", "for i in 1 2 3; do printf '\\r%s%%' $i; done; printf '\\r\\ndone\\r\\n'", "3%\ndone\n"],
     ["blank lines", "printf 'a\\n\\n \\n\\n\\n  b\\n\\nc\\n'", "a\n\n  b\n\nc\n"],
-  ])("the model gets a command's plain lines, the stream the original: %s", async (_what, command, plain) => {
-    const { value, text } = await run({ command });
-    expect(text).toBe(plain);
-    expect(value["stdout"]).not.toBe(plain);
-  });
+  ])(
+    "the model gets a command's output as plain lines, and the stream gets it unchanged: %s",
+    async (_what, command, plain) => {
+      const { value, text } = await run({ command });
+      expect(text).toBe(plain);
+      expect(value["stdout"]).not.toBe(plain);
+    },
+  );
 
   const alternating = "for i in 1 2 3; do echo o$i; echo e$i >&2; done";
   const inOrder = "o1\ne1\no2\ne2\no3\ne3\n";
@@ -217,7 +220,7 @@ describe("Shell results for the model", () => {
     },
   );
 
-  test("commands are asked not to use colours", async () => {
+  test("the Shell tool's environment asks commands not to print colours", async () => {
     expect((await run({ command: "echo $NO_COLOR" })).value["stdout"]).toBe("1\n");
   });
 
@@ -261,23 +264,23 @@ describe("running a Shell call", () => {
     expect(needs).toEqual([{ kind: "Shell", target: "rm -r x", cwd: join(workspace, "sub") }]);
   });
 
-  test("a command may be longer than the system's argument limit", async () => {
+  test("the Shell tool runs a command longer than the system's argument limit", async () => {
     const { value } = await run({ command: `cat <<'EOF' | wc -c\n${"x".repeat(300_000)}\nEOF\n` });
     expect(value["stdout"].trim()).toBe("300001");
   });
 
-  test("a command may open its output by name", async () => {
+  test("a shell command may open /dev/stdout and /dev/stderr by name", async () => {
     const { value } = await run({ command: "echo a | tee /dev/stderr; echo b > /dev/stdout; exit 4" });
     expect(value).toMatchObject({ stdout: "a\nb\n", stderr: "a\n", exitCode: 4 });
   });
 
-  test("an empty command or one with NUL is refused", () => {
+  test("the Shell tool refuses an empty command, and one with a NUL character", () => {
     expect(() => shell.parse({ command: " " })).toThrow(/must not be empty/);
     expect(() => shell.parse({ command: "ls\0" })).toThrow(/NUL/);
     expect(() => shell.parse({})).toThrow(/"command" is missing/);
   });
 
-  test("live output of a command arrives as it is printed", async () => {
+  test("the Shell tool streams a command's output as it is printed", async () => {
     const chunks: { text: string; at: number }[] = [];
     const print = (text: string) => void chunks.push({ text, at: performance.now() });
     await run({ command: "echo one; sleep 0.4; echo two" }, { print });

@@ -15,7 +15,7 @@ function bookOf({ workspace, folder, configDir }: Fixture, options: { trusted?: 
 }
 
 describe("finding skills", () => {
-  it("skills are found in the usual folders, the project's first, and .cursor before others", () => {
+  it("the agent finds skills in the usual folders, the project's first, and .cursor before others", () => {
     const place = fixture({
       "ws/.cursor/skills/one/SKILL.md": skill("one"),
       "ws/.agents/skills/two/SKILL.md": skill("two"),
@@ -46,7 +46,7 @@ describe("finding skills", () => {
     expect(system).toContain("# Skills\nRead a skill below");
   });
 
-  it("skills are not found in hidden folders, inside skills or through links that leave the project", () => {
+  it("the agent finds no skills in hidden folders, inside skills or through links that leave the project", () => {
     const place = fixture({
       "ws/.cursor/skills/.hidden/SKILL.md": skill("hidden"),
       "ws/.cursor/skills/one/SKILL.md": skill("one"),
@@ -63,7 +63,7 @@ describe("finding skills", () => {
     expect(bookOf(place).names()).toEqual(["three", "one", "four"]);
   });
 
-  it("project skills need a trusted project", () => {
+  it("project skills are available only in a trusted project", () => {
     const place = fixture({
       "ws/.cursor/skills/one/SKILL.md": skill("one"),
       "ws/packages/a/.cursor/skills/two/SKILL.md": skill("two"),
@@ -74,7 +74,7 @@ describe("finding skills", () => {
     expect(book.names()).toEqual(["three"]);
   });
 
-  it("skills with invalid files are reported as warnings", () => {
+  it("a skill with an invalid file gives a warning", () => {
     const place = fixture({
       "ws/.cursor/skills/a/SKILL.md": "---\ndescription: x\n---\ntext",
       "ws/.cursor/skills/b/SKILL.md": "---\nname: b\n---\ntext",
@@ -92,7 +92,7 @@ describe("finding skills", () => {
 });
 
 describe("skills in the model's context", () => {
-  it("skills for paths and subprojects are listed once, when a matching file is touched", () => {
+  it("the agent lists skills for paths and subprojects once, when it touches a matching file", () => {
     const place = fixture({
       "ws/.cursor/skills/sql/SKILL.md": skill("sql", "paths: ['**/*.sql']\n"),
       "ws/.cursor/skills/css/SKILL.md": skill("css", "globs: web/**/*.css, *.scss\n"),
@@ -113,7 +113,7 @@ describe("skills in the model's context", () => {
     expect(book.forPath("/etc/passwd")).toBeUndefined();
   });
 
-  it("the list of skills in the system prompt is limited in size", () => {
+  it("the system prompt limits the size of its list of skills", () => {
     const files = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [
         `ws/.cursor/skills/s${index}/SKILL.md`,
@@ -125,7 +125,7 @@ describe("skills in the model's context", () => {
     expect(section).toMatch(/\n- \d+ more: s/);
   });
 
-  it("user-only skills are not listed, and model-only skills cannot be called by the user", () => {
+  it("the model does not see user-only skills, and the user cannot call model-only skills", () => {
     const place = fixture({
       "ws/.cursor/skills/mine/SKILL.md": skill("mine", "disable-model-invocation: true\n"),
       "ws/.cursor/skills/yours/SKILL.md": skill("yours", "user-invocable: false\n"),
@@ -159,7 +159,7 @@ describe("calling a skill by /name", () => {
   });
 });
 
-it("for a skill that links into a larger folder, only its file is opened", () => {
+it("when a skill links into a larger folder, the model may read only the skill file there", () => {
   const place = fixture({ "notes.md": skill("one"), "SKILL.md": skill("two"), "dots/three/SKILL.md": skill("three") });
   mkdirSync(join(place.configDir, "skills/one"), { recursive: true });
   symlinkSync(join(place.folder, "notes.md"), join(place.configDir, "skills/one/SKILL.md"));
@@ -172,7 +172,7 @@ it("for a skill that links into a larger folder, only its file is opened", () =>
   ).toEqual(["~/notes.md", "~/config/skills/one/**", "~/dots/three/SKILL.md", "~/dots/three/**", "~/SKILL.md"]);
 });
 
-it("a listed skill can be read wherever it is, but not its neighbours", async () => {
+it("the model may read a listed skill wherever it is, but not the files beside it", async () => {
   using workspace = createWorkspace({ "a.txt": "a" });
   workspace.file(join(workspace.config, "skills/one/SKILL.md"), skill("one"));
   workspace.file(join(workspace.config, "skills/one/references/more.md"), "the reference");

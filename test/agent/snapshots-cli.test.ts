@@ -20,7 +20,7 @@ async function turn(workspace: Workspace, command: string, resume = false): Prom
   expect(run.exit, run.stderr).toBe(0);
 }
 
-it("rewind restores conversation and files, and can be undone", async () => {
+it("the rewind command restores conversation and files, and can be undone", async () => {
   const workspace = start({ "a.txt": "one\n", "sub/b.txt": "one\n" });
   const trees = [treeOf(workspace.path)];
   await turn(workspace, "echo two > a.txt; rm -r sub");
@@ -100,7 +100,7 @@ it("deleting a chat also deletes its file snapshots", async () => {
   rmSync(join(workspace.path, "a.txt"));
 });
 
-it("without a chat no snapshots are kept", async () => {
+it("a run without a stored chat takes no file snapshots", async () => {
   const workspace = start({ "a.txt": "one\n" });
   await workspace.play(
     [{ calls: [{ name: "Shell", args: { command: "echo 2 > a.txt" } }] }, { text: "Done." }],

@@ -77,14 +77,14 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
     ["an index of version 4", "git update-index --index-version 4"],
     ["an index of version 3", "git update-index --skip-worktree 'src/deep/file 1.txt'"],
     ["a split index", "git update-index --split-index"],
-  ])("git objects are borrowed, with %s", async (_name, prepare) => {
+  ])("file snapshots reuse git's objects instead of copying them, with %s", async (_name, prepare) => {
     commitFiles();
     git(prepare);
     expect(await undoing("rm -r src; echo changed > ä日本.txt; touch new")).toEqual([]);
     expect(saved()).toBeLessThan(6_000);
   });
 
-  it("files known to the index are not read", async () => {
+  it("file snapshots do not read files that git's index knows as unchanged", async () => {
     commitFiles();
     const index = gitIndexOf(gitRepositoryOf(bench.root)!)!;
     const path = join(bench.root, "src/deep/file 7.txt");
@@ -94,7 +94,7 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
     expect(index.find(path, statSync(path))).toBeUndefined();
   });
 
-  it("differences from git and modes unknown to it are saved", async () => {
+  it("file snapshots save files that differ from git, and file modes that git does not know", async () => {
     commitFiles();
     writeFileSync(join(bench.root, "src/deep/file 3.txt"), "my own\n");
     chmodSync(join(bench.root, "src/deep/file 4.txt"), 0o640);
@@ -107,7 +107,7 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
     ["* text=auto", "crlf.txt", "one\r\ntwo\r\n"],
     ["*.txt ident", "ident.txt", "$Id$\n"],
     ["*.txt filter=upper", "filtered.txt", "lower\n"],
-  ])("snapshots stay correct despite %s", async (attributes, name, content) => {
+  ])("file snapshots stay correct despite %s", async (attributes, name, content) => {
     git("git config filter.upper.clean 'tr a-z A-Z' && git config filter.upper.smudge cat");
     writeFileSync(join(bench.root, ".gitattributes"), `${attributes}\n`);
     writeFileSync(join(bench.root, name), content);
@@ -120,7 +120,7 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
     expect(await undoing(`echo gone > ${name}`)).toEqual([]);
   });
 
-  it("a folder that did not change is saved as one object, until an object that it borrows is gone", async () => {
+  it("file snapshots treat an unchanged folder as one object, until a git object in it is gone", async () => {
     commitFiles();
     const take = () => createSnapshots(bench.place).before(bench.turn(), [need]);
     const need = { kind: "Shell", target: "touch new", cwd: bench.root } as const;
@@ -145,7 +145,7 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
     expect(differences(before, treeOf(bench.root)).filter((line) => !line.includes(".git"))).toEqual([]);
   });
 
-  it("repositories elsewhere and with alternate objects are found", async () => {
+  it("file snapshots find git repositories elsewhere and those with alternate objects", async () => {
     commitFiles();
     git("mv .git ../base && git clone -q --shared --no-checkout ../base ../clone && mv ../clone/.git ../folder");
     writeFileSync(join(bench.root, ".git"), "gitdir: ../folder\n");
@@ -155,7 +155,7 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
   });
 
   it.each(["rm -rf .git src", "git gc -q --prune=now; rm -r src", "rm -rf .[a-z]* *", 'rm -rf "$PWD"/*; rm -rf .git'])(
-    "snapshots borrow no contents from git before `%s`",
+    "file snapshots reuse no git objects before `%s`",
     async (command) => {
       commitFiles();
       const turn = bench.turn();
@@ -170,7 +170,7 @@ describe.skipIf(!hasGit)("snapshots in a git repository", () => {
   );
 });
 
-it("a snapshot during the model's answer does not delay calls", async () => {
+it("a file snapshot taken during the model's answer does not delay tool calls", async () => {
   for (let number = 0; number < 300; number++) writeFileSync(join(bench.root, `${number}.txt`), `${number}\n`);
   // Prepared before the call, while the call takes its own, and after it.
   for (const waitMs of [400, 245, 0]) {
@@ -188,7 +188,7 @@ it("a snapshot during the model's answer does not delay calls", async () => {
   }
 });
 
-it("a call that came before the snapshot during the model's answer does not wait for it", async () => {
+it("a tool call that comes before the early file snapshot has begun does not wait for it", async () => {
   writeFileSync(join(bench.root, "a.txt"), "a\n");
   const snapshots = createSnapshots(bench.place);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -215,6 +215,6 @@ it.each([
   ['rm -rf "$dir"', true],
   ["mv /home/ada/project /elsewhere", true],
   ["find . -delete", true],
-])("snapshots know whether `%s` may remove a repository", (command, expected) => {
+])("file snapshots recognise whether `%s` may remove a git repository", (command, expected) => {
   expect(harmsRepository(command, "/home/ada/project", ["/home/ada/project"])).toBe(expected);
 });

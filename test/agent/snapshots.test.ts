@@ -42,7 +42,7 @@ function objectFile(bench: SnapshotBench, content: string): string {
 }
 
 describe("snapshots after a power cut", () => {
-  it("a lost object is saved again, even if the file was not touched", async () => {
+  it("a file snapshot saves a lost object again, even if the file was not touched", async () => {
     const cases = [rmSync, (file: string) => writeFileSync(file, "")].flatMap((lose) =>
       ["untouched.txt", "in/a/folder/untouched.txt"].map((name) => ({ lose, name, bench: snapshotBench() })),
     );
@@ -65,7 +65,7 @@ describe("snapshots after a power cut", () => {
     }
   });
 
-  it("a lost, empty or truncated pack is saved again", async () => {
+  it("a file snapshot saves the objects of a lost, empty or truncated pack again", async () => {
     for (const lose of [rmSync, (file: string) => truncateSync(file), (file: string) => truncateSync(file, 40)]) {
       const bench = snapshotBench({ limits: { ...usualLimits, loose: 2 } });
       for (const name of ["a", "b", "c"]) put(bench, name, `content of ${name}`);
@@ -84,7 +84,7 @@ describe("snapshots after a power cut", () => {
 });
 
 describe("what snapshots save", () => {
-  it("reading saves nothing, an edit one file, and a command the tree once per turn", async () => {
+  it("file snapshots save nothing before a read, one file before an edit, and the tree before a command", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -109,7 +109,7 @@ describe("what snapshots save", () => {
     expect(bench.records(2)).toHaveLength(1);
   });
 
-  it("snapshots are readable by git, and private", async () => {
+  it("file snapshots are git objects, readable by git and only by their owner", async () => {
     const bench = snapshotBench();
     put(bench, "small.txt", "hello\n");
     put(bench, "large.txt", "a line\n".repeat(5000));
@@ -124,7 +124,7 @@ describe("what snapshots save", () => {
     for (const [path, what] of treeOf(store)) expect(`${path} ${what}`).toMatch(/ (folder 700|file 600)/);
   });
 
-  it("many objects are written as one pack that git can read", async () => {
+  it("file snapshots write many objects as one pack that git can read", async () => {
     const bench = snapshotBench({ limits: { ...usualLimits, loose: 5 } });
     for (let index = 0; index < 300; index++) put(bench, `d${index % 7}/${index}`, `${index} `.repeat(index * 5));
     const before = treeOf(bench.root);
@@ -143,7 +143,7 @@ describe("what snapshots save", () => {
     expect(existsSync(join(bench.root, "d1"))).toBe(false);
   });
 
-  it("a snapshot leaves out files that are too large, and reports them once", async () => {
+  it("a file snapshot leaves out files that are too large, and reports them once", async () => {
     const limits = { ...usualLimits, fileBytes: 1000, ignoredFiles: 10 };
     const bench = snapshotBench({ limits });
     put(bench, "big.bin", "x".repeat(1001));
@@ -170,7 +170,7 @@ describe("what snapshots save", () => {
     expect(lstatSync(join(bench.root, "pipe")).isFIFO()).toBe(true);
   });
 
-  it("a named file is saved whatever its size, even if the tree left it out", async () => {
+  it("a file snapshot saves a file that a tool names, whatever its size", async () => {
     const bench = snapshotBench({ limits: { ...usualLimits, fileBytes: 1000 } });
     put(bench, "big.bin", "x".repeat(5000));
     bench.turn();
@@ -181,7 +181,7 @@ describe("what snapshots save", () => {
     expect(text(bench, "big.bin")).toBe("x".repeat(5000));
   });
 
-  it("an endless tree is abandoned, and named files are still saved", async () => {
+  it("file snapshots give up on an endless tree, and still save files that a tool names", async () => {
     const bench = snapshotBench({ limits: { ...usualLimits, files: 5 } });
     for (let index = 0; index < 10; index++) put(bench, `${index}`, "1");
     bench.turn();
@@ -193,7 +193,7 @@ describe("what snapshots save", () => {
     expect([text(bench, "3"), text(bench, "4")]).toEqual(["2\n", "1"]);
   });
 
-  it("repository data and the agent's configuration are never saved", async () => {
+  it("file snapshots never contain .git data or the agent's configuration", async () => {
     const bench = snapshotBench();
     const config = join(bench.root, "home/.cursor");
     put(bench, "home/.cursor/auth.json", "secret");
@@ -215,7 +215,7 @@ describe("what snapshots save", () => {
     expect(contents.output).not.toContain("secret");
   });
 
-  it("a failed snapshot lets the call continue, and is remembered", async () => {
+  it("a tool call still runs when its file snapshot fails, and rewind later reports the gap", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     writeFileSync(bench.config, "a file where the folder should be");
@@ -226,7 +226,7 @@ describe("what snapshots save", () => {
     expect(bench.rewind.gaps(1)).not.toEqual([]);
   });
 
-  it("a change that kept size and times is noticed", async () => {
+  it("file snapshots notice a change that kept a file's size and times", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     const { atime, mtime } = statSync(join(bench.root, "a.txt"));
@@ -241,7 +241,7 @@ describe("what snapshots save", () => {
     expect(text(bench, "a.txt")).toBe("one");
   });
 
-  it("a snapshot is cancelled with its run", async () => {
+  it("cancelling a run cancels its file snapshot", async () => {
     const bench = snapshotBench();
     for (let index = 0; index < 3000; index++) put(bench, `d${index % 50}/${index}`, `${index}`);
     const turn = bench.turn();
@@ -270,7 +270,7 @@ describe("rewinding files", () => {
     expect(differences(before, treeOf(bench.root))).toEqual([]);
   });
 
-  it("rewind keeps what others wrote beside an edit", async () => {
+  it("when rewind undoes an edit, it keeps what others wrote to the file beside it", async () => {
     const bench = snapshotBench();
     bench.turn();
     await bench.before({ kind: "Write", target: "new/a.txt" });
@@ -345,7 +345,7 @@ describe("rewinding files", () => {
     expect(readdirSync(bench.root)).toEqual([]);
   });
 
-  it("rewind keeps new repositories, and names them and missing ones", async () => {
+  it("rewind keeps new git repositories, and names new and missing ones", async () => {
     const bench = snapshotBench();
     put(bench, "old/.git/HEAD", "x");
     put(bench, "old/a", "1");
@@ -372,7 +372,7 @@ describe("rewinding files", () => {
     expect(readdirSync(bench.root)).toEqual([]);
   });
 
-  it("a damaged snapshot is reported, and nothing is changed", async () => {
+  it("rewind reports a damaged file snapshot and changes nothing", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -384,7 +384,7 @@ describe("rewinding files", () => {
     expect(text(bench, "a.txt")).toBe("two\n");
   });
 
-  it("rewind reads everything it needs first, and changes nothing if something is lost", async () => {
+  it("rewind reads all saved contents first, and changes nothing if one is lost", async () => {
     const lost: [string, (path: string) => void][] = [
       ["gone", (path) => rmSync(path)],
       ["empty", (path) => writeFileSync(path, "")],
@@ -409,7 +409,7 @@ describe("rewinding files", () => {
     }
   });
 
-  it("rewinding only the conversation keeps the saved files for the turn before", async () => {
+  it("after a rewind of only the conversation, the turn before still has its saved files", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -429,7 +429,7 @@ describe("cleaning up snapshots", () => {
   const count = (bench: SnapshotBench) => treeOf(join(storeOf(bench), "objects")).size;
   const place = ({ config, root }: SnapshotBench) => ({ configDir: config, workspace: root });
 
-  it("cleaning up removes only what no chat refers to", async () => {
+  it("snapshot clean-up removes only objects that no chat refers to", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -454,7 +454,7 @@ describe("cleaning up snapshots", () => {
     expect(text(bench, "a.txt")).toBe("one");
   });
 
-  it("the few needed objects of a pack move into a new one", async () => {
+  it("snapshot clean-up moves the few needed objects of a pack into a new pack", async () => {
     const bench = snapshotBench({ limits: { ...usualLimits, loose: 5 } });
     for (let index = 0; index < 200; index++) put(bench, `d${index % 7}/${index}`, `${index}`);
     bench.turn();
@@ -472,7 +472,7 @@ describe("cleaning up snapshots", () => {
     expect(differences(before, treeOf(bench.root))).toEqual([]);
   });
 
-  it("cleaning up waits for writers, and writers for it", async () => {
+  it("snapshot clean-up waits for running snapshots, and these wait for it", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();
@@ -495,7 +495,7 @@ describe("cleaning up snapshots", () => {
     expect(readdirSync(join(store, "busy"))).toEqual([]);
   });
 
-  it("cleaning up happens once a day", async () => {
+  it("snapshot clean-up runs at most once a day", async () => {
     const bench = snapshotBench();
     put(bench, "a.txt", "one");
     bench.turn();

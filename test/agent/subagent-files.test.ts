@@ -18,7 +18,7 @@ function find({ workspace, folder, configDir }: Fixture, options: { trusted?: bo
 const builtIn = builtInSubagents.map(({ name }) => name);
 
 describe("choosing subagent files", () => {
-  it("subagents of the project come before the user's, .cursor before other folders, files before built-in subagents", () => {
+  it("project subagents override the user's, .cursor overrides other folders, and files override built-ins", () => {
     const place = fixture({
       "ws/.codex/agents/a.md": "codex",
       "ws/.claude/agents/a.md": "claude",
@@ -66,7 +66,7 @@ describe("choosing subagent files", () => {
 });
 
 describe("subagent files", () => {
-  it("valid fields of a subagent file are read, and invalid ones reported", () => {
+  it("the agent reads valid fields of a subagent file, and reports invalid ones", () => {
     const place = fixture({
       "ws/.cursor/agents/one.md":
         '---\nname: checker\ndescription: >\n  Checks\n  things\nmodel: gpt-5[effort=high]\nreadonly: true\nis_background: yes\ntools: Read, Bash, "Grep"\n---\nCheck.',
@@ -102,7 +102,7 @@ describe("subagent files", () => {
     expect(section).toContain("- agent99");
   });
 
-  it("a subagent is called by its exact name", () => {
+  it("a model calls a subagent by its exact name", () => {
     const { names, call } = callableSubagents(builtInSubagents);
     expect(names()).toEqual(builtIn);
     expect(call("explore", "the parser")?.text).toBe(

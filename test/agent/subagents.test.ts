@@ -79,7 +79,7 @@ describe("two subagents at once", () => {
     transcript = readFileSync(ends(run)[0]!["result"].success.transcriptPath, "utf8");
   });
 
-  it("subagent calls look as documented in the stream", () => {
+  it("stream lines about subagents look as documented", () => {
     const [started] = run.lines().filter((line) => line["subtype"] === "started");
     expect(started!["tool_call"].taskToolCall.args).toEqual({
       description: "Ask reviewer",
@@ -107,7 +107,7 @@ describe("two subagents at once", () => {
     expect(transcript).toContain("All fine.");
   });
 
-  it("two subagents run in parallel; only their calls are shown, and their spending counts", () => {
+  it("two subagents run in parallel; the stream shows only the Task calls, and their tokens count for the run", () => {
     const kinds = run.lines().map((line) => line["subtype"] ?? line["type"]);
     expect(kinds).toEqual([
       "init",
@@ -176,7 +176,7 @@ describe("limits of subagents", () => {
     expect(lastLine(run)["is_error"]).toBe(false);
   });
 
-  it("turn and cost limits apply to the whole run", async () => {
+  it("turn and cost limits count the run together with its subagents", async () => {
     const loop = { "main.json": [{ calls: [task("busy")] }, { text: "ok" }], "busy.json": [] as Reply[] };
     for (let index = 0; index < 9; index++)
       loop["busy.json"].push({ calls: [{ name: "Read", args: { path: "a.txt", limit: index + 1 } }] });
@@ -186,7 +186,7 @@ describe("limits of subagents", () => {
     expect(lastLine(run)).toMatchObject({ is_error: true, error_code: "MAX_TURNS" });
   });
 
-  it("repeating the same task is a loop, though each subagent has its own id", async () => {
+  it("starting a subagent with the same task again and again counts as a loop", async () => {
     const workspace = workspaceWith(
       { "same.json": [{ text: "same" }] },
       { ".cursor/agents/same.md": agentFile("same") },
@@ -196,7 +196,7 @@ describe("limits of subagents", () => {
     expect(lastLine(run)).toMatchObject({ is_error: true, error_code: "LOOP_DETECTED" });
   });
 
-  it("a subagent without usable tools does not start, and only offered tools are named", async () => {
+  it("a subagent without usable tools does not start, and an error about an unknown tool lists only offered ones", async () => {
     const workspace = workspaceWith({
       "main.json": [
         { calls: [task("shell"), { name: "Nonsense", args: {} }] },
@@ -215,7 +215,7 @@ describe("limits of subagents", () => {
     expect(JSON.stringify(error)).not.toMatch(/Shell|AskQuestion|WebFetch/);
   });
 
-  it("a subagent may not do what its parent may not", async () => {
+  it("a subagent has no permission that its parent lacks", async () => {
     const workspace = workspaceWith(
       {
         "main.json": [{ calls: [task("writer")] }, { text: "ok" }],
@@ -239,7 +239,7 @@ describe("limits of subagents", () => {
     expect(usual.stderr).toBe("");
   });
 
-  it("subagents of a project need trust; an unavailable model is reported and replaced by the parent's", async () => {
+  it("project subagents need a trusted folder; an unavailable model is replaced by the parent's, with a notice", async () => {
     const workspace = workspaceWith({}, { ".cursor/agents/theirs.md": agentFile("theirs") });
     workspace.file(join(workspace.config, "agents/mine.md"), "---\nmodel: gpt-5\n---\nmine");
     // The parent's model answers in between: the second reply is the subagent's.
@@ -258,7 +258,7 @@ describe("limits of subagents", () => {
   });
 });
 
-it("a run with a local model sends nothing to another", async () => {
+it("in a run with a local model, a subagent that names a remote model uses the local one", async () => {
   const workspace = workspaceWith({
     "main.json": [{ calls: [task("mine")] }, { text: "from here" }, { expect: "from here", text: "ok" }],
   });
@@ -273,7 +273,7 @@ it("a run with a local model sends nothing to another", async () => {
 });
 
 describe("spending of subagents", () => {
-  it("a subagent's spending counts for the run, at its own price", () => {
+  it("a subagent's tokens count for the run, at the price of its own model", () => {
     const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
     const run = new UsageBudget();
     const child = new UsageBudget(new UsageBudget(run));
@@ -354,7 +354,7 @@ describe("background subagents", () => {
     }
   }, 30_000);
 
-  it("a background subagent is ended with the run that is stopped, and leaves no command behind", async () => {
+  it("a background subagent ends with a run that is stopped, and leaves no command behind", async () => {
     const workspace = workspaceWith({
       "main.json": [
         { calls: [task("shell", { run_in_background: true }), task("shell")] },
@@ -381,7 +381,7 @@ describe("background subagents", () => {
 });
 
 describe("hooks of subagents", () => {
-  it("hooks may refuse a subagent, see its calls and continue it", async () => {
+  it("hooks may refuse a subagent, receive events of its calls and continue it", async () => {
     const note = 'printf "%s\\n" "$(cat)" >> "$CURSOR_PROJECT_DIR/heard.jsonl"';
     const again = `${note}; [ -e "$CURSOR_PROJECT_DIR/again" ] || { touch "$CURSOR_PROJECT_DIR/again"; echo '{"followup_message":"once more"}'; }`;
     const hooks = {

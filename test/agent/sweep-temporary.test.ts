@@ -39,7 +39,7 @@ function make(...names: string[]): void {
 const outputs = () => outputsOf("").replace(/^\//, "");
 const left = () => readdirSync(base, { recursive: true, encoding: "utf8" }).sort();
 
-it("old temporary folders are removed with links in them, but not the links' targets", async () => {
+it("the sweep removes old temporary folders with the links in them, but not the links' targets", async () => {
   make(
     "precious/file",
     `courser-sandbox-${gone}-aB3dE6/tmp-0/big`,
@@ -55,7 +55,7 @@ it("old temporary folders are removed with links in them, but not the links' tar
   expect(isSweepDue(base, later + day)).toBe(true);
 });
 
-it("a file of another user where the folder for outputs would be changes nothing", async () => {
+it("when another user's file has the output folder's name, the sweep deletes nothing and runs use a new folder", async () => {
   writeFileSync(join(base, outputs()), "");
   expect(isSweepDue(base, later)).toBe(true);
   expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
@@ -63,7 +63,7 @@ it("a file of another user where the folder for outputs would be changes nothing
   expect(left()).toContain(outputs());
 });
 
-it("new, used, shared, linked or foreign folders are kept", async () => {
+it("the sweep keeps new, used, shared, linked and foreign folders", async () => {
   make(`courser-sandbox-${process.pid}-aB3dE6/x`, `${outputs()}/sandbox/held`, `${outputs()}/living/out`);
   make("courser-policy-aB3dE6/x", "courser-aB3dE6/x", "courser-sandbox-notes/x", "other/x", "elsewhere/mine/x");
   writeFileSync(join(base, outputs(), "living", `.run-${process.pid}`), "");
@@ -76,26 +76,26 @@ it("new, used, shared, linked or foreign folders are kept", async () => {
   expect(await sweepTemporary({ bases: [base], now: Date.now() + 3_600_000 })).toBe(0);
 });
 
-it("a link in place of the output folder is not entered", async () => {
+it("the sweep does not follow a link in place of the output folder", async () => {
   make("precious/folder/file");
   symlinkSync(join(base, "precious"), join(base, outputs()));
   expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
   expect(existsSync(join(base, "precious/folder/file"))).toBe(true);
 });
 
-it("a recently written file keeps its folder", async () => {
+it("the sweep keeps a folder with a recently written file", async () => {
   make(`${outputs()}/id-2/out`);
   const soon = new Date(later - day);
   utimesSync(join(base, outputs(), "id-2/out"), soon, soon);
   expect(await sweepTemporary({ bases: [base], now: later })).toBe(0);
 });
 
-it("a session's folder names the process that uses it", () => {
+it("a session's output folder contains the id of the process that uses it", () => {
   const folder = outputFolder("some-session", base);
   expect(readdirSync(folder)).toEqual([`.run-${process.pid}`]);
 });
 
-it("a run removes old temporary folders now and then", async () => {
+it("a run now and then sweeps old temporary folders", async () => {
   using space = createWorkspace();
   const note = join(base, outputs(), ".swept");
   // It sweeps while it waits for the model, and on a slow machine that may be too short.

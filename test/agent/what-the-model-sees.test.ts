@@ -228,7 +228,7 @@ function manyFiles(count: number, text: string): Record<string, string> {
 
 describe("bytes sent and calls needed", () => {
   test.each(Object.entries(sessions))(
-    "the session sends no more bytes and needs no more calls than the table allows: %s",
+    "the scripted session %s sends no more bytes and makes no more tool calls than the table allows",
     async (_name, session) => {
       let calls = 0;
       let reply = 0;

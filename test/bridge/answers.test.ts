@@ -38,7 +38,7 @@ const answers: HookAnswer[] = [
 ];
 
 describe("answers of hook scripts", () => {
-  it("each host receives a hook's answer in its own format, and parts that were weakened or dropped are reported", async () => {
+  it("the hook bridge answers each host in its own format, and reports parts it weakened or dropped", async () => {
     const rows = Object.values(hosts).flatMap((host) =>
       Object.keys(host.events).flatMap((name) => {
         const event = host.parse(payload(name), { events: "all" });
@@ -99,7 +99,7 @@ it.each<[unknown, object]>([
   [{ user_message: 1 }, { fault: '"user_message" must be a string, not a number' }],
   [{ modified_input: "x" }, { fault: '"modified_input" must be an object, not "x"' }],
   [{ additional_context: true }, { fault: '"additional_context" must be a string, not a boolean' }],
-])("the answer %j of a handler is read", (returned, answer) => {
+])("the hook bridge reads the answer %j of a handler", (returned, answer) => {
   expect(readAnswer(returned)).toMatchObject(answer);
 });
 
@@ -128,11 +128,11 @@ describe("tool calls of hosts", () => {
       { tool: "Edit", paths: ["n", "u", "m", "d"] },
     ],
     ["apply_patch", { command: "*** Add File: n" }, { paths: [] }],
-  ])("the hook of a host for %s %j", (name, input, expected) => {
+  ])("the hook bridge reads the call fields of a host's tool %s %j", (name, input, expected) => {
     expect(callFields(name, input)).toMatchObject(expected);
   });
 
-  it("shell calls have a command, MCP calls their name, and JSON results are parsed", () => {
+  it("the hook bridge gives shell calls a command and MCP calls their name, and parses JSON results", () => {
     expect(() => callFields("Bash", {})).toThrow('has no string "command"');
     expect(callFields("search", {}, { tool: "MCP" })).toMatchObject({ tool: "MCP", mcp: { tool: "search" } });
     expect([outputOf('{"a":1}'), outputOf("text"), outputOf(7)]).toEqual([{ a: 1 }, "text", 7]);

@@ -77,13 +77,13 @@ describe("hook hosts", () => {
     expect(() => claude.parse({ hook_event_name: "preToolUse" })).toThrow("did you mean PreToolUse?");
   });
 
-  it("scripts for other bridges get the tool names they expect", () => {
+  it("the hook bridge gives scripts written for other bridges the tool names they expect", () => {
     const event = cursor.parse({ ...shell, conversation_id: "c" });
     expect(event).toMatchObject({ tool_input: { command: "rm -rf /" }, session_id: "c", native_tool: "Shell" });
     expect(claude.parse({ hook_event_name: "Stop", stop_hook_active: true })).toMatchObject({ stop_hook_active: true });
   });
 
-  it("the hook bridge returns as data what a host could not be told", () => {
+  it("the hook bridge returns, as data, the parts of an answer that a host cannot express", () => {
     const lost = (host: keyof typeof hosts, payload: object, answer: HookAnswer) =>
       hosts[host].serialize(answer, hosts[host].parse(payload)).losses;
     expect(lost("cursor", shell, { decision: "ask", additional_context: "c" })).toEqual([
@@ -102,29 +102,32 @@ describe("hook hosts", () => {
     expect(lost("claude", bash, { ...everything, modified_input: { command: "y" } })).toEqual([]);
   });
 
-  it.each(["claude", "codex"] as const)("a refusal ends as the host documents it: %s", (host) => {
-    const serialize = (payload: object, answer: HookAnswer) =>
-      hosts[host].serialize(answer, hosts[host].parse(payload));
-    const bash = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "x" } };
-    const prompt = { hook_event_name: "UserPromptSubmit", prompt: "p" };
-    expect(serialize(bash, { decision: "deny", reason: "no" })).toMatchObject({ exit_code: 2, stderr: "no\n" });
-    expect(serialize(bash, { decision: "deny" })).toMatchObject({ exit_code: 2, stderr: "A hook refused it.\n" });
-    expect(serialize(prompt, { decision: "deny", reason: "no" })).toMatchObject({ exit_code: 2, stderr: "no\n" });
-    // What is said beside the reason is in the JSON, which is read with 0 alone.
-    const more = serialize(bash, { decision: "deny", reason: "no", user_message: "Look." });
-    expect(more).toMatchObject({ exit_code: 0, stderr: "" });
-    expect(JSON.parse(more.stdout)).toMatchObject({
-      systemMessage: "Look.",
-      hookSpecificOutput: { permissionDecision: "deny" },
-    });
-    expect(serialize(bash, {})).toMatchObject({ exit_code: 0, stdout: "" });
-    expect(serialize({ ...bash, hook_event_name: "PostToolUse" }, { decision: "deny", reason: "no" }).exit_code).toBe(
-      0,
-    );
-  });
+  it.each(["claude", "codex"] as const)(
+    "a hook script that refuses a call ends as the host documents it: %s",
+    (host) => {
+      const serialize = (payload: object, answer: HookAnswer) =>
+        hosts[host].serialize(answer, hosts[host].parse(payload));
+      const bash = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "x" } };
+      const prompt = { hook_event_name: "UserPromptSubmit", prompt: "p" };
+      expect(serialize(bash, { decision: "deny", reason: "no" })).toMatchObject({ exit_code: 2, stderr: "no\n" });
+      expect(serialize(bash, { decision: "deny" })).toMatchObject({ exit_code: 2, stderr: "A hook refused it.\n" });
+      expect(serialize(prompt, { decision: "deny", reason: "no" })).toMatchObject({ exit_code: 2, stderr: "no\n" });
+      // What is said beside the reason is in the JSON, which is read with 0 alone.
+      const more = serialize(bash, { decision: "deny", reason: "no", user_message: "Look." });
+      expect(more).toMatchObject({ exit_code: 0, stderr: "" });
+      expect(JSON.parse(more.stdout)).toMatchObject({
+        systemMessage: "Look.",
+        hookSpecificOutput: { permissionDecision: "deny" },
+      });
+      expect(serialize(bash, {})).toMatchObject({ exit_code: 0, stdout: "" });
+      expect(serialize({ ...bash, hook_event_name: "PostToolUse" }, { decision: "deny", reason: "no" }).exit_code).toBe(
+        0,
+      );
+    },
+  );
 
   it.each(["claude", "codex"] as const)(
-    "a request for permission is answered, or left to the person, by the host %s",
+    "the host %s answers a hook's request for permission, or leaves it to the person",
     (host) => {
       const request = {
         hook_event_name: "PermissionRequest",
@@ -154,7 +157,7 @@ describe("hook hosts", () => {
   );
 
   it.each(recorded.map((line) => [line.host, line.payload["hook_event_name"] as string, line] as const))(
-    "%s: a recorded payload of %s is recognised and parsed",
+    "%s: the hook bridge recognises and parses a recorded payload of %s",
     (_, name, { host, payload }) => {
       expect(detectHost(payload)).toBe(host);
       const event = hosts[host].parse(payload);
@@ -201,7 +204,7 @@ describe('the table of "ask" answers', () => {
 });
 
 describe("types of the bridge", () => {
-  it("hook event types narrow by event and by tool", () => {
+  it("TypeScript narrows the hook bridge's event types by event and by tool", () => {
     defineHook({
       PreToolUse(event) {
         expectTypeOf(event.event).toEqualTypeOf<"PreToolUse">();
@@ -242,7 +245,7 @@ describe("run() of the bridge", () => {
     expect(await quietly(handlers, { stdin, argv: ["--host"] })).toMatchObject({ exit_code: 1 });
   });
 
-  it("unreadable hook input is refused on every host", async () => {
+  it("the hook bridge refuses the call on every host if its input is unreadable", async () => {
     const handlers = defineHook({ PreToolUse: () => ({ decision: "allow" }) });
     const refused = async (stdin: RunOptions["stdin"], text: string, maxBytes?: number) => {
       const reply = await quietly(handlers, { stdin, maxBytes });
@@ -262,7 +265,7 @@ describe("run() of the bridge", () => {
     await refused(broken(), "torn");
   });
 
-  it("hook input is read up to a limit", async () => {
+  it("the hook bridge reads its input up to a limit", async () => {
     let given = 0;
     async function* endless() {
       for (;;) {
@@ -274,7 +277,7 @@ describe("run() of the bridge", () => {
     expect(given).toBe(6000);
   });
 
-  it("a hook payload may arrive in pieces and with a byte order mark", async () => {
+  it("the hook bridge reads a payload in pieces and with a byte order mark", async () => {
     const bytes = Buffer.from(`\ufeff${JSON.stringify({ ...shell, command: "echo ä€😀" })}`);
     async function* pieces() {
       for (const byte of bytes) yield Buffer.from([byte]);
@@ -285,7 +288,7 @@ describe("run() of the bridge", () => {
     expect(command).toBe("echo ä€😀");
   });
 
-  it("permission events are denied whenever the handler fails, with a reason", async () => {
+  it("the hook bridge denies a permission event whenever the handler fails, with a reason", async () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
     const wrong: [string, () => unknown][] = [
@@ -307,7 +310,7 @@ describe("run() of the bridge", () => {
     expect(await quietly(misnamed, { stdin: JSON.stringify(shell) })).toMatchObject({ exit_code: 2 });
   });
 
-  it("secrets in a hook handler's error are not printed", async () => {
+  it("the hook bridge does not print secrets of a handler's error", async () => {
     const key = ["sk", "ant", "api03", "A1b2C3d4".repeat(12)].join("-");
     const handlers = defineHook({
       PreToolUse() {
@@ -361,7 +364,7 @@ describe("a bridge script", () => {
       env: {},
     });
 
-  it("a script blocks on every host, in that host's format", () => {
+  it("a hook script blocks a call on every host, in that host's format", () => {
     const guard = script(
       `(event) => event.tool === "Bash" && /rm -rf/.test(event.input.command) ? { decision: "deny", reason: "no" } : {}`,
     );
@@ -384,7 +387,7 @@ describe("a bridge script", () => {
     }
   });
 
-  it("the documented script works as shown", () => {
+  it("the documented hook script works as shown", () => {
     const file = "docs/hooks-bridge.md";
     const blocks = readBlocks(file, readFileSync(join(repository, file), "utf8"));
     for (const { name, text } of blocks.filter((block) => /^[\w.]+$/.test(block.name)))
@@ -398,7 +401,7 @@ describe("a bridge script", () => {
     }
   });
 
-  it("a script with a misspelt option refuses what it guards, and says why", async () => {
+  it("a hook script with a misspelt option refuses the calls it guards, and says why", async () => {
     const options = { cursorAskFalback: "ask", write: () => {}, writeError: () => {}, exit: () => {} };
     const answer = await run({ PreToolUse: () => ({}) }, { ...options, stdin: JSON.stringify(shell) } as never);
     expect(answer).toMatchObject({ exit_code: 2 });
@@ -419,18 +422,18 @@ describe("a bridge script", () => {
     ["waits for ever", `() => new Promise(() => {})`],
     ["crashes elsewhere", `() => new Promise(() => setTimeout(() => { throw new Error("far away"); }, 1))`],
     ["forgets a rejection", `() => new Promise(() => { Promise.reject(new Error("lost")); })`],
-  ])("a hook script that %s has not allowed the call", (_, handler) => {
+  ])("when a hook script %s, the call is not allowed", (_, handler) => {
     const guarded = play(script(handler));
     expect(guarded).toMatchObject({ status: 2, stdout: "" });
     expect(guarded.stderr).toContain("[agent-hooks-bridge] the script ended before its handler answered; denied.");
     expect(play(script(handler), { hook_event_name: "stop" }).status).not.toBe(2);
   });
 
-  it("a script does not wait for work its handler left running", () => {
+  it("a hook script answers without waiting for work that its handler left running", () => {
     expect(play(script(`() => { setInterval(() => {}, 1000); return {}; }`)).status).toBe(0);
   });
 
-  it("a script writes a long answer completely, even to a slow reader", async () => {
+  it("a hook script writes a long answer completely, even to a slow reader", async () => {
     const long = script(`() => ({ decision: "allow", reason: "x".repeat(3_000_000) })`);
     const child = spawn(process.execPath, ["--input-type=module", "-e", long], {
       cwd: folder,
@@ -445,7 +448,7 @@ describe("a bridge script", () => {
     expect(length).toBeGreaterThan(3_000_000);
   });
 
-  it("a script reads a large payload from a pipe", () => {
+  it("a hook script reads a large payload from a pipe", () => {
     const content = "x".repeat(5_000_000);
     const text = script(`(event) => ({ decision: event.input.content.length === 5000000 ? "deny" : "allow" })`);
     expect(play(text, { ...shell, hook_event_name: "beforeReadFile", file_path: "/a", content }).status).toBe(2);

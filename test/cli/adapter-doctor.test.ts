@@ -99,7 +99,7 @@ describe("problems found by adapter doctor", () => {
     expect(found(report, check)!.remedy).toMatch(/\S/);
   });
 
-  test.concurrent("adapter doctor reports turns without an end, endless turns and CLIs that stay", async () => {
+  test.concurrent("adapter doctor reports a CLI whose turn never ends, never stops printing, or that stays running", async () => {
     const delta = `echo '{"type":"assistant_delta","data":{"content":"a"}}'`;
     expect(found(await look(shell('echo \'{"type":"x"}\'')), "end of stream")!.message).toContain("never ends");
     expect(found(await look([fixture, "hang"], { timeoutMs: 700 }), "exit code")!.message).toContain("did not exit");

@@ -29,7 +29,7 @@ function textOf(events: readonly Record<string, any>[]): string {
 const scripted = (replies: unknown) => ["--model", `script:${workspace.file("script.json", JSON.stringify(replies))}`];
 
 describe("turns of auto", () => {
-  test("auto reads a turn as the contract prints it, with or without a final newline", async () => {
+  test("the auto command reads a turn in the contract's format, with or without a final newline", async () => {
     for (const stdin of [
       minimal,
       `${minimal}\n`,
@@ -43,7 +43,7 @@ describe("turns of auto", () => {
     }
   });
 
-  test("auto prints text, calls of the given tools, usage and done, and nothing else", async () => {
+  test("the auto command prints text, calls of the given tools, usage and done, and nothing else", async () => {
     const tools = [{ name: "exec", schema: { type: "object" } }];
     const replies = [{ thinking: "hm", text: ["a", "b"], calls: [{ name: "exec", args: { command: "pwd" } }] }];
     const { events, exit } = await auto(turnOf("go", { tools }), scripted(replies));
@@ -57,7 +57,7 @@ describe("turns of auto", () => {
     ]);
   });
 
-  test("auto does not wait for the end of stdin", async () => {
+  test("the auto command does not wait for the end of stdin", async () => {
     const { exit, text } = await auto("open", [], {
       stdin: "open",
       onStart: (child) => child.stdin!.write(`${turnOf("what is 2+2?")}\n`),
@@ -65,7 +65,7 @@ describe("turns of auto", () => {
     expect({ exit, text }).toEqual({ exit: 0, text: "2 + 2 = 4" });
   });
 
-  test("auto accepts messages of every shape, and results without calls", async () => {
+  test("the auto command accepts messages of every shape, and tool results without calls", async () => {
     const messages = [
       { role: "system", content: "be brief" },
       { role: "user", content: [{ type: "text", text: "one" }] },
@@ -107,7 +107,7 @@ describe("turns of auto", () => {
 });
 
 describe("auto by hand", () => {
-  test("the documented pipe test works, also as agent.cmd", async () => {
+  test("piping the documented sample turn into the auto command works, also as agent.cmd", async () => {
     const bin = workspace.file("bin/agent", "");
     rmSync(bin);
     for (const name of ["agent", "agent.cmd"]) symlinkSync(cli, join(workspace.path, "bin", name));
@@ -130,7 +130,7 @@ describe("auto by hand", () => {
     }
   });
 
-  test("auto on a terminal says what it waits for", () => {
+  test("the auto command says on a terminal what input it waits for", () => {
     const quoted = `'${process.execPath}' '${cli}' auto --stream-json`;
     const run = spawnSync("script", ["-qefc", quoted, "/dev/null"], {
       cwd: workspace.path,
@@ -149,7 +149,7 @@ describe("models that fail in auto", () => {
     { name: "note", schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
   ];
 
-  test("a model is told what is wrong with its call and may correct it", async () => {
+  test("in the auto command, a model that sends an invalid tool call is told why and may correct it", async () => {
     const replies = [
       {
         calls: [
@@ -167,7 +167,7 @@ describe("models that fail in auto", () => {
     ]);
   });
 
-  test("a model that keeps making invalid calls ends in an error", async () => {
+  test("the auto command ends with an error when the model keeps sending invalid tool calls", async () => {
     const { last, exit, events } = await auto(
       turnOf("go", { tools }),
       scripted({ replies: [{ calls: [{ name: "nope", args: {} }] }], loop: true }),
@@ -176,7 +176,7 @@ describe("models that fail in auto", () => {
     expect(events.filter(({ type }) => type === "tool_call")).toEqual([]);
   });
 
-  test("a model's failure is printed with its code, on stderr too, without keys", async () => {
+  test("the auto command prints a model's failure with its code, on stderr too, without keys", async () => {
     const key = `sk-ant-api03-${"Q7w3E9r1T5y8U2i6O0p4".repeat(4)}`;
     const error = { code: "MODEL_AUTH_ERROR", message: `token expired: ${key}` };
     const { last, exit, stderr, stdout } = await auto(turnOf("go"), scripted([{ text: "so ", error }]));
@@ -189,7 +189,7 @@ describe("models that fail in auto", () => {
     expect(stdout + stderr).not.toContain(key);
   });
 
-  test("a reply that a server restarts is printed once", async () => {
+  test("the auto command prints a reply once even if the server restarts it", async () => {
     const begun = { choices: [{ index: 0, delta: { role: "assistant", content: "Hello" } }] };
     const server = await modelServer([
       { chunks: [`data: ${JSON.stringify(begun)}\n\n`], ending: "reset" },
@@ -204,7 +204,7 @@ describe("models that fail in auto", () => {
     }
   });
 
-  test("an unknown model, and no model for the task, are reported", async () => {
+  test("the auto command reports an unknown model, and a task that only a real model could do", async () => {
     expect((await auto(turnOf("hi"), ["--model", "nope"])).last).toMatchObject({ data: { code: "MODEL_UNKNOWN" } });
     expect((await auto(turnOf("write me an opera in three acts"))).last).toMatchObject({
       data: { code: "OFFLINE_LIMIT" },
@@ -220,7 +220,7 @@ describe("invalid turns", () => {
     ['{"type":"turn","messages"', "is not JSON"],
     ['{"type":"cancel"}\n', 'an object with "type": "turn"'],
     ['{"type":"turn","messages":[]}', "at least one message"],
-  ])("auto refuses the invalid turn %j", async (stdin, message) => {
+  ])("the auto command refuses the invalid turn %j", async (stdin, message) => {
     const { last, exit, stderr } = await auto(stdin);
     expect(exit).toBe(2);
     expect(last).toMatchObject({ type: "error", data: { code: "USAGE", message: expect.stringContaining(message) } });
@@ -239,7 +239,7 @@ describe("stopping auto", () => {
     },
   });
 
-  test("auto stops when cancel arrives on stdin", async () => {
+  test("the auto command stops when a cancel line arrives on stdin", async () => {
     const { last, exit, ms } = await auto(
       "open",
       waiting(),
@@ -249,12 +249,12 @@ describe("stopping auto", () => {
     expect(ms).toBeLessThan(8000);
   });
 
-  test("auto stops when cancel arrives together with the turn", async () => {
+  test("the auto command stops when a cancel line arrives together with the turn", async () => {
     const { last } = await auto(`${turnOf("go")}\n{"type":"cancel"}\n`, waiting());
     expect(last).toMatchObject({ type: "error", data: { code: "INTERRUPTED" } });
   });
 
-  test("courser auto ends when it receives SIGTERM", async () => {
+  test("the auto command ends when it receives SIGTERM", async () => {
     const { last, exit } = await auto(
       "open",
       waiting(),
@@ -263,7 +263,7 @@ describe("stopping auto", () => {
     expect({ last, exit }).toMatchObject({ exit: 143, last: { type: "error", data: { code: "TERMINATED" } } });
   });
 
-  test("courser auto ends without an error when its reader closes the pipe", async () => {
+  test("the auto command ends without an error when its reader closes the pipe", async () => {
     const talking = { steps: Array.from({ length: 40 }, () => [{ text: "so " }, { delayMs: 200 }]).flat() };
     const leaving = whenItSpeaks((child) => child.stdout!.destroy());
     const run = await workspace.run(["auto", ...scripted([talking])], leaving);

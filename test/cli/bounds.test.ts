@@ -100,7 +100,7 @@ describe.concurrent("bounds of a model's answer", () => {
     ],
   };
   test.each(Object.keys(answers))(
-    "a model's answer that is too large is cut off and named: %s",
+    "a run cuts off a model's answer that is too large and reports an error code: %s",
     { timeout: 60_000 },
     async (name) => {
       const [expected, answer] = answers[name]!;
@@ -124,14 +124,14 @@ describe.concurrent("bounds of a model's answer", () => {
 });
 
 describe.concurrent("bounds of input", () => {
-  test("piped stdin is read up to a limit", { timeout: 60_000 }, async () => {
+  test("print mode reads piped stdin only up to a limit", { timeout: 60_000 }, async () => {
     const onStart: CliOptions["onStart"] = (child) => void pump(child.stdin!);
     const { code, exit, peakMb } = await play(["look", "-"], { stdin: "open", onStart });
     expect({ code, exit }).toEqual({ code: "PROMPT_TOO_LARGE", exit: 1 });
     expect(peakMb).toBeLessThan(150);
   });
 
-  test("a schema and an ignore list are bounded", async () => {
+  test("a JSON schema of 3 MB is refused, and an ignore file of 3 MB hides every file", async () => {
     using workspace = createWorkspace({ ".cursorignore": "x".repeat(3 * 2 ** 20) });
     const schema = join(workspace.home, "schema.json");
     writeFileSync(schema, JSON.stringify({ description: "x".repeat(3 * 2 ** 20) }));

@@ -47,7 +47,7 @@ function isBuilt(command: Command): boolean {
 
 describe("help", () => {
   it.each([["--help"], ["-h"], ["help"], ["agent", "--help"], ["help", "agent"]])(
-    "%s %s is one screen: what this is, commands, then options, examples",
+    "the help of %s %s fits one screen: what it is, commands, options, examples",
     async (...args) => {
       const { exit, stdout, stderr } = await workspace.run(args.filter((word) => word !== undefined));
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
@@ -66,7 +66,7 @@ describe("help", () => {
     },
   );
 
-  it("examples work as printed, in a fresh folder", async () => {
+  it("the examples in the help work as printed, in a fresh folder", async () => {
     const examples = /Examples:\n([\s\S]+?)\n\n/.exec((await workspace.run(["--help"])).stdout)![1]!.split("\n");
     expect(examples.length).toBeGreaterThan(2);
     for (const example of examples) {
@@ -81,7 +81,7 @@ describe("help", () => {
     }
   });
 
-  it("help --all shows every flag and command that there is", async () => {
+  it("help --all shows every existing flag and command", async () => {
     const { exit, stdout, stderr } = await workspace.run(["help", "--all"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout.indexOf("\nCommands:")).toBeLessThan(stdout.indexOf("\nRun:"));
@@ -92,7 +92,7 @@ describe("help", () => {
       expect(stdout.split("\n").map((line) => line.slice(2))).toContainEqual(expect.stringMatching(startsWith(row)));
   });
 
-  it("help says what --force does not lift, the environment and the exit codes", async () => {
+  it("help says what --force does not override, the environment variables and the exit codes", async () => {
     const { stdout } = await workspace.run(["help", "--all"]);
     for (const heading of ["Environment:", "Exit codes:", "What --force does not override:"])
       expect(stdout).toContain(`\n${heading}\n`);
@@ -207,7 +207,7 @@ describe("help", () => {
     expect(Math.min(...helped) / Math.min(...empty)).toBeLessThanOrEqual(2);
   });
 
-  it("help exits quietly when its reader goes away", async () => {
+  it("help exits without an error when its reader closes the pipe", async () => {
     const shell = spawnSync(
       "bash",
       ["-c", `"$0" "$1" --help | head -1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli],

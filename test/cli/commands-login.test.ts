@@ -83,7 +83,7 @@ describe("login", () => {
     expect(existsSync(authFile())).toBe(false);
   });
 
-  it("login with an unknown vendor suggests the nearest, and two are too many", async () => {
+  it("login suggests the nearest name for an unknown vendor, and refuses two vendors", async () => {
     const unknown = await workspace.run(["login", "antropic"], { stdin: "secret" });
     expect(unknown.exit).toBe(2);
     expect(unknown.stderr).toContain("unknown vendor 'antropic'. Did you mean anthropic?");
@@ -175,7 +175,7 @@ describe.skipIf(!pseudoTerminal)(
 );
 
 describe("logout", () => {
-  it("logout forgets one key, then all, then says there are none", async () => {
+  it("logout removes one key or all keys, and says when there are none", async () => {
     for (const vendor of ["anthropic", "openai", "google"]) await workspace.run(["login", vendor], { stdin: "secret" });
     expect(await workspace.run(["logout", "openai"])).toMatchObject({
       exit: 0,
@@ -205,7 +205,7 @@ describe("logout", () => {
 describe("status", () => {
   const status = (args: string[] = [], options: CliOptions = {}) => workspace.run(["status", ...args], options);
 
-  it("status without a key: the line alone on stdout, what to type on stderr, exit 0", async () => {
+  it("status without a key prints one line on stdout, what to type on stderr, and exits with 0", async () => {
     const { exit, stdout, stderr } = await status();
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "Not logged in\n" });
     expect(stderr).toMatch(/^No API key .*courser login anthropic.*\n$/);

@@ -34,7 +34,7 @@ const marked = (list: Listed[]) => ({
 });
 
 describe("models", () => {
-  it("models prints a header, `id - Name` lines that mark the current and the default model, and a tip", async () => {
+  it("models prints a header, `id - Name` lines that mark the current and default model, and a tip", async () => {
     const { exit, stdout, stderr } = await workspace.run(["models"], { env: { ANTHROPIC_API_KEY: "k" } });
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const [list = "", prices = ""] = stdout.split("\nContext and prices. ");
@@ -53,14 +53,14 @@ describe("models", () => {
         expect(prices).toMatch(new RegExp(`^ {2}${id} +[\\d.]+[kM] +\\$${price.input} / \\$${price.output}$`, "m"));
   });
 
-  it("without a key, models lists only the offline model and auto as available", async () => {
+  it("the models command lists only the offline model and auto as available if there is no API key", async () => {
     const list = await listed();
     expect(marked(list)).toEqual({ current: ["offline"], default: ["offline"] });
     expect(list.filter((each) => each.available).map((each) => each.id)).toEqual(["auto", "offline"]);
     expect(list.map((each) => each.id)).toEqual(["auto", ...catalog.map((row) => row.id), "offline"]);
   });
 
-  it("a key makes its vendor's models available", async () => {
+  it("with an API key, the models command lists its vendor's models as available", async () => {
     const list = await listed([], { OPENAI_API_KEY: "k" });
     for (const each of list.filter((one) => one.vendor !== null && one.id !== "offline"))
       expect(each.available, each.id).toBe(each.vendor === "openai");
@@ -85,7 +85,7 @@ describe("models", () => {
     ["with its vendor", ["--model", "anthropic/claude-sonnet-4-5"], "claude-4.5-sonnet"],
     ["one that is not in the list", ["--model", "openrouter/some/model"], "openrouter/some/model"],
     ["offline", ["--model", "offline"], "offline"],
-  ])("models marks the current model: %s", async (_, args, id) => {
+  ])("the models command marks the current model: %s", async (_, args, id) => {
     const keys = { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k", OPENROUTER_API_KEY: "k" };
     expect(marked(await listed(args, keys))).toEqual({ current: [id], default: ["claude-5.5-sonnet"] });
     expect((await workspace.run(["models", ...args], { env: keys })).stdout).toMatch(
@@ -93,17 +93,17 @@ describe("models", () => {
     );
   });
 
-  it("a chosen model without its key stays current but is not available", async () => {
+  it("the models command marks a chosen model as current but not available if its key is missing", async () => {
     const list = await listed(["--model", "gpt-5"]);
     expect(marked(list)).toEqual({ current: ["gpt-5"], default: ["offline"] });
     expect(list.find((each) => each.current)!.available).toBe(false);
   });
 
-  it("models does not list unknown models", async () => {
+  it("the models command does not list unknown models", async () => {
     expect(marked(await listed(["--model", "no-such-model"]))).toEqual({ current: [], default: ["offline"] });
   });
 
-  it("models lists the models of the user's endpoints", async () => {
+  it("the models command lists the models of the user's own endpoints", async () => {
     mkdirSync(workspace.config);
     const providers = {
       shed: { baseUrl: "http://127.0.0.1:9/v1", models: ["qwen", "glm"] },
@@ -128,7 +128,7 @@ describe("models", () => {
     expect((await workspace.run(["models"])).stdout).toContain("\nshed/glm - ");
   });
 
-  it("models reports a broken configuration", async () => {
+  it("the models command reports a broken configuration", async () => {
     mkdirSync(workspace.config);
     writeFileSync(join(workspace.config, "cli-config.json"), "{");
     const { exit, stdout, stderr } = await workspace.run(["models", "--format", "json"]);

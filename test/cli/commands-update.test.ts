@@ -86,17 +86,20 @@ describe("update", () => {
       "bun add --global courser-agent@9.9.9",
       "globally by bun",
     ],
-  ])("update runs the package manager of a global installation: %s", async (name, place, command, where) => {
-    manager(name);
-    const program = copyTo(place);
-    const { exit, stdout, stderr } = await run(program);
-    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
-    const expected = command.replace("{WORK}", workspace.path);
-    expect(stdout).toBe(
-      `courser-agent 0.1.0, installed ${where}: updating to 9.9.9\n$ ${expected}\nprogress of ${name}\n`,
-    );
-    expect(calls().at(-1)).toMatch(new RegExp(`: ${expected.replace(/[.*+]/g, "\\$&")}$`));
-  });
+  ])(
+    "the update command runs the package manager of a global installation: %s",
+    async (name, place, command, where) => {
+      manager(name);
+      const program = copyTo(place);
+      const { exit, stdout, stderr } = await run(program);
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+      const expected = command.replace("{WORK}", workspace.path);
+      expect(stdout).toBe(
+        `courser-agent 0.1.0, installed ${where}: updating to 9.9.9\n$ ${expected}\nprogress of ${name}\n`,
+      );
+      expect(calls().at(-1)).toMatch(new RegExp(`: ${expected.replace(/[.*+]/g, "\\$&")}$`));
+    },
+  );
 
   it.each([
     ["npm", "package-lock.json", "npm install courser-agent@9.9.9"],
@@ -224,7 +227,7 @@ describe("update", () => {
     expect(calls()).toEqual([]);
   });
 
-  it("update does not look again for a copy the registry does not know", async () => {
+  it("when the registry has no such package, the update command suggests installing from a file or URL", async () => {
     const complaint = "npm error code E404\nnpm error 404 Not Found - GET https://registry.test/courser-agent";
     manager("npm", { exit: 1, complaint });
     const { exit, stderr } = await run(copyTo("node/lib/node_modules/courser-agent"));
@@ -244,7 +247,7 @@ describe("update", () => {
     expect((await run(program)).stdout).toContain("npx git+file:///src/courser\n");
   });
 
-  it("update leaves a copy from elsewhere alone", async () => {
+  it("the update command does not change a copy that no package manager installed", async () => {
     const { exit, stderr } = await run(copyTo("anywhere"));
     expect(exit).toBe(1);
     expect(stderr).toContain("npm ci && npm install --global .");

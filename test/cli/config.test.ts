@@ -73,7 +73,7 @@ describe("config", () => {
     expect((await config("get", "retries")).stdout).toBe("7\n");
   });
 
-  it("config says when an environment variable overrides a setting", async () => {
+  it("config says when an environment variable overrides a setting of the file", async () => {
     const env = { COURSER_MODEL: "haiku" };
     expect((await workspace.run(["config", "get", "model"], { env })).stdout).toBe("haiku\n");
     expect((await workspace.run(["config", "set", "model", "gpt-5"], { env })).stderr).toContain(

@@ -63,7 +63,7 @@ describe("damaged chats", () => {
     expect(rewound.exit).toBe(0);
   });
 
-  it("a resume says that an event has lost what it is a difference to, as export does", async () => {
+  it("resuming a chat reports an event whose base text is lost, in the same words as export", async () => {
     change(
       "UPDATE courser_events SET body = '[[99999],0,5]' WHERE sequence = (SELECT max(sequence) FROM courser_events WHERE kind = 'tool_end')",
     );
@@ -86,14 +86,14 @@ describe("damaged chats", () => {
     expect((await space.run(["ls", "--all"])).stdout).toContain("(damaged)");
   });
 
-  it("the list of chats marks one that a resume refused as incomplete", async () => {
+  it("ls marks a chat as damaged after resume refused it", async () => {
     change("DELETE FROM blobs WHERE rowid = 2");
     const resumed = await space.play([{ text: "no" }], ["--resume", id, "--", "again"]);
     expect(resumed.exit).toBe(1);
     expect((await space.run(["ls", "--all"])).stdout).toContain("(damaged)");
   });
 
-  it("a chat whose database SQLite refuses is exported as far as its pages can be read", async () => {
+  it("export recovers what it can from the pages of a chat database that SQLite refuses to open", async () => {
     change("DROP TABLE courser_events");
     const resumed = await space.play([{ text: "no" }], ["--resume", id, "--", "again"]);
     expect(resumed.exit).toBe(1);
@@ -124,7 +124,7 @@ it("a dry run of hooks install writes nothing", async () => {
   expect([everything(space.home), everything(space.path)]).toEqual(before);
 });
 
-it("an exported failed run ends like the run itself", async () => {
+it("the export of a failed run ends with the same lines as the run itself", async () => {
   const failed = await space.play([{ error: { message: "no" } }], ["--resume", id, "--", "again"]);
   const shown = failed.lines().at(-1)!;
   expect(shown["result"]).toMatch(/^Error: /);

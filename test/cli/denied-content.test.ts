@@ -48,7 +48,7 @@ describe("a file that a Read rule denies", () => {
     ],
     ["Edit by another name", "Edit", { path: "link/notes.txt", oldText: "the password is unknown", newText: "x" }],
     ["Delete", "Delete", { path: "private/notes.txt" }],
-  ])("%s is refused without revealing content", async (_, name, args) => {
+  ])("for a file that a Read deny rule covers, %s is refused without revealing content", async (_, name, args) => {
     for (const allow of [[], ["Write(**)"]]) {
       open({ allow, deny });
       symlinkSync("private", join(space.path, "link"));
@@ -62,7 +62,7 @@ describe("a file that a Read rule denies", () => {
     }
   });
 
-  it("Write may replace a denied file without revealing it", async () => {
+  it("the Write tool may replace a file that Read deny rules cover, without revealing its content", async () => {
     open({ allow: ["Write(**)"], deny });
     const run = await space.play(call("Write", { path: "private/notes.txt", content: "new\n" }));
     const end = run.lines().find((line) => line["subtype"] === "completed")!;

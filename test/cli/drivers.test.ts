@@ -29,7 +29,7 @@ function workspace(): Workspace {
 
 describe("command lines of client programs", () => {
   it.each(shapes.map((shape) => [shape.program, shape] as const))(
-    "the command line of a program that drives cursor-agent works: %s",
+    "the command line that another program uses to drive cursor-agent works: %s",
     async (_, shape) => {
       const prompt = "what is 2+2?";
       const { path, run } = workspace();

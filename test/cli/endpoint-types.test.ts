@@ -30,7 +30,7 @@ describe("--endpoint-type", () => {
     [["--endpoint-type", "responses"], "openai-responses"],
     [["--endpoint-type", "anthropic"], "anthropic"],
     [["--endpoint-type", "google"], "gemini"],
-  ])("the type of an endpoint is chosen by the flags %j", async (flags, wire) => {
+  ])("the flags %j choose the type of a model endpoint", async (flags, wire) => {
     await begin([{ text: "ok" }]);
     const args = [
       "-p",
@@ -50,7 +50,7 @@ describe("--endpoint-type", () => {
     expect(server.requests[0]).toMatchObject({ wire, key: "k", model: "m", headers: { "x-team": "blue" } });
   });
 
-  test("endpoint types have the same names in courser.json", async () => {
+  test("--endpoint-type and courser.json use the same names for endpoint types", async () => {
     await begin([{ text: "ok" }]);
     const providers = { box: { type: "responses", baseUrl: `${server.url}/v1` } };
     place.file(join(place.config, "courser.json"), JSON.stringify({ providers }));
@@ -84,7 +84,7 @@ describe("token commands", () => {
   const call = { name: "Read", args: { path: "none" } };
 
   test.each(["openai", "responses", "anthropic", "google"])(
-    "a token command is asked once for %s, and again after a 401",
+    "a token command runs once for %s, and again after the server answers 401",
     async (type) => {
       const used: string[] = [];
       await begin((request) => {
@@ -110,7 +110,7 @@ describe("token commands", () => {
     expect(server.requests[0]!.key).toBe("abc-def-ghi");
   });
 
-  test("models and doctor use a token command too", async () => {
+  test("the commands models and doctor use a token command too", async () => {
     await begin([]);
     const url = `${server.url}/v1`;
     const listed = await place.run(["models", "-e", url, "--token-command", "echo abc-def-ghi"]);
@@ -121,14 +121,14 @@ describe("token commands", () => {
     expect((await doctor("exit 4")).stdout).toContain("the token command gives no token");
   });
 
-  test("a wait for the model that is longer than the time limit ends the run at once", async () => {
+  test("when the model server asks for a wait beyond the time limit, the run ends at once", async () => {
     await begin([{ status: 429, headers: { "retry-after": "90" } }]);
     const flags = ["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", "--max-time", "60s"];
     const { exit, stderr } = await place.run([...flags, "hi"]);
     expect({ exit, stderr }).toMatchObject({ exit: 1, stderr: expect.stringContaining("asks to wait 90 s") });
   });
 
-  test("a failing token command is reported without showing a token", async () => {
+  test("when a token command fails, the run reports it without showing a token", async () => {
     await begin([{ status: 403, body: { error: "the token secret-token-1 is wrong" } }]);
     const flags = ["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", "--token-command"];
     const failed = await place.run([...flags, "echo no login >&2; exit 4", "hi"]);
@@ -142,7 +142,7 @@ describe("token commands", () => {
   });
 });
 
-test("a token expires as stated, or as encoded in it", async () => {
+test("a token from a token command expires at its stated time, or at the time encoded in it", async () => {
   await begin([]);
   const soon = Math.floor(Date.now() / 1000) + 3600;
   const jwt = `h.${Buffer.from(JSON.stringify({ exp: soon })).toString("base64url")}.s`;

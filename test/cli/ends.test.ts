@@ -59,7 +59,7 @@ describe.concurrent("output that cannot be written", () => {
     expect(await inShell("2> /dev/full", [...run, "go"])).toMatchObject({ exit: 0, stdout: "hello\n" });
   });
 
-  test("a reader that went away ends the run quietly", async () => {
+  test("when the reader of its stdout closes the pipe, a run ends without an error message", async () => {
     expect(await inShell("| head -c 5; exit ${PIPESTATUS[0]}", [...run, "go"], long)).toEqual({
       exit: 141,
       stdout: "xxxxx",
@@ -100,7 +100,7 @@ describe.concurrent("--max-time", () => {
 
   test("a run whose stdin is left open ends by itself", () =>
     ended(place().play([{ text: "ok" }], [...limit, "tell", "-"], { stdin: "open" })));
-  test("a run whose host on stdin says nothing ends by itself", () =>
+  test("a run that expects prompts on stdin ends at its time limit if the host sends nothing", () =>
     ended(
       place().run(["-p", "--force", "--output-format", "stream-json", "--input-format", "stream-json", ...limit], {
         stdin: "open",
@@ -200,7 +200,7 @@ describe.concurrent("a signal", () => {
     expect(exit).toBe(143);
   });
 
-  test("many signals lose neither the result nor the exit code", async () => {
+  test("a run that receives many signals still prints its result and has the right exit code", async () => {
     const { exit, lines } = await place().play([{ delayMs: 60_000, text: "late" }], [], {
       onStart(child) {
         child.stdout!.once("data", () => {
@@ -221,7 +221,7 @@ describe.concurrent("a signal", () => {
     expect(lines().at(-1)).toMatchObject({ type: "result", error_code: "TERMINATED" });
   });
 
-  test("a signal while the program is loading ends it", async () => {
+  test("a signal that arrives while the program is still loading ends it", async () => {
     // The process itself says when its first line runs: from there on every signal has its result.
     const workspace = place();
     const early = join(workspace.home, "early.cjs");
@@ -235,7 +235,7 @@ describe.concurrent("a signal", () => {
 });
 
 describe("a program whose files are removed while it runs", () => {
-  test("a run whose program files are removed has one result, and a warning for what could not be cleaned up", {
+  test("a run whose program files are removed meanwhile prints one result and warns of what it could not clean up", {
     timeout: 60_000,
   }, async () => {
     const { path, env, home } = place();

@@ -20,7 +20,7 @@ describe("mistyped commands", () => {
     [["sesions", "list"], "Did you mean 'courser sessions list'?"],
     [["version"], "courser --version"],
     [["exec", "fix it"], 'courser -p "…"'],
-  ])("mistyped command words are not sent as a prompt: %j", async (words, hint) => {
+  ])("print mode does not send mistyped command words as a prompt: %j", async (words, hint) => {
     const { exit, stdout, stderr } = await workspace.run(words);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toContain(hint);
@@ -28,7 +28,7 @@ describe("mistyped commands", () => {
   });
 
   it.each([[["--", "version"]], [["hello"]], [["-p", "logn"]], [["-p", "trust"]], [["-p", "runs"]], [["trust", "-p"]]])(
-    "the words %j are sent as a prompt",
+    "print mode sends the words %j as a prompt",
     async (words) => {
       const { stdout } = await workspace.run(["--trust", "--output-format", "stream-json", ...words]);
       const [, user] = stdout.split("\n").map((line) => (line === "" ? {} : JSON.parse(line)));
@@ -36,7 +36,7 @@ describe("mistyped commands", () => {
     },
   );
 
-  it("commands of the original stay commands with -p", async () => {
+  it("command names of the original CLI stay commands with -p", async () => {
     expect((await workspace.run(["-p", "models"])).stdout).toMatch(/^Available models\n/);
   });
 });
@@ -61,7 +61,7 @@ describe("trust", () => {
   const trusted = async () =>
     JSON.parse((await workspace.run(["trust", "--format", "json"])).stdout) as { path: string }[];
 
-  it("trusted directories are listed, added and removed", async () => {
+  it("the trust command lists, adds and removes trusted directories", async () => {
     mkdirSync(join(workspace.path, "sub"));
     expect(await trusted()).toEqual([]);
     expect((await workspace.run(["trust", "add", "sub"])).stdout).toBe(`✓ Trusted: ${join(workspace.path, "sub")}\n`);
@@ -75,12 +75,12 @@ describe("trust", () => {
     expect((await workspace.run(["trust", "add"], { env: { CURSOR_AGENT: "1" } })).stderr).toContain("[UNTRUSTED]");
   });
 
-  it("--trust is remembered even if the run does not start", async () => {
+  it("--trust is saved even if the run does not start", async () => {
     expect((await workspace.run(["-p", "--trust", "--model", "nobody/x", "hi"])).exit).toBe(1);
     expect(await trusted()).toEqual([{ path: workspace.path, exists: true }]);
   });
 
-  it("trusting a home directory warns or asks", async () => {
+  it("trusting a home directory prints a warning or asks first", async () => {
     const run = await workspace.run(["-p", "--trust", "--workspace", workspace.home, "hi"]);
     expect(run.exit).toBe(0);
     expect(run.stderr).toMatch(/contains more than one project.*trust remove/);
@@ -89,7 +89,7 @@ describe("trust", () => {
   });
 });
 
-it("permissions remove takes rules out of both lists", async () => {
+it("permissions remove deletes rules from both the allow and the deny list", async () => {
   await workspace.run(["permissions", "allow", "Shell(npm test)"]);
   expect((await workspace.run(["permissions", "remove", "Shell(npm test)"])).stdout).toMatch(
     /^✓ removed allow Shell\(npm test\)/,
@@ -106,7 +106,7 @@ describe("runs that fail once they are set up", () => {
     return lines.map(({ type, subtype }) => [type, subtype].filter(Boolean).join("/"));
   };
 
-  it("a run that fails after set-up starts its stream with init", async () => {
+  it("a run that fails after set-up begins its stream with an init line", async () => {
     const script = workspace.file(
       "script.json",
       JSON.stringify([{ error: { code: "MODEL_AUTH_ERROR", message: "no" } }]),
@@ -135,7 +135,7 @@ describe("keys", () => {
     expect(status.stdout).toMatch(/Keys:\n {2}anthropic +login\n {2}openai +OPENAI_API_KEY\n/);
   });
 
-  it("init names the source of a given key, whichever model answers", async () => {
+  it("the init line names the source of a given API key, whichever model answers", async () => {
     const source = async (args: string[], env: Record<string, string>) =>
       (await workspace.run(["-p", "--trust", "--output-format", "stream-json", ...args, "hi"], { env })).lines()[0]![
         "apiKeySource"

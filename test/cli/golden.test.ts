@@ -48,7 +48,7 @@ const varying =
 
 describe("recorded samples", () => {
   it.each(samples.map((sample) => [sample.id, sample] as const))(
-    "a documented sample of cursor-agent's JSON has the same keys here: %s",
+    "our JSON output has the same keys as the documented sample of cursor-agent: %s",
     async (_, sample) => {
       const workspace = createWorkspace();
       workspaces.push(workspace);

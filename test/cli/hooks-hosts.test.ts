@@ -18,7 +18,7 @@ const rows = ["claude", "codex", "gemini"].flatMap((host) =>
 );
 
 describe("recorded hook payloads", () => {
-  it.each(rows)("a script of hooks init answers the recorded payload of %s in %s", async (host, file) => {
+  it.each(rows)("a hook script written by hooks init answers the recorded payload of %s in %s", async (host, file) => {
     const payload = readFileSync(join(recordings, host, file), "utf8");
     const { exit, stdout, stderr } = await place.start(join(place.path, ".hooks/guard.ts"), ["--host", host], payload);
     const isRefused = file.includes("rm-rf");

@@ -50,7 +50,7 @@ describe("a script of hooks init", () => {
     "cd a && /bin/rm -fR .",
     'bash -c "rm -rf x"',
     "ls | xargs rm -rf",
-  ])("a script of hooks init refuses %s", async (command) => {
+  ])("a hook script written by hooks init refuses %s", async (command) => {
     const { exit, stdout, stderr } = await place.start(script, ["--host", "cursor"], call(command));
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: "" });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -60,14 +60,14 @@ describe("a script of hooks init", () => {
   });
 
   it.each(["rm a.txt", "rm -r build", "echo rmdir -rf", "git rm -f x"])(
-    "a script of hooks init allows %s",
+    "a hook script written by hooks init allows %s",
     async (command) => {
       const { exit, stdout } = await place.start(script, ["--host", "cursor"], call(command));
       expect({ exit, ...JSON.parse(stdout) }).toEqual({ exit: 0, permission: "allow" });
     },
   );
 
-  it("a script of hooks init formats written files if the project has a formatter", async () => {
+  it("a hook script written by hooks init formats written files if the project has a formatter", async () => {
     place.script("node_modules/.bin/prettier", '#!/bin/sh\necho "$@" >> formatted\n');
     const event = {
       ...call(""),
@@ -81,7 +81,7 @@ describe("a script of hooks init", () => {
     expect(readFileSync(join(place.path, "formatted"), "utf8")).toBe("--write --ignore-unknown src/a.ts\n");
   });
 
-  it("a script of hooks init runs from another directory, through a link and by a relative name", async () => {
+  it("a hook script written by hooks init runs from another directory, through a link and by a relative name", async () => {
     const elsewhere = join(place.home, "elsewhere");
     mkdirSync(elsewhere);
     for (const [program, cwd] of [
@@ -92,7 +92,7 @@ describe("a script of hooks init", () => {
       expect((await place.start(program, ["--host", "cursor"], call("rm -rf x"), { cwd })).exit).toBe(2);
   });
 
-  it("a hook script without courser-hook in PATH refuses, with what to type", async () => {
+  it("a hook script that finds no courser-hook in PATH refuses the call and says what to type", async () => {
     const { exit, stdout, stderr } = await place.start(script, ["--host", "cursor"], call("ls"), {
       env: { PATH: "/usr/bin:/bin" },
     });
@@ -116,7 +116,7 @@ describe("a script of hooks init", () => {
 describe("TypeScript hook scripts", () => {
   const header = "#!/usr/bin/env courser-hook\n";
 
-  it("a TypeScript hook script has all kinds of types stripped", async () => {
+  it("the hook launcher strips all kinds of types from a TypeScript hook script", async () => {
     const file = place.script(
       ".hooks/types.ts",
       `${header}import type { Rule } from "./rules.ts";
@@ -176,7 +176,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
     ["Stop", 1],
     ["PreCompact", 1],
     ["PostToolUse", 1],
-  ])("a faulty hook script refuses on %s (%i)", async (name, code) => {
+  ])("a hook script with a bug refuses the call on %s (%i)", async (name, code) => {
     const file = place.script(".hooks/wrong.ts", `${header}const a: = 1;\n`);
     const { exit, stdout, stderr } = await place.start(file, [], { hook_event_name: name });
     expect({ exit, stdout }).toEqual({ exit: code, stdout: "" });
@@ -198,7 +198,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
 describe("the cache", () => {
   const folder = () => join(place.config, "courser/hook-cache");
 
-  it("the cache of hook scripts is private and stores a script once", async () => {
+  it("the cache of hook scripts is readable only by its owner and stores each script once", async () => {
     const before = new Set(existsSync(folder()) ? readdirSync(folder()) : []);
     const file = place.script(
       ".hooks/once.ts",
@@ -211,7 +211,7 @@ describe("the cache", () => {
     expect(statSync(folder()).mode & 0o777).toBe(0o700);
   });
 
-  it("the cache of hook scripts is keyed by content", async () => {
+  it("the cache of hook scripts uses the script's content as key", async () => {
     const text = (word: string) => `#!/usr/bin/env courser-hook\nconst word: string = "${word}";\nconsole.log(word);\n`;
     for (const word of ["one", "two", "one"])
       expect((await place.start(place.script(".hooks/change.ts", text(word)), [])).stdout).toBe(`${word}\n`);
@@ -221,7 +221,7 @@ describe("the cache", () => {
     ["cut", (text: string) => text.slice(0, 40), 0o600],
     ["of another source", (text: string) => text.replace("'safe'", "'evil'"), 0o600],
     ["that others may write", (text: string) => text.replaceAll("'safe'", "'evil'"), 0o666],
-  ])("a cached hook script is not trusted if it is %s", async (_name, change, mode) => {
+  ])("the hook launcher ignores a cached script that is %s", async (_name, change, mode) => {
     const file = place.script(
       ".hooks/safe.ts",
       "#!/usr/bin/env courser-hook\nconst word: string = 'safe';\nconsole.log(word);\n",
@@ -235,7 +235,7 @@ describe("the cache", () => {
     expect((await place.start(file, [])).stdout).toBe("safe\n");
   });
 
-  it("the cache of hook scripts stays small", async () => {
+  it("the cache of hook scripts removes old entries and remains small", async () => {
     mkdirSync(folder(), { recursive: true, mode: 0o700 });
     for (let index = 0; index < 80; index++) writeFileSync(join(folder(), `old-${index}.js`), "");
     await place.start(
@@ -245,7 +245,7 @@ describe("the cache", () => {
     expect(readdirSync(folder()).length).toBeLessThanOrEqual(64);
   });
 
-  it("hook scripts run without a writable cache", async () => {
+  it("hook scripts run even if the cache folder is not writable", async () => {
     const env = { CURSOR_CONFIG_DIR: "/dev/null/nowhere" };
     const { exit } = await place.start(script, ["--host", "cursor"], call("rm -rf x"), { env });
     expect(exit).toBe(2);

@@ -29,7 +29,7 @@ describe("hooks test", () => {
     );
   });
 
-  it("hooks test takes a payload and Claude's event names, and shows what would happen", async () => {
+  it("hooks test accepts a payload and Claude's event names, and shows what would happen", async () => {
     place.file("call.json", '{"tool_name":"Bash","tool_input":{"command":"rm -rf x"}}');
     const { hooks: ran, outcome } = await json("test", "PreToolUse", "--payload", "call.json");
     expect(ran).toMatchObject([{ level: "project", answer: "deny", exit: 2, entry: "hooks.preToolUse[0]" }]);

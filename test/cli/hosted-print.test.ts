@@ -77,7 +77,7 @@ const hello = { type: "hello", version: 1, can: ["answer", "trust", "tool_output
 const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command } }] });
 
 describe("a host on stdin", () => {
-  it("a host on stdin is asked and answers; it gets no lines that it did not announce", async () => {
+  it("a host on stdin answers the run's questions, and gets no line types that it did not announce", async () => {
     const host = new Host([shell("echo one; echo two"), { text: "Done." }], ["--trust", "--sandbox", "disabled"]);
     host.send(hello);
     host.prompt("go", "p1");
@@ -104,7 +104,7 @@ describe("a host on stdin", () => {
     expect(plain.lines.at(-1)).toMatchObject({ permission_denials: [{ tool: "Shell" }] });
   });
 
-  it("a host can only answer what it was asked, and the end of its input is a no", async () => {
+  it("a host on stdin can answer only open questions, and the end of its input counts as a no", async () => {
     const host = new Host([shell("touch a.txt"), { text: "No." }], ["--trust", "--sandbox", "disabled"]);
     host.send(hello);
     host.prompt("go");
@@ -115,7 +115,7 @@ describe("a host on stdin", () => {
     expect(existsSync(join(host.place.path, "a.txt"))).toBe(false);
   });
 
-  it("a host on stdin is asked for trust before init, if it can be", async () => {
+  it("a run asks a host on stdin for trust before init, if the host supports it", async () => {
     const host = new Host([{ text: "Hi." }], []);
     host.send(hello);
     host.prompt("go");
@@ -130,7 +130,7 @@ describe("a host on stdin", () => {
     expect(other.stderr).toContain("[UNTRUSTED]");
   });
 
-  it("a host on stdin steers, changes mode and model, asks side questions and sees the context", async () => {
+  it("a host on stdin can steer a turn, change mode and model, ask side questions and read the context use", async () => {
     const script = [
       shell("sleep 0.4"),
       { expect: ["be brief"], text: "Brief." },
@@ -156,7 +156,7 @@ describe("a host on stdin", () => {
     expect(await host.line({ type: "system", subtype: "mode_change" })).toMatchObject({ permissionMode: "ask" });
   });
 
-  it("a host on stdin withdraws and interrupts, and queued prompts stay", async () => {
+  it("a host on stdin can withdraw a prompt and interrupt a turn, and other queued prompts stay", async () => {
     const script = [{ steps: [{ text: "One" }, { delayMs: 60_000 }] }, { text: "Three." }];
     const host = new Host(script, ["--trust", "--stream-partial-output"]);
     host.send(hello);
@@ -182,7 +182,7 @@ describe("a host on stdin", () => {
     });
   });
 
-  it("a host on stdin sends data and pictures by path, and is told what happens between turns", async () => {
+  it("a host on stdin can send data and pictures by path, and hears what happens between turns", async () => {
     const host = new Host([{ expect: ["look", "/not a command"], text: "Seen." }], ["--trust"]);
     host.send(hello);
     const content = [
@@ -203,7 +203,7 @@ describe("a host on stdin", () => {
     expect(results).toMatchObject([{ result: "Seen." }, { error_code: "FILE_UNREADABLE" }]);
   });
 
-  it("a host on stdin is told which line cannot be understood", async () => {
+  it("a run tells a host on stdin which of its lines could not be understood", async () => {
     const host = new Host([{ text: "One." }]);
     host.prompt("one");
     host.send({ type: "mode", mode: "wild" });

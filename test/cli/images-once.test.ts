@@ -22,7 +22,7 @@ async function pictures(): Promise<number[]> {
 }
 
 describe("--image", () => {
-  it("--image is sent once with prompts as lines on stdin", async () => {
+  it("--image is sent only with the first prompt when prompts arrive as lines on stdin", async () => {
     const line = (text: string) =>
       `${JSON.stringify({ type: "user", message: { role: "user", content: [{ type: "text", text }] } })}\n`;
     const args = ["--input-format", "stream-json", "--image", "a.png", "--"];

@@ -38,49 +38,54 @@ describe("an answer that is interrupted", () => {
     ["in its thoughts, by a signal", thoughts, { signal: "SIGTERM" }],
     ["in its text, by a signal", both, { signal: "SIGINT" }],
     ["in its thoughts, by a limit", thoughts, { flags: ["--max-time", "3s"] }],
-  ])("an answer that is interrupted %s is kept as far as it was shown", async (_, said, { signal, flags = [] }) => {
-    space = createWorkspace();
-    const server = await modelServer(() => ({ chunks: beginning(said), ending: "silence" }));
-    const whole = { thinking: said.thinking.join(""), text: said.text.join("") };
-    const env = { ANTHROPIC_API_KEY: "test", ANTHROPIC_BASE_URL: `${server.url}/v1` };
-    let seen = "";
-    const run = await space.run(
-      [
-        "-p",
-        "--force",
-        "--model",
-        "anthropic/claude-x",
-        "--output-format",
-        "stream-json",
-        "--stream-partial-output",
-        ...flags,
-        "go",
-      ],
-      {
-        env,
-        onStart(child) {
-          child.stdout!.on("data", (chunk) => {
-            seen += chunk;
-            const last = said.text.at(-1) ?? said.thinking.at(-1)!;
-            if (signal && seen.includes(`"${last}"`)) child.kill(signal);
-          });
+  ])(
+    "when an answer is interrupted %s, the chat stores all text that was already shown",
+    async (_, said, { signal, flags = [] }) => {
+      space = createWorkspace();
+      const server = await modelServer(() => ({ chunks: beginning(said), ending: "silence" }));
+      const whole = { thinking: said.thinking.join(""), text: said.text.join("") };
+      const env = { ANTHROPIC_API_KEY: "test", ANTHROPIC_BASE_URL: `${server.url}/v1` };
+      let seen = "";
+      const run = await space.run(
+        [
+          "-p",
+          "--force",
+          "--model",
+          "anthropic/claude-x",
+          "--output-format",
+          "stream-json",
+          "--stream-partial-output",
+          ...flags,
+          "go",
+        ],
+        {
+          env,
+          onStart(child) {
+            child.stdout!.on("data", (chunk) => {
+              seen += chunk;
+              const last = said.text.at(-1) ?? said.thinking.at(-1)!;
+              if (signal && seen.includes(`"${last}"`)) child.kill(signal);
+            });
+          },
         },
-      },
-    );
-    await server.stop();
-    const lines = run.lines();
-    expect(lines.at(-1)).toMatchObject({ type: "result", is_error: true });
-    const shown = lines.filter((each) => each["type"] === "thinking" && each["subtype"] === "delta");
-    expect(shown.map((each) => each["text"]).join("")).toBe(whole.thinking);
+      );
+      await server.stop();
+      const lines = run.lines();
+      expect(lines.at(-1)).toMatchObject({ type: "result", is_error: true });
+      const shown = lines.filter((each) => each["type"] === "thinking" && each["subtype"] === "delta");
+      expect(shown.map((each) => each["text"]).join("")).toBe(whole.thinking);
 
-    const id = lines[0]!["session_id"];
-    const { events } = readChat(findChat(space.config, id, space.path), { events: true });
-    const kept = events.map(({ event }) => event);
-    expect(kept[0]).toMatchObject({ type: "init", sessionId: id });
-    const isCut = said.text.length === 0;
-    expect(kept.filter((event) => event.type === "thinking_end")).toEqual([
-      expect.objectContaining({ text: whole.thinking, ...(isCut && { cut: true }) }),
-    ]);
-    expect(kept.flatMap((event) => (event.type === "text_end" ? [event.text] : []))).toEqual(isCut ? [] : [whole.text]);
-  });
+      const id = lines[0]!["session_id"];
+      const { events } = readChat(findChat(space.config, id, space.path), { events: true });
+      const kept = events.map(({ event }) => event);
+      expect(kept[0]).toMatchObject({ type: "init", sessionId: id });
+      const isCut = said.text.length === 0;
+      expect(kept.filter((event) => event.type === "thinking_end")).toEqual([
+        expect.objectContaining({ text: whole.thinking, ...(isCut && { cut: true }) }),
+      ]);
+      expect(kept.flatMap((event) => (event.type === "text_end" ? [event.text] : []))).toEqual(
+        isCut ? [] : [whole.text],
+      );
+    },
+  );
 });

@@ -19,7 +19,7 @@ describe.skipIf(!hasScript)(
       return workspace;
     };
 
-    it("line mode asks for trust, answers, asks before commands and exits", async () => {
+    it("line mode (a terminal without key input) asks for trust, answers, asks before commands and exits", async () => {
       const workspace = make();
       const { screen, exit } = await converse(
         "",
@@ -105,7 +105,7 @@ describe.skipIf(!hasScript)(
       expect(() => process.kill(pid, 0)).toThrow();
     });
 
-    it("line mode refuses flags of print mode", async () => {
+    it("line mode (a terminal without key input) refuses flags of print mode", async () => {
       const { screen, exit } = await converse("--output-format json hi", [], make());
       expect(exit).toBe(2);
       expect(screen).toContain("-p --output-format");

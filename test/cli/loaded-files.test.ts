@@ -27,7 +27,7 @@ process.on("exit", () => {
 );
 
 it.each([["--help"], ["ls"], ["create-chat"], ["status"], ["models"], ["about"]])(
-  "%s loads nothing that only background runs need",
+  "%s does not load modules that only background runs need",
   async (...args) => {
     await workspace.run(args, { env: { NODE_OPTIONS: `--require=${preload}` } });
     const names = readFileSync(loaded, "utf8").split("\n");
@@ -36,7 +36,7 @@ it.each([["--help"], ["ls"], ["create-chat"], ["status"], ["models"], ["about"]]
   },
 );
 
-it("neither process of a background run loads a web server, compression or hashing that -p does without", async () => {
+it("neither process of a background run loads web server, compression or hashing modules that -p does without", async () => {
   const args = ["--force", "--model", `script:${workspace.file("script.json", '[{ "text": "ok" }]')}`, "go"];
   rmSync(builtIn, { force: true });
   for (const mode of ["-p", "-b"])
@@ -63,9 +63,12 @@ function linesOf(file: string): { program?: string; modules: string[] }[] {
 const cacheOf = (name: string) => join(repository, "dist/cli", `${name}.${process.versions.v8}-${process.arch}.bin`);
 
 // Another Node than the one that built it writes its own data when it first runs.
-it.skipIf(!existsSync(cacheOf("start.cjs")))("the build leaves a code cache with what background runs use", () => {
-  for (const name of ["background.cjs", "host.cjs"]) {
-    const share = statSync(cacheOf(name)).size / statSync(join(repository, "dist/cli", name)).size;
-    expect(share, name).toBeGreaterThan(0.5); // about a tenth, if it has none but the outermost functions
-  }
-});
+it.skipIf(!existsSync(cacheOf("start.cjs")))(
+  "the build writes a V8 code cache that includes what background runs load",
+  () => {
+    for (const name of ["background.cjs", "host.cjs"]) {
+      const share = statSync(cacheOf(name)).size / statSync(join(repository, "dist/cli", name)).size;
+      expect(share, name).toBeGreaterThan(0.5); // about a tenth, if it has none but the outermost functions
+    }
+  },
+);

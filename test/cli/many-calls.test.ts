@@ -12,7 +12,7 @@ const many = (count: number, call: (index: number) => object) =>
   Array.from({ length: count }, (_, index) => call(index));
 const read = () => ({ name: "Read", args: { path: "a.txt", limit: 1 } });
 
-test("256 calls of a reply are run, and the rest are answered as too many", async () => {
+test("a run executes the first 256 tool calls of a reply and answers the rest as too many", async () => {
   const replies = [{ calls: many(300, read) }, { expect: "Too many calls", text: "done" }];
   const run = await workspace.play(replies, ["--trust"]);
   const lines = run.lines();
@@ -25,7 +25,7 @@ test("256 calls of a reply are run, and the rest are answered as too many", asyn
   expect(run.notices()).toContain("The model made 300 calls in one reply: only the first 256 were run.");
 });
 
-test("a time limit holds during a flood of calls, and every started call has its end", async () => {
+test("--max-time ends a run during a flood of tool calls, and every started call gets its end event", async () => {
   const calls = many(2000, (index) => ({ name: "Shell", args: { command: `echo ${index}; sleep 0.1` } }));
   const run = await workspace.play([{ calls }], ["--trust", "--max-time", "2s"], { timeoutMs: 60_000 });
   const lines = run.lines();

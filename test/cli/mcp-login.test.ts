@@ -40,7 +40,7 @@ function login(port: number | undefined = 0, browse = true) {
 const call = [{ calls: [{ name: "guarded-who", args: {} }] }, { text: "ok" }];
 
 describe("mcp login", () => {
-  it("mcp login registers, uses PKCE, and keeps, renews and forgets private tokens", async () => {
+  it("mcp login registers a client, uses PKCE, and saves, renews and deletes tokens privately", async () => {
     await open();
     const before = await place.play(call);
     expect(before.stdout).toContain("Log in with: courser mcp login guarded");
@@ -113,7 +113,7 @@ describe("mcp login", () => {
     expect(run.stderr).not.toContain("secret-header");
   });
 
-  it("mcp login refuses agents and servers without a URL", async () => {
+  it("mcp login refuses to run inside an agent, and for servers without a URL", async () => {
     await open();
     const agent = await place.run(["mcp", "login", "guarded"], { env: { CURSOR_AGENT: "1" } });
     expect(agent.stderr).toContain("agents may not change their logins");

@@ -53,7 +53,7 @@ it("arguments that violate the tool's schema are reported to the model without c
   expect(results[2]).toContain('"text":"5"');
 });
 
-it("a server that keeps changing its tools is queried less and less often", async () => {
+it("a run queries an MCP server less and less often when the server keeps changing its tools", async () => {
   const place = workspace();
   const offered = [{ name: "storm", description: "Changes again and again", inputSchema: { type: "object" } }];
   const tools = place.file(join(place.home, "tools.json"), JSON.stringify(offered));
@@ -64,7 +64,7 @@ it("a server that keeps changing its tools is queried less and less often", asyn
 });
 
 describe("MCP servers of a project", () => {
-  it("a project's MCP server is named and not started before it is approved", async () => {
+  it("a run names a project's MCP server and does not start it before it is approved", async () => {
     const place = workspace();
     const log = join(place.home, "log");
     place.file(".cursor/mcp.json", config({ demo: demo(`log=${log}`) }));
@@ -76,7 +76,7 @@ describe("MCP servers of a project", () => {
     expect(JSON.stringify(ended(run))).toContain("There is no tool named demo-add");
   });
 
-  it("an MCP server's definition cannot hide its command behind control characters", async () => {
+  it("the notice about an unapproved MCP server escapes control characters in its command", async () => {
     const place = workspace({ demo: { command: "sh\u001b[8m", args: ["-c", "x\n✓ Approved\u202e"] } });
     const run = await place.run(["-p", "--force", "what is 2+2?"]);
     expect(run.stderr).toContain(String.raw`It would run: sh\u001b[8m -c x⏎✓ Approved\u202e.`);
@@ -169,7 +169,7 @@ describe("MCP servers of a project", () => {
 describe.skipIf(!hasScript)(
   `MCP servers on a terminal${hasScript ? "" : " (skipped: there is no `script` here)"}`,
   () => {
-    it("a server is approved with yes, and may ask the person and, if allowed, the model", async () => {
+    it("the user approves an MCP server with yes; then it may ask the user and, if allowed, the model", async () => {
       const place = workspace({ demo: demo() });
       const script = join(place.home, "script.json");
       const file = join(place.home, "answers");
@@ -204,7 +204,7 @@ describe.skipIf(!hasScript)(
 );
 
 describe("--mcp-config", () => {
-  it("--mcp-config adds servers for one run, from a file or as text, with what they may do", async () => {
+  it("--mcp-config adds MCP servers for one run, from a file or as text, with their allowed tools", async () => {
     const place = workspace();
     const file = join(place.home, "given.json");
     writeFileSync(file, config({ one: { ...demo(), alwaysAllow: ["add"] } }));

@@ -38,7 +38,7 @@ const call = (name: string, args: object = {}, options = {}) =>
   }>;
 
 describe("mcp serve", () => {
-  it("mcp serve runs, continues and lists agents, and reports their steps", async () => {
+  it("mcp serve lets an MCP client run, continue and list agents, and reports their steps", async () => {
     await serve(
       [{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { text: "It says hello." }, { text: "Again." }],
       "--trust",
@@ -63,7 +63,7 @@ describe("mcp serve", () => {
     expect(lost.structuredContent).toMatchObject({ is_error: true, error_code: "SESSION_NOT_FOUND" });
   });
 
-  it("mcp serve grants only what its flags grant, and calls can be cancelled", async () => {
+  it("mcp serve grants agents only what its flags grant, and the MCP client can cancel calls", async () => {
     await serve(
       [
         {

@@ -11,7 +11,9 @@ const header = `What people type by mistake, and what they are told. Written by 
 Left out: "Try 'courser --help'." behind every message of exit code 2.
 `;
 
-it("every mistaken command line gets the message that messages.txt lists", { timeout: 180_000 }, async () => {
+it("for each mistaken command line, the CLI prints the message listed in messages.txt", {
+  timeout: 180_000,
+}, async () => {
   const all = Object.entries(mistakes).flatMap(([title, list]) => list.map((mistake) => ({ title, mistake })));
   expect(all).toHaveLength(152);
   const messages = new Map<Mistake, string>();

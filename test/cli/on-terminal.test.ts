@@ -53,7 +53,7 @@ describe("models on a terminal", () => {
   });
 });
 
-it("print mode shows that it waits on a terminal, and prints nothing when piped", async () => {
+it("print mode says on a terminal that it waits for input, and prints no such hint into a pipe", async () => {
   const server = await modelServer([
     { status: 503, headers: { "retry-after": "2" }, body: { error: { message: "busy" } } },
     { text: "at last" },

@@ -89,7 +89,7 @@ describe("permissions check", () => {
     expect(run.stderr).toMatch(message);
   });
 
-  it("every permissions command stops at a broken file, as a run does", async () => {
+  it("every permissions command stops at a broken configuration file, as a run does", async () => {
     const broken = make();
     writeFileSync(configOf(broken), '{\n  "permissions": { "deny": ["Shell(rm" }\n}');
     for (const command of [["check", "Shell: ls"], ["list"], ["lint"], ["allow", "Shell(ls)"]]) {
@@ -378,7 +378,7 @@ describe("permissions of a run", () => {
     expect(existsSync(join(project.path, "made"))).toBe(false);
   });
 
-  it("a run is stopped by a broken sandbox.json, with line and column, before anything is done", async () => {
+  it("a broken sandbox.json stops a run before it does anything, with line and column", async () => {
     const workspace = make();
     mkdirSync(join(workspace.path, ".cursor"), { recursive: true });
     writeFileSync(join(workspace.path, ".cursor/sandbox.json"), '{\n  "type": workspace_readonly\n}');

@@ -51,13 +51,13 @@ describe("input piped beside a prompt", () => {
     ["an empty file", "$courser review < /dev/null", "review"],
     ["no stdin", "$courser review <&-", "review"],
     ["a directory", "$courser review < .", "review"],
-  ])("input piped beside a prompt becomes part of it: %s", async (_, pipeline, text) => {
+  ])("print mode adds piped input to the prompt: %s", async (_, pipeline, text) => {
     const run = await bash(pipeline, workspace({ "notes.txt": "the notes\n" }), "stream-json");
     expect(run).toMatchObject({ exit: 0, stderr: "" });
     expect(asked(run)).toMatch(typeof text === "string" ? new RegExp(`^${text}$`) : text);
   });
 
-  it("piped input is a paragraph of its own, in which mentions are not expanded", async () => {
+  it("print mode adds piped input as its own paragraph and does not expand @mentions in it", async () => {
     await using server = await modelServer(() => ({ text: "ok" }));
     const place = workspace({ "a.txt": "content of a" });
     const args = ["-p", "--force", "-e", `${server.url}/v1`, "--model", "m", "review"];
@@ -72,14 +72,14 @@ describe("input piped beside a prompt", () => {
     ["binary data", "printf 'a\\0b' | $courser review", "USAGE", 2],
     ["a binary file", `$courser review < "$(command -v node)"`, "PROMPT_TOO_LARGE", 1],
     ["too much", "yes | $courser review", "PROMPT_TOO_LARGE", 1],
-  ])("input piped beside a prompt is refused with one result: %s", async (_, pipeline, code, exit) => {
+  ])("print mode refuses piped input beside a prompt with one result: %s", async (_, pipeline, code, exit) => {
     const run = await bash(pipeline, workspace(), "json");
     expect(JSON.parse(run.stdout)).toMatchObject({ is_error: true, error_code: code });
     expect(run.exit).toBe(exit);
     expect(run.stderr).toContain("stdin ");
   });
 
-  it("--max-time ends endless input, and the chat records that end", async () => {
+  it("--max-time ends a run whose piped input never ends, and the chat records why", async () => {
     const place = workspace();
     const run = await place.play([{ text: "ok" }], ["--max-time", "1s"], {
       stdin: "open",
@@ -90,7 +90,7 @@ describe("input piped beside a prompt", () => {
     expect((await place.run(["export", "-1", "--format", "stream-json"])).stdout).toContain('"error_code":"MAX_TIME"');
   });
 
-  it("--max-time also ends a run whose input is never ready", async () => {
+  it("--max-time ends a run with piped input that still waits for an MCP server to start", async () => {
     const place = workspace();
     const servers = join(place.home, "servers.json");
     writeFileSync(servers, JSON.stringify({ mcpServers: { slow: { command: "sleep", args: ["96"] } } }));
@@ -109,7 +109,7 @@ describe("input piped beside a prompt", () => {
     expect(quiet).toMatchObject({ exit: 0, stderr: "" });
   });
 
-  it("input that arrives while the model answers is left unread", async () => {
+  it("print mode does not read input that arrives while the model answers", async () => {
     const place = workspace();
     const run = await place.play([{ calls: [{ name: "Shell", args: { command: "sleep 0.5" } }] }, { text: "ok" }], [], {
       stdin: "open",
@@ -120,7 +120,7 @@ describe("input piped beside a prompt", () => {
     expect(run.stdout).not.toContain("late");
   });
 
-  it("a shell loop that shares its stdin gets the rest back", async () => {
+  it("in a shell loop that shares its stdin with a run, the loop reads the lines the run left", async () => {
     const lines = "printf '1\\n2\\n3\\n'";
     const place = workspace();
     const shared = `${lines} | while read -r line; do echo "$line"; $courser go; done`;
@@ -129,7 +129,7 @@ describe("input piped beside a prompt", () => {
     expect((await bash(kept, place)).stdout).toBe("1\ndone\n2\ndone\n3\ndone\n");
   });
 
-  it("piped data is recorded, and a replay needs the same data", async () => {
+  it("--record stores piped data, and a replay needs the same data", async () => {
     const place = workspace();
     const record = `echo a | $courser --record run.jsonl review`;
     expect(await bash(record, place)).toMatchObject({ exit: 0, stdout: "done\n" });

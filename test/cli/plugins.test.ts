@@ -49,7 +49,7 @@ describe("links that lead out of a plugin", () => {
     ["a file", "hooks/hooks.json"],
     ["a command", "commands/evil.md"],
     ["a script of a hook", "lib/deep/start.sh"],
-  ])("links out of a plugin are refused, installed or given: %s", async (_name, path) => {
+  ])("plugin add and --plugin-dir refuse a plugin with symbolic links that lead out of it: %s", async (_name, path) => {
     workspace = createWorkspace();
     const root = plugin();
     const outside = workspace.file("../outside", "secret");
@@ -66,7 +66,7 @@ describe("links that lead out of a plugin", () => {
     expect((await workspace.run(["plugin", "add", root, "--yes"])).exit).toBe(1);
   });
 
-  it("links inside a plugin may be used", async () => {
+  it("a plugin may contain symbolic links to its own files", async () => {
     workspace = createWorkspace();
     const root = plugin();
     symlinkSync("greet.md", join(root, "commands/hello.md"));
@@ -146,7 +146,7 @@ describe("plugin", () => {
         for (let at = 0; at < 10_001; at++) writeFileSync(join(root, "rules", `${at}`), "");
       },
     ],
-  ])("a plugin of too many %s is not installed, from a folder or from git", async (_what, make) => {
+  ])("plugin add refuses a plugin of too many %s, from a folder or from git", async (_what, make) => {
     workspace = createWorkspace();
     const root = plugin();
     make(root);
@@ -195,7 +195,7 @@ describe("plugin", () => {
     expect(existsSync(installed)).toBe(false);
   });
 
-  it("plugin add takes a repository at a ref, and runs nothing of it", async () => {
+  it("plugin add clones a repository at a ref and runs none of its code", async () => {
     workspace = createWorkspace();
     const root = plugin();
     const { execFileSync } = await import("node:child_process");
@@ -218,7 +218,7 @@ describe("plugin", () => {
 });
 
 describe("generate-rule", () => {
-  it("generate-rule writes a rule that the next run uses", async () => {
+  it("the generate-rule command writes a rule file that the next run uses", async () => {
     workspace = createWorkspace();
     const made = await workspace.run(["rule", "Use", "tabs.", "--name", "tabs"]);
     expect(made.stdout).toContain("It applies to every conversation.");

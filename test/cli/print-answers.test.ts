@@ -22,7 +22,7 @@ const schema = {
 const good = { bugs: ["off by one"], score: 3 };
 
 describe("--json-schema", () => {
-  it("a structured answer is in the result beside the text, and the model was told the schema", async () => {
+  it("with a JSON schema, the result holds the value beside the text, and the model is told the schema", async () => {
     place.file("schema.json", JSON.stringify(schema));
     const script = [
       { text: "I look.", calls: [{ name: "Shell", args: { command: "echo '{\"bugs\": []}'" } }] },
@@ -37,7 +37,7 @@ describe("--json-schema", () => {
     expect(JSON.parse(readFileSync(join(place.path, "last.json"), "utf8"))).toEqual(good);
   });
 
-  it("text mode prints only the value of a structured answer", async () => {
+  it("with a JSON schema, text mode prints only the value", async () => {
     place.file("answer.json", JSON.stringify([{ text: `Yes: ${JSON.stringify(good)}.` }]));
     const args = ["-p", "--force", "--model", "script:answer.json", "--json-schema", JSON.stringify(schema), "go"];
     const run = await place.run(args);
@@ -46,7 +46,7 @@ describe("--json-schema", () => {
     expect(json.lines()).toMatchObject([{ structured_output: good }]);
   });
 
-  it("an answer that does not fit is requested once more, with the reason", async () => {
+  it("when an answer does not fit the JSON schema, the run asks the model once more and says why", async () => {
     const run = await place.play(
       [{ text: '{"bugs":[1]}' }, { text: JSON.stringify({ bugs: [] }) }],
       ["--json-schema", JSON.stringify(schema)],
@@ -57,7 +57,7 @@ describe("--json-schema", () => {
     expect(lines.at(-1)).toMatchObject({ subtype: "success", structured_output: { bugs: [] } });
   });
 
-  it("an answer that never fits is an error with a code and no value", async () => {
+  it("when no answer fits the JSON schema, the run ends with an error code and no value", async () => {
     const run = await place.play(
       [{ text: "no" }, { text: '{"bugs":"none"}' }, { text: '{"bugs":[]}' }],
       ["--json-schema", JSON.stringify(schema)],
@@ -70,12 +70,12 @@ describe("--json-schema", () => {
     expect(run.stderr).toMatch(/\[OUTPUT_SCHEMA\]\n$/);
   });
 
-  it("the offline model is not asked again for a fitting answer", async () => {
+  it("the offline model is not asked again when its answer fits the JSON schema", async () => {
     const run = await place.run(["-p", "--force", "--output-format", "json", "--json-schema", "{}", "what is 2+2?"]);
     expect(run.lines()).toMatchObject([{ error_code: "OUTPUT_SCHEMA" }]);
   });
 
-  it("null is a valid structured answer", async () => {
+  it("null is a valid answer for a JSON schema that allows it", async () => {
     const run = await place.play([{ text: "null" }], ["--json-schema", '{"type":"null"}']);
     expect(run.lines().at(-1)).toHaveProperty("structured_output", null);
   });
@@ -85,7 +85,7 @@ describe("--json-schema", () => {
     ["{", "USAGE", /not valid JSON/],
     ['{"properties":{"a":{"requierd":[]}}}', "USAGE", /#\/properties\/a\/requierd.*did you mean "required"/],
     ['{"$ref":"https://example.com/a"}', "USAGE", /external/],
-  ])("%s stops the run before it begins", async (given, code, message) => {
+  ])("%s stops a print-mode run before it begins", async (given, code, message) => {
     const run = await place.play([{ text: "{}" }], ["--json-schema", given]);
     expect(run.lines()).toMatchObject([{ type: "result", error_code: code, session_id: "" }]);
     expect(run.lines()[0]!["result"]).toMatch(message);
@@ -94,7 +94,7 @@ describe("--json-schema", () => {
 });
 
 describe("--output-last-message", () => {
-  it("--output-last-message holds what text mode would have printed: the words after the last call", async () => {
+  it("--output-last-message writes what text mode would print: the words after the last tool call", async () => {
     const script = [{ text: "First.", calls: [{ name: "LS", args: {} }] }, { text: "Last words." }];
     const run = await place.play(script, ["--output-last-message", "last.txt"]);
     expect(run.exit, run.stderr).toBe(0);
@@ -103,7 +103,7 @@ describe("--output-last-message", () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  it("--output-last-message is empty after a failure, whatever was in it, and a link stays a link", async () => {
+  it("--output-last-message empties the file after a failure, and keeps a link a link", async () => {
     place.file("target.txt", "an earlier answer");
     symlinkSync("target.txt", join(place.path, "link.txt"));
     const run = await place.play([{ error: "down", code: "MODEL_SERVER_ERROR" }], ["-o", "link.txt"]);
@@ -111,7 +111,7 @@ describe("--output-last-message", () => {
     expect(readFileSync(join(place.path, "target.txt"), "utf8")).toBe("");
   });
 
-  it("an output file that cannot be written stops the run before the model is asked", async () => {
+  it("--output-last-message with a file that cannot be written stops the run before it asks the model", async () => {
     mkdirSync(join(place.path, "folder"));
     for (const target of ["folder", "no/such/file.txt"]) {
       const run = await place.play([{ text: "never said" }], ["-o", target]);
@@ -133,7 +133,7 @@ describe("--output-last-message", () => {
     });
   });
 
-  it("the export command has its own meaning of -o", async () => {
+  it("the export command's -o names its own output file", async () => {
     const run = await place.run(["export", "-1", "-o", "chat.md"]);
     expect(run.exit, run.stderr).toBe(0);
     expect(existsSync(join(place.path, "chat.md"))).toBe(true);
@@ -144,7 +144,7 @@ const user = (content: unknown) => `${JSON.stringify({ type: "user", message: { 
 const streaming = ["-p", "--force", "--input-format", "stream-json", "--output-format", "stream-json"];
 
 describe("--input-format stream-json", () => {
-  it("several prompts in one process give one init, one chat and a result each", async () => {
+  it("with several prompts on stdin, the stream has one init, one chat and one result per prompt", async () => {
     const stdin = `\uFEFF${user("what is 2+2?")}\r\n${user([{ type: "text", text: "write 'x' to made.txt" }])}${user("what is 3+3?").trim()}`;
     const run = await place.run(streaming, { stdin });
     expect(run.exit, run.stderr).toBe(0);
@@ -163,7 +163,7 @@ describe("--input-format stream-json", () => {
     expect(show.stdout).toContain("what is 3+3?");
   });
 
-  it("the next prompt can be sent after reading the last result", async () => {
+  it("with prompts on stdin, a host may wait for each result before it sends the next prompt", async () => {
     const child = spawn(process.execPath, [cli, ...streaming], { cwd: place.path, env: place.env });
     const results: string[] = [];
     const questions = ["what is 1+1?", "what is 2*3?", "what is 10-1?"];
@@ -182,7 +182,7 @@ describe("--input-format stream-json", () => {
     expect(child.exitCode ?? (await new Promise((done) => child.once("exit", done)))).toBe(0);
   });
 
-  it("cancel ends the running turn, and the next one works", async () => {
+  it("a cancel line on stdin ends the running turn, and the next prompt works", async () => {
     const child = spawn(process.execPath, [cli, ...streaming], { cwd: place.path, env: place.env });
     const results: Record<string, unknown>[] = [];
     child.stdin.write(user("run sleep 30"));
@@ -201,7 +201,7 @@ describe("--input-format stream-json", () => {
   });
 
   it.each(["what is 2+2?", "sing"])(
-    "a signal after the '%s' line ends the process at once, without a second result",
+    "after the '%s' line, a signal ends the process at once, without a second result",
     async (prompt) => {
       const child = spawn(process.execPath, [cli, ...streaming], { cwd: place.path, env: place.env });
       const lines: Record<string, unknown>[] = [];
@@ -240,7 +240,7 @@ describe("--input-format stream-json", () => {
     expect(run.exit).toBe(1);
   });
 
-  it("no prompt at all is an error, and so are positional words", async () => {
+  it("print mode with prompts on stdin refuses an input without prompts, and words on the command line", async () => {
     const empty = await place.run(streaming, { stdin: "\n\n" });
     expect(empty.lines().at(-1)).toMatchObject({ type: "result", error_code: "USAGE" });
     expect(empty.exit).toBe(2);
@@ -248,7 +248,7 @@ describe("--input-format stream-json", () => {
     expect(words.lines()).toMatchObject([{ type: "result", error_code: "USAGE" }]);
   });
 
-  it("many prompts at once wait their turn and leave nothing behind", async () => {
+  it("many prompts sent on stdin at once are answered in turn and leave nothing behind", async () => {
     const numbers = Array.from({ length: 130 }, (_, index) => index);
     const stdin = numbers.map((number) => user(`what is ${number}+1?`)).join("");
     const run = await place.run(["-p", "--force", "--input-format", "stream-json"], { stdin });
@@ -256,7 +256,7 @@ describe("--input-format stream-json", () => {
     expect(run.stdout).toBe(numbers.map((number) => `${number} + 1 = ${number + 1}\n`).join(""));
   });
 
-  it("text and json work with prompts on stdin, and with a schema for every turn", async () => {
+  it("--output-format text and json work with prompts on stdin, and a JSON schema applies to every turn", async () => {
     const stdin = user("what is 2+2?") + user("what is 3+3?");
     const text = await place.run(["-p", "--force", "--input-format", "stream-json"], { stdin });
     expect(text.stdout).toBe("2 + 2 = 4\n3 + 3 = 6\n");
@@ -291,7 +291,7 @@ describe("--fallback-model", () => {
   });
   afterAll(() => server.stop());
 
-  it("fallback models are asked in order when the first cannot answer, and the stream says so", async () => {
+  it("a run asks fallback models in order when the first cannot answer, and the stream says so", async () => {
     const args = ["-p", "--force", "--output-format", "stream-json", "-e", `${server.url}/v1`, "--model", "bad"];
     const run = await place.run([...args, "--fallback-model", "worse, good", "hi"]);
     expect(run.lines().at(-1)).toMatchObject({ subtype: "success", result: "From the good one." });
@@ -308,7 +308,7 @@ describe("--fallback-model", () => {
     expect(without.exit).toBe(1);
   });
 
-  it("a fallback model that cannot be used is reported at once", async () => {
+  it("a run reports at once a fallback model that it cannot use", async () => {
     const run = await place.run([
       "-p",
       "--force",
@@ -322,7 +322,7 @@ describe("--fallback-model", () => {
     expect(run.stderr).toMatch(/--fallback-model gtp-5: .*gpt-5/);
   });
 
-  it("init names an existing session even if its run cannot start", async () => {
+  it("the init line names the resumed session even if its run cannot start", async () => {
     const { stdout } = await place.run(["create-chat"]);
     const id = stdout.trim();
     const stream = ["-p", "--trust", "--output-format", "stream-json"];
@@ -339,7 +339,7 @@ describe("--fallback-model", () => {
       expect((await place.run([...stream, ...args, "hi"])).lines()).toMatchObject([{ type: "result", is_error: true }]);
   });
 
-  it("an image on stdin reaches the model", async () => {
+  it("print mode sends an image from stdin to the model", async () => {
     const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
     const stdin = user([
       { type: "text", text: "what is this?" },

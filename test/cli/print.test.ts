@@ -31,33 +31,36 @@ function onlyResult(run: CliRun): Record<string, any> {
   return found[0]!;
 }
 
-it.each(["--force", "--trust"])("commands know the id of their chat: %s", async (grant) => {
-  const place = workspace({
-    "script.json": JSON.stringify([shell("echo id=$CURSOR_CONVERSATION_ID"), { text: "ok" }]),
-  });
-  const flags = ["-p", grant, "--output-format", "stream-json", "--model", "script:script.json"];
-  const run = await place.run([...flags, "go"]);
-  expect(run.stdout).toContain(`id=${run.lines()[0]!["session_id"]}`);
-});
+it.each(["--force", "--trust"])(
+  "with %s, commands that the agent runs see the chat's id in CURSOR_CONVERSATION_ID",
+  async (grant) => {
+    const place = workspace({
+      "script.json": JSON.stringify([shell("echo id=$CURSOR_CONVERSATION_ID"), { text: "ok" }]),
+    });
+    const flags = ["-p", grant, "--output-format", "stream-json", "--model", "script:script.json"];
+    const run = await place.run([...flags, "go"]);
+    expect(run.stdout).toContain(`id=${run.lines()[0]!["session_id"]}`);
+  },
+);
 
 describe("the prompt", () => {
-  it("a given prompt never waits for stdin", async () => {
+  it("print mode does not wait for stdin if a prompt is given", async () => {
     const run = await workspace().run([...stream, "what is 2+2?"], { stdin: "open", timeoutMs: 15_000 });
     expect(run.exit).toBe(0);
     expect(onlyResult(run)["result"]).toBe("2 + 2 = 4");
   });
 
-  it("the prompt comes from stdin when there are no words", async () => {
+  it("print mode reads the prompt from stdin when the command line has no words", async () => {
     const run = await workspace().run(["-p", "--force"], { stdin: "what is 3+4?\n" });
     expect(run.stdout).toBe("3 + 4 = 7\n");
   });
 
-  it("a lone dash adds stdin to the prompt", async () => {
+  it("in print mode, a lone dash as a word adds stdin to the prompt", async () => {
     const run = await workspace().run([...stream, "say", "-"], { stdin: "piped words" });
     expect(run.lines()[1]!["message"].content[0].text).toBe("say\n\npiped words");
   });
 
-  it("everything after -- is the prompt, options included", async () => {
+  it("print mode takes everything after -- as the prompt, options included", async () => {
     const run = await workspace().run(["-p", "--trust", "--output-format", "stream-json", "--", "say", "--force", "-"]);
     expect(run.lines()[0]!["permissionMode"]).toBe("default");
     expect(run.lines()[1]!["message"].content[0].text).toBe("say --force -");
@@ -67,7 +70,7 @@ describe("the prompt", () => {
     ["missing.png", "no such file"],
     ["text.png", "is not a PNG"],
     [".", "it is not a file"],
-  ])("images for the prompt: %s is refused", async (path, why) => {
+  ])("print mode refuses an unusable --image file: %s", async (path, why) => {
     const run = await workspace({ "text.png": "RIFF but no picture" }).run([
       ...stream,
       "--image",
@@ -79,12 +82,12 @@ describe("the prompt", () => {
     expect(run.stderr).toContain(why);
   });
 
-  it("a prompt may begin with a dash and a space", async () => {
+  it("print mode accepts a prompt that begins with a dash and a space", async () => {
     const run = await workspace().run([...stream, "- say a\n- say b"]);
     expect(run.lines()[1]!["message"].content[0].text).toBe("- say a\n- say b");
   });
 
-  it("a missing prompt is a usage error", async () => {
+  it("print mode without a prompt is a usage error", async () => {
     const run = await workspace().run(["-p", "--force", "--output-format", "json"], { stdin: "" });
     expect(run.exit).toBe(2);
     expect(onlyResult(run)).toMatchObject({ is_error: true, error_code: "USAGE", session_id: "" });
@@ -92,7 +95,7 @@ describe("the prompt", () => {
 });
 
 describe("the formats", () => {
-  it("text mode prints what was said after the last call", async () => {
+  it("text mode prints the text after the last tool call", async () => {
     const place = workspace();
     const script = [{ text: "First I look.", ...shell("echo hi") }, { text: "All done." }];
     const run = await place.play(script, ["--output-format", "text"]);
@@ -105,7 +108,7 @@ describe("the formats", () => {
     expect(onlyResult(run)).toMatchObject({ subtype: "success", result: "ok" });
   });
 
-  it("all segments joined equal the result, and flushes carry the call's id", async () => {
+  it("in the stream, all text segments joined equal the result, and flushed ones carry the call's id", async () => {
     const run = await workspace().play([{ text: "One. ", ...shell("true") }, { text: "Two." }]);
     const said = run.lines().filter((line) => line["type"] === "assistant");
     expect(said.map((line) => line["message"].content[0].text)).toEqual(["One. ", "Two."]);
@@ -136,7 +139,7 @@ describe("the formats", () => {
     [["--plan", "--mode", "ask"], "Choose one"],
     [["--froce"], "--force"],
     [["--allowed-tools", "Raed"], "Did you mean Read"],
-  ])("%j is refused, with what to type", async (args, hint) => {
+  ])("print mode refuses %j and says what to type", async (args, hint) => {
     const run = await workspace().run(["-p", "--trust", ...args, "--", "hi"]);
     expect(run.exit).toBe(2);
     expect(run.stderr).toContain(hint);
@@ -145,7 +148,7 @@ describe("the formats", () => {
 });
 
 describe("empty prompts", () => {
-  it.each([[""], ["  \n"]])("%j is not a prompt, and nothing is created", async (prompt) => {
+  it.each([[""], ["  \n"]])("print mode does not take %j as a prompt, and creates nothing", async (prompt) => {
     const place = workspace();
     const run = await place.run(["-p", "--force", "--", prompt]);
     expect(run).toMatchObject({ exit: 2, stdout: "" });
@@ -155,7 +158,7 @@ describe("empty prompts", () => {
 });
 
 describe("the end of a print run", () => {
-  it("a model error is one result and exit 1", async () => {
+  it("a model error gives one result line and exit code 1", async () => {
     const run = await workspace().play([
       { text: "a", ...shell("true") },
       { error: { code: "MODEL_BAD_REQUEST", message: "no" } },
@@ -188,7 +191,7 @@ describe("the end of a print run", () => {
     expect(run.stderr).toContain("applies for this run only");
   });
 
-  it("--trust is remembered, --force is not", async () => {
+  it("--trust is saved for later runs, --force is not", async () => {
     const place = workspace();
     expect((await place.run(["-p", "--force", "what is 2+2?"])).exit).toBe(0);
     expect((await place.run(["-p", "what is 2+2?"])).exit).toBe(1);
@@ -235,7 +238,7 @@ describe("the end of a print run", () => {
     expect(run.stderr).toBe("");
   });
 
-  it("a closed pipe ends the run quietly", async () => {
+  it("when its reader closes the pipe, print mode ends without an error message", async () => {
     const place = workspace();
     const long = Array.from({ length: 2000 }, () => "word ".repeat(200));
     const run = await place.play([{ text: long, ...shell("sleep 600") }], ["--stream-partial-output"], {
@@ -262,7 +265,7 @@ describe("the end of a print run", () => {
     expect(stderr).toContain("STORE_FULL");
   });
 
-  it("10 MB through a pipe arrive whole", async () => {
+  it("print mode writes 10 MB of text completely into a pipe with a slow reader", async () => {
     const place = workspace();
     const piece = "0123456789abcdef".repeat(64);
     place.file("script.json", JSON.stringify([{ text: Array.from({ length: 10_240 }, () => piece) }]));
@@ -274,7 +277,9 @@ describe("the end of a print run", () => {
     expect(Number(run.stdout)).toBe(10_240 * piece.length + 1);
   });
 
-  it("--max-turns, --max-time and endless repetition have error codes", { timeout: 90_000 }, async () => {
+  it("--max-turns, --max-time and the detection of endless repetition end a run with an error code", {
+    timeout: 90_000,
+  }, async () => {
     const place = workspace({ "a.txt": "a" });
     const read = (name: string) => ({ calls: [{ name: "Read", args: { path: name } }] });
     const turns = await place.play({ loop: true, replies: [read("a.txt"), read("b.txt")] }, ["--max-turns", "3"]);
@@ -332,7 +337,7 @@ describe("the end of a print run", () => {
     expect(run.stderr).toMatch(/debug \d+ms shell ends: success/);
   });
 
-  it("an empty answer is not success", async () => {
+  it("print mode reports an empty answer of the model as an error", async () => {
     const run = await workspace().play([{ text: "" }]);
     expect(run.exit).toBe(1);
     expect(onlyResult(run)["error_code"]).toBe("MODEL_EMPTY");
@@ -340,7 +345,7 @@ describe("the end of a print run", () => {
 });
 
 describe("tool calls in print mode", () => {
-  it("calls of one reply run in parallel if they cannot conflict", async () => {
+  it("the agent runs the tool calls of one reply in parallel if they cannot conflict", async () => {
     const run = await workspace().play([
       {
         calls: [
@@ -359,7 +364,7 @@ describe("tool calls in print mode", () => {
     expect(first!["tool_call"].shellToolCall.args.command).toContain("echo b");
   });
 
-  it("commands of one reply run in order", async () => {
+  it("the agent runs the shell commands of one reply one after the other, in order", async () => {
     const place = workspace();
     const run = await place.play([
       {
@@ -382,7 +387,7 @@ describe("tool calls in print mode", () => {
     expect(outputs.slice(1)).toEqual(["", "one\ntwo\n", "", undefined, "three\n"]);
   });
 
-  it("calls that write run one after the other", async () => {
+  it("the agent runs tool calls that write one after the other", async () => {
     const place = workspace();
     const calls = [
       { name: "Write", args: { path: "a.txt", content: "one" } },
@@ -394,7 +399,7 @@ describe("tool calls in print mode", () => {
     expect(ended.at(-1)!["tool_call"].shellToolCall.result.success.stdout).toBe("two");
   });
 
-  it("unknown tools and invalid arguments run nothing, and the model is told", async () => {
+  it("for unknown tools and invalid arguments the agent runs nothing and tells the model", async () => {
     const place = workspace();
     const calls = [
       { name: "sudo_shell", args: { command: "touch pwned" } },
@@ -410,7 +415,7 @@ describe("tool calls in print mode", () => {
     }
   });
 
-  it("commands and file calls of one reply wait for each other", async () => {
+  it("shell commands and file tool calls of one reply wait for each other", async () => {
     const place = workspace();
     const calls = [
       { name: "Shell", args: { command: "sleep 0.5; echo late > f.txt" } },
@@ -421,7 +426,7 @@ describe("tool calls in print mode", () => {
     expect(read.result.success.content).toBe("late\n");
   });
 
-  it("calls cannot reach hidden files in any way", async () => {
+  it("no tool can reach a file hidden by an ignore file or a deny rule", async () => {
     const place = workspace({
       ".cursorignore": "secret.txt\n",
       "secret.txt": "hidden words",
@@ -456,7 +461,7 @@ describe("tool calls in print mode", () => {
     }
   });
 
-  it("mentions in piped data are not followed", async () => {
+  it("print mode does not expand @mentions in piped data", async () => {
     const place = workspace({ "a.txt": "content of a" });
     await using server = await modelServer(() => ({ text: "ok" }));
     const run = await place.run([...stream, "-e", `${server.url}/v1`, "--model", "m", "review", "-"], {
@@ -467,7 +472,7 @@ describe("tool calls in print mode", () => {
     expect(server.requests[0]!.body.toString()).not.toContain("content of a");
   });
 
-  it("calls without permission are rejected with arguments and reason, and the run succeeds", async () => {
+  it("print mode rejects tool calls without permission, with arguments and reason, and the run succeeds", async () => {
     const place = workspace();
     const file = place.file("script.json", JSON.stringify([shell("touch pwned"), { text: "I could not." }]));
     const flags = ["-p", "--trust", "--sandbox", "disabled", "--output-format", "stream-json"];

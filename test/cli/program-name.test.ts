@@ -14,7 +14,7 @@ const written = new RegExp(`(?<![\\w/.$-])courser (?:-|"|${names.join("|")})`);
 const inner = commands.flatMap((outer) => (outer.commands ?? []).map(({ name }) => `${outer.name} ${name}`));
 const nameless = new RegExp(`(?:: |\\(|see '|with ['"])(?:${inner.join("|")})\\b`);
 
-it("messages use the name the program was called by", () => {
+it("help and error messages use the name that the program was called by", () => {
   const found: string[] = [];
   for (const file of readdirSync(join(repository, "src"), { recursive: true }) as string[]) {
     if (!file.endsWith(".ts") || file.startsWith("studio/")) continue;

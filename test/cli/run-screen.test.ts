@@ -137,7 +137,7 @@ describe("lines of a plain terminal", () => {
     return { lines, prompts, type: (line: string) => void terminal.emit("line", line) };
   }
 
-  it("lines typed ahead are kept in their order for the next prompts, and answer no question", async () => {
+  it("attached to a run, lines typed ahead become the next prompts in order, and answer no question", async () => {
     const { lines, type, prompts } = opened();
     for (const line of ["one", "two"]) type(line);
     const answer = lines.ask("Sure? ");
@@ -150,7 +150,7 @@ describe("lines of a plain terminal", () => {
     expect(await third).toBe("three");
   });
 
-  it("a question is asked before the open prompt, which is shown again after it, as changed by then", async () => {
+  it("attached to a run, the terminal asks a question before the open prompt and shows that again after it", async () => {
     const { lines, type, prompts } = opened();
     const next = lines.next("> ");
     const answer = lines.ask("Sure? ");

@@ -133,7 +133,7 @@ describe("export", () => {
     expect(readdirSync(folder).sort()).toEqual(["file", "link", "pipe"]);
   });
 
-  it("a copy has its own id on every line of stream-json", async () => {
+  it("the export of a forked chat has the fork's id on every line of stream-json", async () => {
     const copy = (await workspace.run(["sessions", "fork", id])).stdout.trim();
     const { lines } = await workspace.run(["export", copy, "--format", "stream-json"]);
     expect(new Set(lines().map((line) => line["session_id"]))).toEqual(new Set([copy]));
@@ -149,7 +149,7 @@ describe("export", () => {
     expect([format.exit, format.stderr]).toEqual([2, expect.stringContaining("Did you mean html?")]);
   });
 
-  it("a damaged chat is exported as far as possible, and the rest is reported", async () => {
+  it("export writes as much as possible of a damaged chat and reports the rest", async () => {
     const damaged = scratch();
     await damaged.play([{ text: "one" }], ["--trust", "--session-id", id, "--", "first"]);
     await damaged.play([{ text: "two" }], ["--resume", id, "--", "second"]);
@@ -176,7 +176,7 @@ describe("import", () => {
   const vendor = { ANTHROPIC_API_KEY: "test" };
 
   it.each(Object.entries(recorded))(
-    "%s: the model gets the whole import on resume, and it can be exported",
+    "%s: on resume the model gets the whole import, and export writes it",
     async (name, file) => {
       const workspace = scratch();
       // "/compact" is a turn as well, which nothing answered.
@@ -240,7 +240,7 @@ describe("import", () => {
     );
   });
 
-  it("importing twice adds only what is new, and skips a chat that went on", async () => {
+  it("importing a session twice adds only what is new, and skips a chat that went on here", async () => {
     const workspace = scratch();
     const file = join(workspace.path, basename(recorded.claude));
     copyFileSync(recorded.claude, file);
@@ -306,7 +306,7 @@ describe("import", () => {
     expect(here).toMatchObject([{ title: "Fix the greeting in hello.txt", workspace: project }]);
   });
 
-  it("a subagent's own file does not replace its parent's session", async () => {
+  it("sessions import does not replace a session by the file of its subagent", async () => {
     const workspace = scratch();
     const session = basename(recorded.claudeCompacted, ".jsonl");
     const agent = join(recordings, "claude", session, "subagents/agent-acbccd79764a23185.jsonl");

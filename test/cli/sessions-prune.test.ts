@@ -132,7 +132,7 @@ describe("disk use of chats", () => {
   });
 });
 
-it("a run without saved outputs leaves no empty folder", async () => {
+it("a run without saved outputs leaves no empty output folder", async () => {
   const temporary = join(workspace.home, "temporary");
   mkdirSync(temporary);
   const script = [{ calls: [{ name: "Shell", args: { command: "echo hi" } }] }, { text: "done" }];

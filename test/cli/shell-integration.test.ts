@@ -63,7 +63,7 @@ describe("completion", () => {
 });
 
 describe("shell integration", () => {
-  it("shell integration is added once, keeps existing content, and is removed without a trace", () => {
+  it("install-shell-integration adds its lines once, keeps existing content, and removes them without a trace", () => {
     const real = join(home, "dotfiles-bashrc");
     const mine = "alias ll='ls -l'\nexport EDITOR=vi";
     writeFileSync(real, mine);

@@ -55,7 +55,7 @@ it.each([
   expect(cuts).toEqual([code]);
 });
 
-it("the first reason to stop counts: a second signal neither changes it nor postpones the end", () => {
+it("the first reason to stop a run counts: a second signal neither changes it nor postpones the end", () => {
   const { abort, cuts } = watched({ graceMs: 1000 });
   listeners.get("SIGTERM")!();
   vi.advanceTimersByTime(900);
@@ -82,7 +82,7 @@ it.each([
   expect(cuts).toEqual(expected);
 });
 
-it("an error that nobody caught cuts the run off at once", () => {
+it("an uncaught error cuts the run off at once", () => {
   const { cuts } = watched();
   const bug = new TypeError("bug");
   listeners.get("uncaughtException")!(bug);
@@ -131,7 +131,7 @@ it("a short run has no watchdog, a longer one without a limit has one without a 
   expect(watchdog.started).toMatchObject([{ deadline: undefined }]);
 });
 
-it("a run that ends before its watchdog is loaded gets none", async () => {
+it("a run that ends before its watchdog is loaded gets no watchdog", async () => {
   const { watch } = watched({ maxTimeMs: 10_000 });
   watch.stop();
   await vi.dynamicImportSettled();

@@ -5,7 +5,7 @@ import { createWorkspace } from "../support/run-cli.ts";
 const place = createWorkspace();
 afterAll(() => place.remove());
 
-it("resources are empty without servers, and an unknown tool is spelled like known ones", async () => {
+it("without MCP servers the list of resources is empty, and the stream spells an unknown tool like known ones", async () => {
   const calls = [
     { name: "ListMcpResources", args: {} },
     { name: "Search_docs", args: { q: "x" } },

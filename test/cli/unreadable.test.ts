@@ -76,7 +76,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     expect(shown.stdout).toContain("[Permission denied, not searched: secret.txt, shut]");
   });
 
-  it("reading an unreadable file fails with one message", async () => {
+  it("reading an unreadable file fails with one error message", async () => {
     for (const prompt of ["list the files in shut", "search for alpha in shut", "search for alpha in secret.txt"]) {
       const { stdout, stderr } = await run("-p", "--trust", prompt);
       expect(stdout).toMatch(/^I could not .*: Permission denied: this user may not read .*\.\n$/);
@@ -87,7 +87,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     expect(stderr).not.toMatch(/Warning|left out/);
   });
 
-  it("an unreadable folder of chats is one warning, and the others are listed", async () => {
+  it("ls shows one warning for an unreadable folder of chats, and lists the others", async () => {
     const chats = join(workspace.config, "chats");
     const other = join(chats, "0".repeat(32));
     mkdirSync(other);
@@ -115,7 +115,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     open(chats);
   });
 
-  it("an unreadable chat is not reported as missing", async () => {
+  it("an unreadable chat is reported as unreadable, not as missing", async () => {
     const id: string = JSON.parse((await run("ls", "--format", "json")).stdout)[0].id;
     const project = join(workspace.config, "chats", createHash("md5").update(workspace.path).digest("hex"));
     const folder = join(project, id);

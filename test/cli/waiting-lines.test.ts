@@ -83,7 +83,7 @@ describe("heartbeats", () => {
     [9_900, "9.9 s"],
     [10_000, "10 s"],
     [90_400, "90 s"],
-  ])("a run that is silent for %d ms is stopped once, and told why", (limit, text) => {
+  ])("a run in which nothing happens for %d ms is stopped once, with the reason", (limit, text) => {
     const { waiting, beats, stops } = started(undefined, limit);
     waiting.begin("hook", "guard");
     waiting.begin("model", "M");
@@ -126,7 +126,7 @@ describe("retries of a model call", () => {
     [{ delayMs: 1000, reason: "status 429" }, "Retrying in 1 s (attempt 2): status 429"],
     [{ delayMs: 1001, attempt: 3, reason: "two\n  lines hunter2" }, "Retrying in 2 s (attempt 4): two lines ***"],
     [{ delayMs: 5000 }, "Retrying in 5 s (attempt 2): the answer was cut off"],
-  ])("a long pause before a retry is reported at once: %j", (more, line) => {
+  ])("a run reports a long pause before a retry at once: %j", (more, line) => {
     const { lines, event } = opened();
     event(retry(more));
     expect(lines).toEqual([line]);
@@ -239,7 +239,7 @@ describe("a fleet that is waited for", () => {
   }
   const lost = "The fleet at nats://h cannot be reached. Trying for another 1m 00s; Ctrl+C stops.\n";
 
-  it("a short outage of the connection is not reported", () => {
+  it("a command that follows a run does not report a short outage of the connection", () => {
     const { watch, reach } = watched();
     reach(true);
     reach(false);
@@ -249,7 +249,7 @@ describe("a fleet that is waited for", () => {
     expect([taken(), watch.signal.aborted]).toEqual([[], false]);
   });
 
-  it("a longer outage of the connection and its end are reported once each", () => {
+  it("a command that follows a run reports a longer outage of the connection and its end once each", () => {
     const { watch, reach } = watched();
     reach(false);
     vi.advanceTimersByTime(2000);
@@ -280,7 +280,7 @@ describe("a fleet that is waited for", () => {
     expect(taken()).toEqual([]);
   });
 
-  it("an outage is reported after half of a short limit", () => {
+  it("with a short limit, a command that follows a run reports an outage after half of it", () => {
     const { reach } = watched(1000);
     reach(false);
     vi.advanceTimersByTime(499);

@@ -78,7 +78,7 @@ describe("the web, through the CLI", () => {
     expect(queries(run)).toEqual([]);
   });
 
-  it("with --force, fetches are reported as asked and approved, and a page is fetched once", async () => {
+  it("with --force, the stream reports fetches as asked and approved, and the agent fetches a page once", async () => {
     web.seen.length = 0;
     const script = [...fetching("/").slice(0, 1), ...fetching("/#part")];
     const run = await space().play(script);
@@ -145,7 +145,7 @@ describe("the web, through the CLI", () => {
     expect(wrong.stderr).toMatch(/"search.engine" must be one of searxng, brave, tavily, exa.*\[CONFIG_INVALID\]/);
   });
 
-  it("the key of a search engine is kept out of errors and commands", async () => {
+  it("errors and commands do not show the API key of a search engine", async () => {
     const here = space(
       {},
       {},

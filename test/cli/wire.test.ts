@@ -31,7 +31,7 @@ const calls = (lines: Line[], subtype: string): Line[] =>
   lines.filter((line) => line["type"] === "tool_call" && line["subtype"] === subtype);
 
 describe("the stream", () => {
-  it("the stream has the keys of captured streams around a call", async () => {
+  it("around a tool call the stream has the keys of captured streams", async () => {
     const run = await workspace().play(together);
     const lines = run.lines();
     const [read, shell, glob] = calls(lines, "started").map((line) => line["tool_call"]);
@@ -53,7 +53,7 @@ describe("the stream", () => {
     expect(Object.keys(shellEnd.shellToolCall)).toEqual(["args", "result", "description"]);
   });
 
-  it("the stream starts all calls of a reply before the first one ends", async () => {
+  it("the stream shows all calls of a reply as started before the first one ends", async () => {
     const subtypes = (await workspace().play(together))
       .lines()
       .filter(({ type }) => type === "tool_call")

@@ -22,7 +22,7 @@ const textOf = (sent: { kind: string; text?: string }[]) =>
   sent.flatMap(({ kind, text }) => (kind === "text" ? [text] : [])).join("");
 
 describe.concurrent("an SDK wrapper as a client", { timeout: 60_000 }, () => {
-  it("a client gets typed events; text without a timestamp is its answer", async () => {
+  it("an SDK-style client reads typed events, and takes text without a timestamp as the answer", async () => {
     const cwd = place.freshWorkspace();
     const { events, dropped, typed, answer } = await stream({
       place,
@@ -161,17 +161,20 @@ describe.concurrent("an orchestrator as a client", { timeout: 60_000 }, () => {
 });
 
 describe.concurrent("a ralph loop as a client", { timeout: 60_000 }, () => {
-  it.each(["text", "json"] as const)("a loop ends with its stop word, as %s", async (format) => {
-    const cwd = place.freshWorkspace();
-    const end = await loop({ place, cwd, prompt: prompts.finish, format, most: 3 });
-    expect(end).toMatchObject({ isComplete: true, rounds: 1, failures: [] });
-    expect(readFileSync(join(cwd, "done.txt"), "utf8")).toBe("done\n");
-    if (format === "text") expect(end.answers).toEqual([`${finished}\n`]);
-    const other = await loop({ place, cwd, prompt: "hi", format, most: 2 });
-    expect(other).toMatchObject({ isComplete: false, rounds: 2, failures: [] });
-  });
+  it.each(["text", "json"] as const)(
+    "a client that calls the CLI in a loop stops when the answer has its stop word, as %s",
+    async (format) => {
+      const cwd = place.freshWorkspace();
+      const end = await loop({ place, cwd, prompt: prompts.finish, format, most: 3 });
+      expect(end).toMatchObject({ isComplete: true, rounds: 1, failures: [] });
+      expect(readFileSync(join(cwd, "done.txt"), "utf8")).toBe("done\n");
+      if (format === "text") expect(end.answers).toEqual([`${finished}\n`]);
+      const other = await loop({ place, cwd, prompt: "hi", format, most: 2 });
+      expect(other).toMatchObject({ isComplete: false, rounds: 2, failures: [] });
+    },
+  );
 
-  it("a loop gives up after consecutive failures, with their reasons", async () => {
+  it("a client that calls the CLI in a loop gives up after consecutive failures and shows their reasons", async () => {
     const end = await loop({ place, cwd: place.freshWorkspace(), prompt: prompts.fail, format: "json", most: 5 });
     expect(end).toMatchObject({ isComplete: false, rounds: 2 });
     expect(end.failures[0]).toContain("no such thing");
@@ -179,7 +182,7 @@ describe.concurrent("a ralph loop as a client", { timeout: 60_000 }, () => {
 });
 
 describe.concurrent("an ACP bridge as a client", { timeout: 60_000 }, () => {
-  it("a bridge creates a chat, streams updates, cancels with SIGINT and continues", async () => {
+  it("a chat bridge creates a chat, streams updates, cancels with SIGINT and continues", async () => {
     const session = await BridgeSession.open(place, place.freshWorkspace());
     const first = await session.prompt(prompts.work);
     const chunks = (type: string) =>
@@ -203,7 +206,7 @@ describe.concurrent("an ACP bridge as a client", { timeout: 60_000 }, () => {
     });
   });
 
-  it("a bridge asks for a login if there is none", async () => {
+  it("a chat bridge asks for a login if there is none", async () => {
     const { ANTHROPIC_API_KEY: _key, ...env } = place.env;
     await expect(BridgeSession.open({ ...place, env }, place.freshWorkspace())).rejects.toThrow(
       "auth_required: Not logged in",
@@ -225,15 +228,18 @@ describe("a store reader as a client", () => {
     folder = join(chats, project, chatId);
   });
 
-  it.each(Object.entries(storeReaders))("a reader that goes %s sees both turns in order", (_name, read) => {
-    const seen = readStore(folder, read);
-    expect(seen[0]).toBe(`user: ${prompts.work}`);
-    expect(seen[1]).toMatch(/^assistant: .*I look at the notes\..* \[Read .*\] \[Shell .*\]$/);
-    expect(seen.slice(2, 4).every((line) => line.startsWith("tool: "))).toBe(true);
-    expect(seen.slice(4)).toEqual([`assistant: ${conclusion}`, `user: ${prompts.count}`, "assistant: 2 prompts"]);
-  });
+  it.each(Object.entries(storeReaders))(
+    "a program that reads the chat database and goes %s sees both turns in order",
+    (_name, read) => {
+      const seen = readStore(folder, read);
+      expect(seen[0]).toBe(`user: ${prompts.work}`);
+      expect(seen[1]).toMatch(/^assistant: .*I look at the notes\..* \[Read .*\] \[Shell .*\]$/);
+      expect(seen.slice(2, 4).every((line) => line.startsWith("tool: "))).toBe(true);
+      expect(seen.slice(4)).toEqual([`assistant: ${conclusion}`, `user: ${prompts.count}`, "assistant: 2 prompts"]);
+    },
+  );
 
-  it("a reader of transcripts finds the workspace and the first prompt", () => {
+  it("a program that reads transcripts finds the workspace and the first prompt", () => {
     const projects = join(place.home, ".cursor/projects");
     const found = readdirSync(projects).flatMap((project) => {
       const log = join(projects, project, "worker.log");

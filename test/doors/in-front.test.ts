@@ -73,7 +73,7 @@ describe("runs of the studio", () => {
     expect(hasSource(place)).toBe(isKept);
   });
 
-  it("a background run becomes attended with a prompt from the page", async () => {
+  it("after a follow-up from the studio's page, a background run asks that person before it deletes", async () => {
     const place = placeWith(remove);
     const run = await inBackground(place);
     await home.service.over(run);
@@ -93,7 +93,7 @@ describe("background runs", () => {
     expect(hasSource(place)).toBe(false);
   });
 
-  it("a background run asks once someone attaches, and waits when they leave", async () => {
+  it("a background run asks questions once someone attaches, and waits when they leave", async () => {
     const place = placeWith(readOutside, remove);
     const run = await inBackground(place);
     expect(await asked(run)).toMatchObject({ tool: "Read" });
@@ -110,7 +110,7 @@ describe("background runs", () => {
     expect(hasSource(place)).toBe(false);
   });
 
-  it("a background run asks whoever steers it from the page", async () => {
+  it("a background run asks the person who steers it from the studio's page", async () => {
     const place = placeWith(readOutside, remove);
     const run = await inBackground(place);
     await asked(run);
@@ -127,7 +127,7 @@ describe("background runs", () => {
   });
 });
 
-it.each([true, false])("a host that sets attended: %s", async (attended) => {
+it.each([true, false])("a host of the SDK that sets attended: %s", async (attended) => {
   const place = placeWith(remove);
   const questions: string[] = [];
   const session = await openLive({

@@ -10,7 +10,7 @@ const home = new Home();
 beforeAll(() => home.begin());
 afterAll(() => home.end());
 
-it("every restriction holds at every place where a run can start", { timeout: 240_000 }, async () => {
+it("every restriction of a run applies wherever the run can start", { timeout: 240_000 }, async () => {
   expect(await faultsOfAll(shortCells(), home)).toEqual([]);
 });
 
@@ -22,7 +22,7 @@ function startsRuns(source: string): boolean {
   return (source.match(imported) ?? []).some((each) => !each.includes("import type") && starters.test(each));
 }
 
-it("the table of places where a run can start lists all of the source", () => {
+it("the table of places where a run can start lists all in the source", () => {
   const root = join(repository, "src");
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
   const found = files.filter((name) => startsRuns(readFileSync(join(root, name), "utf8")));

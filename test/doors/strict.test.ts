@@ -42,7 +42,7 @@ describe("POST /v1/agents", () => {
   });
 
   it.each([{ trust: true }, { approvedServers: "all" }, { endpoint: "http://x" }])(
-    "POST /v1/agents leaves %j to the owner of the service",
+    "POST /v1/agents and /api/runs refuse %j, which only the owner of the service may grant",
     async (grant) => {
       for (const path of ["/v1/agents", "/api/runs"]) {
         const reply = await send(grant, path);
@@ -120,7 +120,7 @@ describe("mcp serve", () => {
 });
 
 describe("requests of background runs", () => {
-  it("a background run asks its --ask-command and waits for nobody else", async () => {
+  it("a background run asks its --ask-command and no person", async () => {
     const place = home.place();
     const script = join(place.home, "asks.json");
     writeFileSync(
@@ -136,7 +136,7 @@ describe("requests of background runs", () => {
     expect(readFileSync(log, "utf8")).toContain("/etc/hostname");
   });
 
-  it("a request of 1 MB reaches a background run whole", async () => {
+  it("a request of 1 MB reaches a background run completely", async () => {
     const place = home.place();
     const words = `word${"x".repeat(2 ** 20)}`;
     const started = await home.service.fleet.enqueue(
@@ -183,7 +183,7 @@ describe("requests of background runs", () => {
     await fleet.cancel(id, "enough");
   });
 
-  it("question ids are unique across runs", async () => {
+  it("permission question ids are unique across runs", async () => {
     const place = home.place();
     const script = join(place.home, "asking.json");
     writeFileSync(
@@ -204,7 +204,7 @@ describe("requests of background runs", () => {
   });
 });
 
-it("a control line with an unknown field is refused by name", async () => {
+it("the run refuses a control line with an unknown field, by the field's name", async () => {
   const place = home.place();
   const words = ["-p", "--model", place.quiet, "--output-format", "stream-json", "--input-format", "stream-json"];
   const lines = [

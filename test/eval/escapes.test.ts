@@ -55,7 +55,7 @@ describe("hostile eval tasks", () => {
     expect(readFileSync(join(own, "notes.sh"), "utf8")).toBe("see /logs and /tests\n");
   });
 
-  it("a task whose folder name is a pattern that never ends is judged like any other", async () => {
+  it("eval judges a task normally whose WORKDIR is a pattern that would take forever to match", async () => {
     const files = {
       "environment/Dockerfile": "FROM x\nWORKDIR /(a|a)*(a|a)*[\n",
       "tests/test.sh": `# /${"a".repeat(5000)}!\nexit 0\n`,
@@ -64,7 +64,7 @@ describe("hostile eval tasks", () => {
     expect({ exit, status: JSON.parse(stdout).results[0].status }, stderr).toEqual({ exit: 0, status: "passed" });
   });
 
-  it("a task that names a path outside is refused", async () => {
+  it("eval refuses a task that names a path outside of its folder", async () => {
     const files = { "environment/Dockerfile": "FROM x\nCOPY ../../up-own/secret.txt .\n" };
     const { exit, stdout, stderr } = await evaluated(hostileTask("up", files).task);
     expect(exit).not.toBe(0);
@@ -72,7 +72,7 @@ describe("hostile eval tasks", () => {
   });
 
   it.skipIf(missing !== undefined)(
-    orSkipped("that works by its scripts sees no file of the user's, and changes none", missing),
+    orSkipped("scripts of an eval task can neither read nor change the user's files", missing),
     async () => {
       const own = join(place.path, "scripts-own");
       const test = `cat ${own}/secret.txt && exit 9\necho x > ${own}/secret.txt && exit 9\necho x > ${place.env["HOME"]}/.bashrc && exit 9\nexit 0\n`;
@@ -121,7 +121,7 @@ echo '* filter=x' > .gitattributes\n`;
     expect(stdout).toContain('"status"');
   });
 
-  it.skipIf(process.platform === "win32")("a task with a pipe is refused", async () => {
+  it.skipIf(process.platform === "win32")("eval refuses a task with a named pipe", async () => {
     const { task } = hostileTask("pipe", {});
     execFileSync("mkfifo", [join(task, "environment/fifo")]);
     const { exit, stdout, stderr } = await evaluated(task);

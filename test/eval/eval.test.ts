@@ -44,7 +44,7 @@ function makeTask(name: string, files: Record<string, string | undefined> = {}):
   return join(place.path, "made", name);
 }
 
-it("--cli measures another agent: its model, its steps, and what it did", async () => {
+it("eval --cli measures another agent: its model, its steps and what it did", async () => {
   const task = makeTask("by-claude", { "instruction.md": "Write done.txt, please.\n" });
   const peer = join(repository, "test/sdk/fixtures/peer-cli.mjs");
   const program = place.file(
@@ -183,7 +183,7 @@ describe("an evaluation", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("an interrupted eval ends everything, says so, and keeps what was finished", async () => {
+  it("an interrupted eval ends everything, says so, and saves what was finished", async () => {
     const quick = makeTask("quick");
     const waits = makeTask("waits", {
       "script.json": JSON.stringify([{ calls: [{ name: "Shell", args: { command: "touch begun; sleep 300" } }] }]),
@@ -234,7 +234,7 @@ describe("an evaluation", () => {
     expect(strict.exit).toBe(1);
   });
 
-  it("a task without a recording or script is skipped and reported", async () => {
+  it("eval skips a task that has no recording (--model replay) or script (--model script) and reports why", async () => {
     const none = makeTask("none", { "script.json": undefined });
     const replayed = await evaluate([none, good, "--model", "replay"]);
     expect(replayed.told.results.map((each: any) => each.why)).toEqual([
@@ -288,7 +288,7 @@ describe("an evaluation", () => {
     expect(done.results[0].status).toBe("failed");
   });
 
-  it("eval applies the restrictions that the task's environment brings", async () => {
+  it("eval applies permission rules, ignore files and hooks of the task's environment", async () => {
     const write = (path: string) => ({ name: "Write", args: { path, content: "done\n" } });
     const files = {
       "environment/.cursor/cli.json": JSON.stringify({ permissions: { deny: ["Write(by-rule.txt)"] } }),
@@ -333,7 +333,7 @@ describe("an evaluation", () => {
     expect(told.results.at(-1).why).toBe("reward.txt contains 'high', which is not a number");
   });
 
-  it("verifiers get the variables they name, and secrets they print are hidden", async () => {
+  it("eval gives verifiers the variables they name, and hides secrets they print", async () => {
     const judged = makeTask("judged", {
       "task.toml": '[verifier]\nenv = { KEY = "${JUDGE_API_KEY}", WORD = "${NOT_SET_HERE:-otherwise}" }\n',
       "tests/test.sh": 'echo "Error: $KEY $WORD" >&2; test ${#KEY} = 20 || exit 2; exit 1\n',
@@ -346,14 +346,14 @@ describe("an evaluation", () => {
     for (const text of [stdout, stderr, kept]) expect(text).not.toContain(key);
   });
 
-  it("tests and rewards come only from the task", async () => {
+  it("eval takes tests and rewards only from the task, not from the agent's files", async () => {
     const cheats = makeTask("cheats", {
       "solution/solve.sh": "echo 1 > /logs/verifier/reward.txt; mkdir -p ../tests; echo exit 0 > ../tests/test.sh\n",
     });
     expect((await evaluate([cheats, "--oracle"])).told.results[0]).toMatchObject({ status: "failed", reward: 0 });
   });
 
-  it("an attempt over its time limit is ended without leaving processes", async () => {
+  it("eval ends an attempt over its time limit without leaving processes", async () => {
     const mark = `${Math.random()}`.slice(2);
     const slowAgent = makeTask("slow-agent", {
       "task.toml": "[agent]\ntimeout_sec = 2\n",
@@ -381,7 +381,7 @@ describe("an evaluation", () => {
   });
 
   it.skipIf(missing !== undefined)(
-    orSkipped("confines the agent and the scripts, and hides the tests from the agent", missing),
+    orSkipped("eval runs the agent and the task's scripts in the sandbox, and hides the tests from the agent", missing),
     async () => {
       const outside = join(place.path, "outside.txt");
       const task = makeTask("nosy", {
@@ -402,7 +402,7 @@ describe("an evaluation", () => {
     },
   );
 
-  it("eval without a sandbox says so, and runs only when told to", async () => {
+  it("where no sandbox works, eval says so, and runs only with a flag", async () => {
     // In a world where bubblewrap is an empty file.
     const without =
       missing === undefined

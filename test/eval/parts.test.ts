@@ -57,7 +57,9 @@ it.each([
   ["an error: e\n\n  last \n\n", "last"],
   ["not okay\nErrors", "Errors"],
   ["\n \n", ""],
-])("the reason in %j is '%s'", (output, reason) => expect(reasonIn(output)).toBe(reason));
+])("eval reads from the verifier's output %j the reason '%s'", (output, reason) =>
+  expect(reasonIn(output)).toBe(reason),
+);
 
 describe("verdicts", () => {
   const verdict = async (end: object, files: Record<string, string> = {}) => {
@@ -99,7 +101,7 @@ describe("verdicts", () => {
     [{}, { "reward.json": "{}" }, { fault: "reward.json is not an object of numbers" }],
     [{}, { "reward.json": "[1]" }, { fault: "reward.json is not an object of numbers" }],
     [{}, { "reward.json": "no" }, { fault: "reward.json is not an object of numbers" }],
-  ])("the end %j with the files %j means %j", async (end, files, expected) => {
+  ])("an eval attempt that ends as %j with the verifier's files %j counts as %j", async (end, files, expected) => {
     expect(await verdict(end, files)).toEqual(expected);
   });
 });
@@ -145,11 +147,11 @@ describe("planned attempts", () => {
         { label: "y", agent: cli("replay:/y", live) },
       ],
     ],
-  ])("for %s", (_what, more, one, expected) => {
+  ])("eval plans the attempts for %s", (_what, more, one, expected) => {
     expect(planned(more, one)).toEqual(expected.map((each) => ({ ...each, confined: true })));
   });
 
-  it("what a task lacks is skipped, and wishes are handed on", () => {
+  it("eval skips an attempt whose script or recording is missing, and passes the options on to the others", () => {
     expect(planned({ model: "script", attempts: 1 })[0]!.skip).toBe("it has no script.json");
     expect(planned({ model: "replay" }).map(({ label, skip }) => [label, skip])).toEqual([
       ["1", "it has no recordings"],
@@ -164,7 +166,7 @@ describe("planned attempts", () => {
   });
 });
 
-it("attempts run so many at a time, in any order, and what was cut off counts as skipped", async () => {
+it("eval runs a limited number of attempts at a time, and counts those cut off as skipped", async () => {
   const skipped = (label: string): Attempt => ({
     task: task(),
     agent: { type: "noop" },
@@ -194,7 +196,7 @@ it("attempts run so many at a time, in any order, and what was cut off counts as
   ]);
 });
 
-it("checks say which tasks are sound, and why others are not", () => {
+it("eval --check says which tasks are sound, and why others are not", () => {
   const check = (name: string, faults: string[]) => ({
     ...{ task: name, sound: faults.length === 0, faults, oracle: result("passed"), noop: result("failed") },
   });
@@ -204,7 +206,7 @@ it("checks say which tasks are sound, and why others are not", () => {
   );
 });
 
-it("summaries are worded at their edges", () => {
+it("eval's summary rounds tokens, cost and pass@k correctly at their limits", () => {
   const used = (inputTokens: number, costUsd?: number) => ({
     agent: { ...noWork, inputTokens, ...(costUsd !== undefined && { costUsd }) },
   });
@@ -233,7 +235,7 @@ it("summaries are worded at their edges", () => {
 });
 
 describe("folders of an attempt", () => {
-  it("scripts name their own paths, the longest first, and nothing that only looks like one", () => {
+  it("eval replaces container paths in scripts, the longest first, and nothing that only looks like one", () => {
     const folders = { logs: "/x/l", tests: "/x/t", solution: "/x/s", work: "/x/w" } as AttemptFolders;
     const own = (text: string, workdir?: string) =>
       withOwnPaths(text, task({ environment: { copies: [], ...(workdir && { workdir }) } }), folders);
@@ -244,7 +246,7 @@ describe("folders of an attempt", () => {
     expect(own("/a+b /aab", "/a+b")).toBe("/x/w /aab");
   });
 
-  it("an environment is copied, folders with what is in them, without its Dockerfile", () => {
+  it("eval copies a task's environment, folders with their content, without its Dockerfile", () => {
     write("one/environment/d/e", "1");
     write("one/environment/f", "2");
     write("one/environment/Dockerfile", "FROM x");
@@ -265,7 +267,7 @@ describe("folders of an attempt", () => {
     );
   });
 
-  it("what a setup left goes, but for the workspace and the home; links in the place of folders are refused", () => {
+  it("eval removes what a setup left outside workspace and home, and refuses links in place of its folders", () => {
     const folders = makeFolders(task());
     for (const path of ["extra/x", "workspace/kept", "home/kept", "home/.cursor/own", "logs/agent/own"])
       write(join("..", folders.base.slice(tmpdir().length), path));
@@ -281,7 +283,7 @@ describe("folders of an attempt", () => {
     removeFolders(folders);
   });
 
-  it("a recording is kept where the attempt passed, without what is of this machine and attempt", async () => {
+  it("eval keeps the recording of a passed attempt, without what is specific to machine and attempt", async () => {
     const folders = makeFolders(task());
     const system = "Workspace: BASE/w\\nPlatform: plan9 1.2.3; more\\nPlatform: hurd 9\\nEnd";
     writeFileSync(recordingIn(folders), system.replace("BASE", folders.base));
@@ -395,7 +397,7 @@ describe("environments", () => {
     ["FROM x\r\n  # c\r\n\r\nCOPY f \\\r\n# in between\r\ng", { copies: [{ from: "f", to: "g" }] }],
     ["FROM x\nCOPY [broken g]\n", { copies: [{ from: "[broken", to: "g]" }] }],
     ["FROM x\nCOPY / /\n", { copies: [{ from: ".", to: "./" }] }],
-  ])("the Dockerfile %j is followed", (text, expected) => expect(read(text)).toEqual(expected));
+  ])("eval follows the Dockerfile %j", (text, expected) => expect(read(text)).toEqual(expected));
 
   it.each([
     ["FROM x\nCOPY f\n", "2: COPY needs a source and a destination"],
@@ -403,9 +405,9 @@ describe("environments", () => {
     ["FROM x\nCOPY a? b\n", "2: patterns and variables"],
     ["FROM x\n\nRUN a \\\n b\n", "3: only FROM, WORKDIR and COPY can be followed without a container, not: RUN a   b"],
     ["FROM x As y\n", "1: builds of several stages"],
-  ])("the Dockerfile %j is refused", (text, why) => expect(() => read(text)).toThrow(why));
+  ])("eval refuses the Dockerfile %j", (text, why) => expect(() => read(text)).toThrow(why));
 
-  it("without a Dockerfile everything is copied, without an environment nothing; compose files are refused", () => {
+  it("without a Dockerfile eval copies everything; it refuses compose files", () => {
     expect(readEnvironment(folder)).toEqual({ copies: [] });
     write("environment/a");
     expect(readEnvironment(folder)).toEqual({ copies: [{ from: ".", to: "." }] });
@@ -413,7 +415,7 @@ describe("environments", () => {
     expect(() => readEnvironment(folder)).toThrow("environment/docker-compose.yml needs containers");
   });
 
-  it("two tasks of one name are refused", () => {
+  it("eval refuses two tasks with the same name", () => {
     for (const name of ["a/x", "b/x"])
       for (const file of ["task.toml", "instruction.md", "tests/test.sh"]) write(join(name, file));
     expect(() => findTasks([join(folder, "a"), join(folder, "b")])).toThrow("there is another task named x");

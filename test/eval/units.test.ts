@@ -25,7 +25,7 @@ function taskIn(place: Workspace, name: string, toml: string, files: Record<stri
 }
 
 describe("Dockerfiles of tasks", () => {
-  it("a Dockerfile that only copies files is followed", () => {
+  it("eval follows a Dockerfile that only copies files", () => {
     expect(
       dockerfile(
         `# the image\nFROM node:22\nWORKDIR /app\nCOPY . .\nCOPY a.txt \\\n  b.txt docs/\nCOPY ["one file.txt", "x.txt"]\n`,
@@ -60,7 +60,7 @@ describe("Dockerfiles of tasks", () => {
 });
 
 describe("reading tasks", () => {
-  it("a task is read into plain data", () => {
+  it("eval reads a task into plain data", () => {
     const place = createWorkspace();
     const folder = taskIn(
       place,
@@ -112,7 +112,7 @@ describe("reading tasks", () => {
     },
   );
 
-  it("a task is found alone or among others", () => {
+  it("eval finds a single task folder, and tasks in a folder of tasks", () => {
     const place = createWorkspace();
     taskIn(place, "tasks/b", "");
     taskIn(place, "tasks/a", "");
@@ -128,7 +128,7 @@ describe("reading tasks", () => {
     place.remove();
   });
 
-  it("container paths of a task are translated", () => {
+  it("eval translates a task's container paths", () => {
     const folders = { logs: "/x/logs", tests: "/x/tests", solution: "/x/solution", work: "/x/w" } as AttemptFolders;
     const task = { environment: { workdir: "/app", copies: [] } } as unknown as Task;
     expect(
@@ -189,7 +189,7 @@ describe("eval reports", () => {
   ];
   const summary = summarizeResults(results, 5000);
 
-  it("the summary leaves out skipped tasks", () => {
+  it("eval's summary leaves out skipped tasks", () => {
     expect(summary).toMatchObject({
       tasks: 4,
       passed: 1,
@@ -202,14 +202,14 @@ describe("eval reports", () => {
     expect(summary.passAt).toEqual({ 1: 1 / 3 });
   });
 
-  it("each kind of ending has an exit code", () => {
+  it("eval has an exit code for each kind of ending", () => {
     expect(exitCodeOf(summary)).toBe(1);
     expect(exitCodeOf(summarizeResults(results.slice(0, 2), 0))).toBe(5);
     expect(exitCodeOf(summarizeResults(results.slice(0, 1), 0))).toBe(0);
     expect(exitCodeOf(summarizeResults(results.slice(3), 0))).toBe(5);
   });
 
-  it("the table of attempts aligns its columns, with reasons below", () => {
+  it("eval's table of attempts aligns its columns, with reasons below", () => {
     const costly = { steps: 120, inputTokens: 9_000, outputTokens: 1_000, costUsd: 0.05, denials: [{}, {}] };
     const rows = [result("a", "passed"), result("long-name", "failed", { attempt: "12", why: "no\nway" })];
     const more = { ...rows[1]!, status: "error" as const, agent: { ...rows[1]!.agent, ...costly } as never };
@@ -241,7 +241,7 @@ describe("eval reports", () => {
     );
   });
 
-  it("the JUnit report is valid XML", () => {
+  it("eval's JUnit report is valid XML", () => {
     expect(reportJunit({ results, summary })).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="eval" tests="4" failures="1" errors="1" skipped="1" time="5.000">
   <testcase classname="eval.a" name="a #1" time="1.200"/>
@@ -252,7 +252,7 @@ describe("eval reports", () => {
 `);
   });
 
-  it("there is a prediction for each attempt", () => {
+  it("eval writes a prediction for each attempt", () => {
     const lines = predictions({ results, summary }, "gpt").trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual(
       ["a", "b", "c"].map((task) => ({ instance_id: task, model_name_or_path: "gpt", model_patch: `of ${task}` })),

@@ -159,14 +159,14 @@ it("an ATIF export says how a turn failed", async () => {
   });
 });
 
-it("a turn of which only the end is known has its place in an ATIF export", async () => {
+it("an ATIF export includes a turn of which only the end is known", async () => {
   const fail = { type: "fail" as const, message: "no", durationMs: 1, apiDurationMs: 1 };
   const turns = [{ messages: [user("one")] }, { messages: [], events: [fail] }, { messages: [user("three")] }];
   const { steps } = JSON.parse(await exported(recordOf(turns), "atif")) as Trajectory;
   expect(steps.map(({ message }) => message)).toEqual(["one", "Error: no", "three"]);
 });
 
-it("an ATIF export marks compaction and keeps what came before", async () => {
+it("an ATIF export marks a compaction and contains the messages before it", async () => {
   const start = 1_760_000_000_000;
   const compacted = { type: "notice", kind: "compacted", message: "A summary replaces its older turns." } as const;
   const record = recordOf([

@@ -61,7 +61,7 @@ function textIn(record: ChatRecord, index: number): string {
 }
 
 describe("stream-json exports", () => {
-  it("a stream-json export reports damage right after the first init", async () => {
+  it("a stream-json export reports damage right after the first init line", async () => {
     const record = recordOf([{ messages: [user("a"), says("b")] }, { messages: [user("c"), says("d")] }], {
       problems: [{ code: "STORE_MISSING_BLOB", message: "1 blob is missing." }],
     });
@@ -97,13 +97,13 @@ describe("stream-json exports", () => {
 });
 
 describe("untrusted text in exports", () => {
-  it("untrusted text loses colours and shows hidden characters", () => {
+  it("an export removes colours from untrusted text and shows hidden characters", () => {
     expect(documentText("\u001b[1;31mred\u001b[0m\u001b]8;;http://x\u0007link\u001b]8;;\u0007")).toBe("redlink");
     expect(documentText("a\u0000b\u202ec\u200bd\re\r\nf\tg")).toBe("a\\u0000b\\u202ec\\u200bd\ne\nf\tg");
     expect(escapeHtml(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
   });
 
-  it("every export format is a row of the table", () =>
+  it("the export table has a row for every format", () =>
     expect(exportFormats).toEqual(["markdown", "json", "stream-json", "html", "atif"]));
 });
 
@@ -185,7 +185,7 @@ function fullChat(): ChatRecord {
 const pageText = (page: string) =>
   page.replace(/<style>[^<]*<\/style>|style-src 'sha256-[^']*'/g, "").replace(/(?<!^)</gm, "\n<");
 
-it.each(exportFormats)("a chat in which everything happens, as %s", async (format) => {
+it.each(exportFormats)("the export of a chat in which everything happens, as %s", async (format) => {
   const text = await exported(fullChat(), format);
   await expect(format === "html" ? pageText(text) : text).toMatchFileSnapshot(
     join(import.meta.dirname, `full-chat.${format === "markdown" ? "md" : `${format}.txt`}`),
@@ -262,14 +262,14 @@ function oddChat(): ChatRecord {
   return { ...record, metadata: { ...metadata, workspace: "" }, turns };
 }
 
-it.each(exportFormats)("a chat that lacks what it can, as %s", async (format) => {
+it.each(exportFormats)("the export of a chat that lacks whatever it can lack, as %s", async (format) => {
   const text = await exported(oddChat(), format);
   await expect(format === "html" ? pageText(text) : text).toMatchFileSnapshot(
     join(import.meta.dirname, `odd-chat.${format === "markdown" ? "md" : `${format}.txt`}`),
   );
 });
 
-it("a chat is reported as damaged once, after its first beginning, and keeps its own id", async () => {
+it("an export reports a chat's damage once, after its first beginning, and keeps the chat's id", async () => {
   const init = (sessionId: string): AgentEvent => ({
     ...{ type: "init", sessionId, cwd: "/", model: "M", permissionMode: "default", apiKeySource: "env" },
   });

@@ -88,7 +88,7 @@ describe("HTML exports", () => {
     for (let round = 0; round < 120; round++) checkPage(await exported(hostileRecord(below), "html"));
   });
 
-  it("an HTML export shows images of known types only, and none from elsewhere", async () => {
+  it("an HTML export shows only images of known types, and none from other servers", async () => {
     const record = recordOf([
       {
         messages: [

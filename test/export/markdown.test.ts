@@ -18,7 +18,7 @@ describe("Markdown exports", () => {
     expect(page.endsWith("\n")).toBe(true);
   });
 
-  it("fences are longer than any in their content", () => {
+  it("a Markdown export makes code fences longer than any fence in their content", () => {
     expect(fenced("a ``` b ````` c", "ts")).toBe("``````ts\na ``` b ````` c\n``````");
     expect(fenced("x\n", 'a"b c')).toBe("```abc\nx\n```");
     expect(inlineCode("a`b|c\nd")).toBe("``a`b\\|c d``");
@@ -57,7 +57,9 @@ describe("Markdown exports", () => {
     ["rules are not lists", "---> ```<b\nx='`'>- a```<style>\\`", "---> ```&lt;b\nx='`'>- a```&lt;style>\\`"],
   ];
 
-  it.each(texts)("untrusted text in Markdown: %s", (_, given, expected) => expect(sealMarkdown(given)).toBe(expected));
+  it.each(texts)("a Markdown export escapes untrusted text: %s", (_, given, expected) =>
+    expect(sealMarkdown(given)).toBe(expected),
+  );
 
   it("in exported Markdown, dangerous HTML tags inside code of a list are escaped, and others are kept", () => {
     const sealed = (tag: string) => sealMarkdown(`- \`\`\`\n  ${tag}x>\n  \`\`\``).split("\n")[1]!.trim();
@@ -70,7 +72,7 @@ describe("Markdown exports", () => {
       expect(sealed(`<${name} `)).toBe(`<${name} x>`);
   });
 
-  it("a line below a list belongs to it, unless a block begins there", () => {
+  it("a Markdown export takes a line below a list as part of it, unless a block begins there", () => {
     // A fence that is not of the list is closed at the end.
     const isOfList = (line: string) => !sealMarkdown(`- a\n${line}\n  \`\`\`\n  x`).endsWith("\n```");
     const blocks = ["# h", "###### h", "#", "> q", "***", "_ _ _", "___", "===", "=", "---", "1. c"];

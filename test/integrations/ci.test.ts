@@ -60,7 +60,7 @@ const agent = `exec sh "${join(repository, "integrations/ci/agent.sh")}" "$@"`;
 const write = { name: "Write", args: { path: "b.txt", contents: "b\n" } };
 
 describe("the script for pipelines", () => {
-  it("the script reports what was done, keeps the stream and exits like the run", () => {
+  it("the CI script reports what was done, keeps the stream and exits like the run", () => {
     const work = place();
     const model = script([{ calls: [write] }, "Written."]);
     const { exit, stdout, summary } = shell(work, agent, { SUMMARY: "summary.md" }, [
@@ -87,7 +87,7 @@ describe("the script for pipelines", () => {
     ).toBe("result");
   });
 
-  it("the script fails if nothing was done, something was refused, or there is no result", () => {
+  it("the CI script fails if nothing was done, something was refused, or there is no result", () => {
     const work = place();
     const env = { SUMMARY: "summary.md" };
     const empty = shell(work, agent, env, ["--force", "--model", script(["All done!"]), "work"]);
@@ -128,7 +128,7 @@ describe("the script for pipelines", () => {
   });
 });
 
-it("a run with more output than GitHub takes is still summarised", () => {
+it("the CI script still summarises a run with more output than GitHub accepts", () => {
   const work = place();
   const edits = Array.from(
     { length: 80 },
@@ -158,7 +158,7 @@ describe("action.yml", () => {
     runs: { using: string; steps: Step[] };
   };
 
-  it("action.yml is composite, and no input is part of a script", () => {
+  it("action.yml is a composite action and inserts no input into a script", () => {
     expect(action.runs.using).toBe("composite");
     for (const step of action.runs.steps)
       expect([step.shell, step.run]).toEqual(["sh", expect.not.stringContaining("${{")]);

@@ -78,7 +78,7 @@ describe("recipes for fleet workers", () => {
     expect(spawnSync("sh", [recipe("ssh.sh")], { env: place.env }).status).not.toBe(0);
   });
 
-  it("the systemd unit is valid", { timeout: 40_000 }, async () => {
+  it("the systemd unit for fleet workers is valid", { timeout: 40_000 }, async () => {
     const lines = new Map(
       read("courser-worker@.service")
         .split("\n")
@@ -92,7 +92,7 @@ describe("recipes for fleet workers", () => {
     expect(await start(command)).toMatchObject(finished);
   });
 
-  it("the Kubernetes Job is valid", { timeout: 40_000 }, async () => {
+  it("the Kubernetes Job for fleet workers is valid", { timeout: 40_000 }, async () => {
     const job = parse(read("kubernetes-job.yaml"));
     expect([job.apiVersion, job.kind]).toEqual(["batch/v1", "Job"]);
     const [container] = job.spec.template.spec.containers;
@@ -105,7 +105,7 @@ describe("recipes for fleet workers", () => {
     expect(started.stderr).toContain("http://0.0.0.0:");
   });
 
-  it("the image is built from what the package contains", () => {
+  it("the container image is built from the package's files only", () => {
     const steps = read("Containerfile");
     const { name, peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
     expect(steps).toContain(`COPY ${name}-*.tgz`);
@@ -174,7 +174,7 @@ describe("recipes for fleet workers", () => {
   });
 
   it.skipIf(noNatsServer)(
-    orSkipped("runners of GitHub by demand: one for each run that waits and may be taken", noNatsServer),
+    orSkipped("the GitHub workflow starts one runner for each waiting run that it may take", noNatsServer),
     { timeout: 60_000 },
     async () => {
       const { jobs, on } = parse(read("github-autoscale.yml"));
@@ -214,7 +214,10 @@ describe("recipes for fleet workers", () => {
 
   const isLong = process.env["LONG_FLEET"] === "1";
   it.skipIf(!isLong)(
-    orSkipped("fit the schemas of Kubernetes, KEDA and GitHub", !isLong && "LONG_FLEET=1 installs them"),
+    orSkipped(
+      "the fleet recipes fit the schemas of Kubernetes, KEDA and GitHub",
+      !isLong && "LONG_FLEET=1 installs them",
+    ),
     { timeout: 600_000 },
     async () => {
       const folder = join(place.home, "schemas");
@@ -236,7 +239,7 @@ describe("recipes for fleet workers", () => {
     },
   );
 
-  it("the GitHub matrix is valid", { timeout: 40_000 }, async () => {
+  it("the GitHub workflow for fleet workers is valid", { timeout: 40_000 }, async () => {
     const { jobs } = parse(read("github-matrix.yml"));
     const last = jobs.worker.steps.at(-1);
     expect(jobs.worker.strategy.matrix.worker).toHaveLength(10);

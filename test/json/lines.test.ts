@@ -23,7 +23,7 @@ function readAll(bytes: Uint8Array, sizes: () => number, maxLineBytes?: number):
   return seen;
 }
 
-test("JSON lines are read however they are cut, at any offset in memory", () => {
+test("the JSON lines reader gives the same lines however the input is cut", () => {
   const dice = random(3);
   for (let round = 0; round < 400; round++) {
     const lines = Array.from({ length: dice.below(12) }, () =>
@@ -50,7 +50,7 @@ test("JSON lines are read however they are cut, at any offset in memory", () => 
   }
 });
 
-test("everything before a faulty JSON line is read, and nothing after it", () => {
+test("the JSON lines reader returns everything before a faulty line, and nothing after it", () => {
   const dice = random(4);
   const faults: [number[], string][] = [
     [[0xff], "FRAME_ENCODING"],
@@ -72,7 +72,7 @@ test("everything before a faulty JSON line is read, and nothing after it", () =>
   }
 });
 
-test("the first non-ASCII byte of a chunk is found wherever it is", () => {
+test("the JSON lines reader finds the first non-ASCII byte of a chunk wherever it is", () => {
   const memory = new Uint8Array(100).fill(0x7f);
   const wrong: number[][] = [];
   for (let offset = 0; offset < 9; offset++) {

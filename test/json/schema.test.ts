@@ -97,7 +97,7 @@ describe("validating values", () => {
     for (const value of bad) expect(fault(schema, value), JSON.stringify(value)).toBeTypeOf("string");
   });
 
-  it("schema faults say where the fault is and what is wrong", () => {
+  it("JSON Schema errors say where the fault is and what is wrong", () => {
     const schema = {
       type: "object",
       properties: { bugs: { type: "array", items: { required: ["line"], properties: { line: { type: "integer" } } } } },
@@ -108,7 +108,7 @@ describe("validating values", () => {
     expect(fault({ anyOf: [{ type: "string" }, { type: "null" }] }, 1)).toBe("answer matches none of its alternatives");
   });
 
-  it("an infinitely nested schema is refused", () => {
+  it("the JSON Schema check refuses a schema that refers to itself without end", () => {
     expect(fault({ $ref: "#" }, 1)).toMatch(/no end/);
     const names = Array.from({ length: 40 }, (_, index) => `d${index}`);
     const $defs = Object.fromEntries(
@@ -120,7 +120,7 @@ describe("validating values", () => {
     expect(schemaFault(1, { $defs: { ...$defs, end: false }, $ref: "#/$defs/d0" })).toBeTypeOf("string");
   });
 
-  it("patterns in tool arguments' schemas are not run", () => {
+  it("the JSON Schema check does not run regular expressions in tool argument schemas", () => {
     // It would not come back from this one.
     expect(schemaFault({ a: `${"a".repeat(99)}!` }, { properties: { a: { pattern: "^(a+)+$" } } })).toBeUndefined();
     expect(schemaFault({ b: 1 }, { patternProperties: { "^a": {} }, additionalProperties: false })).toBeUndefined();
@@ -151,14 +151,14 @@ describe("reading schemas", () => {
     expect(schemaProblem(schema)).toMatch(expected),
   );
 
-  it("schema annotations are known and do not restrict", () => {
+  it("JSON Schema annotations are known and do not restrict", () => {
     const remarks = { $schema: "x", $id: "x", title: "x", description: "x", default: 1, examples: [1], "x-order": 1 };
     expect(schemaProblem(remarks)).toBeUndefined();
     expect(fault(remarks, "anything")).toBeUndefined();
   });
 });
 
-it("a pattern that never finishes ends the check and matches nothing", () => {
+it("the JSON Schema check reports a pattern that takes too long instead of hanging", () => {
   const bomb = { items: { pattern: "^(a|a)*$" } };
   const values = Array.from({ length: 50 }, () => `${"a".repeat(60)}b`);
   expect(fault(bomb, values)).toBe("answer cannot be checked: a pattern of the schema takes too long");
@@ -180,9 +180,11 @@ describe("JSON in text", () => {
     ["cut off", '{"a":{"b":1}', [{ b: 1 }]],
     ["nothing", "no json { here ]", []],
     ["empty", "", []],
-  ])("JSON is found in the middle of text: %s", (_, text, expected) => expect(values(text)).toEqual(expected));
+  ])("the answer parser finds JSON in the middle of text: %s", (_, text, expected) =>
+    expect(values(text)).toEqual(expected),
+  );
 
-  it("schema patterns with hostile brackets are abandoned early", () => {
+  it("the answer parser gives up early on text full of open brackets", () => {
     for (const text of ["[".repeat(400_000), '{"'.repeat(200_000), "{[".repeat(200_000), "```\n".repeat(100_000)])
       expect(values(text)).toEqual([]);
   });

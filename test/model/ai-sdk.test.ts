@@ -17,7 +17,7 @@ async function ask(kind: Kind, answers: ModelAnswer[], more: Parameters<typeof r
 }
 
 describe.each(kinds)("the wire of %s", (kind) => {
-  it("text is streamed as deltas and ends with one part and the usage", async () => {
+  it("a model's answer arrives as text deltas and ends with one text part and the usage", async () => {
     const reply = await ask(kind, [{ text: ["Hel", "lo ", "wörld"], usage: { input: 100, output: 7 } }]);
     expect(reply.error).toBeUndefined();
     expect(reply.chunks.flatMap((chunk) => (chunk.type === "text" ? [chunk.text] : []))).toEqual([
@@ -29,7 +29,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     expect(reply.usage).toEqual({ inputTokens: 100, outputTokens: 7, cacheReadTokens: 0, cacheWriteTokens: 0 });
   });
 
-  it("an answer is complete even if the server keeps the connection open", async () => {
+  it("a model's answer is complete even if the server keeps the connection open", async () => {
     const call = { id: "a", name: "Shell", args: { command: "ls" } };
     const started = performance.now();
     const reply = await ask(kind, [{ text: "whole", toolCalls: [call], ending: "silence" }]);
@@ -43,7 +43,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     expect(reply.usage).toMatchObject({ inputTokens: 100, outputTokens: 7, cacheReadTokens: 900 });
   });
 
-  it("a request has the key, system prompt, tools and question", async () => {
+  it("a model request contains the key, system prompt, tools and question", async () => {
     await ask(kind, [{ text: "ok" }]);
     const request = server!.requests[0]!;
     expect(request.key).toBe("test-key-1");
@@ -54,7 +54,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     expect(body).toContain('"hi"');
   });
 
-  it("thinking, text and parallel calls keep their order", async () => {
+  it("a model's answer keeps the order of thinking, text and parallel tool calls", async () => {
     const reply = await ask(kind, [
       {
         thinking: "Let me look.",
@@ -72,7 +72,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     expect(reply.parts[3]).toMatchObject({ id: "b", name: "Shell", args: { command: "pwd" } });
   });
 
-  it("a whole exchange is sent back: thinking with signature, calls, results, images", async () => {
+  it("a model request contains the whole exchange: thinking with signature, calls, results, images", async () => {
     server = await modelServer([
       { thinking: "Hm.", toolCalls: [{ id: "a", name: "Shell", args: { command: "ls" } }] },
       { text: "done" },
@@ -102,7 +102,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     if (kind === "openai-compatible") expect(body).not.toContain("Hm.");
   });
 
-  it("thinking of another vendor is not sent", async () => {
+  it("a model request omits the thinking of another vendor", async () => {
     const foreign: Message[] = [
       userSays("q"),
       {
@@ -130,7 +130,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     expect(server!.requests[0]!.body.toString()).not.toContain("SECRET");
   });
 
-  it("open calls, duplicate ids and arguments that are not objects are repaired", async () => {
+  it("before it is sent, a model request's open calls, duplicate ids and non-object arguments are repaired", async () => {
     const messages: Message[] = [
       userSays("q"),
       {
@@ -159,7 +159,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     expect(body).toContain("go on");
   });
 
-  it("malformed arguments are passed on as text", async () => {
+  it("malformed tool arguments of a model are passed on as text", async () => {
     if (kind === "google") return; // its wire carries objects only
     const reply = await ask(kind, [{ toolCalls: [{ id: "a", name: "Shell", args: "{not json" }] }]);
     expect(reply.parts).toMatchObject([{ type: "tool_call", id: "a", name: "Shell", args: "{not json" }]);
@@ -183,7 +183,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     expect(reply.error?.code).toBe("MODEL_REFUSED");
   });
 
-  it("reading stops when nobody listens any more", async () => {
+  it("the provider stops reading a model's answer when its caller stops", async () => {
     server = await modelServer([{ text: ["one ", "two"], ending: "silence" }]);
     const provider = await providerAt(server.url, kind);
     const heard: string[] = [];
@@ -195,7 +195,7 @@ describe.each(kinds)("the wire of %s", (kind) => {
     expect(heard).toEqual(["one "]);
   });
 
-  it("a cancelled request ends at once", async () => {
+  it("a cancelled model request ends at once", async () => {
     server = await modelServer([{ acceptOnly: true }]);
     const provider = await providerAt(server.url, kind);
     const signal = AbortSignal.timeout(50);
@@ -211,24 +211,24 @@ describe("effort settings", () => {
     return server.requests[0]!.json;
   };
 
-  it("effort is a budget for older Claude models", async () => {
+  it("the effort level becomes a thinking budget for older Claude models", async () => {
     expect(await sent("anthropic", "claude-sonnet-4-5")).toMatchObject({
       thinking: { type: "enabled", budget_tokens: 28_000 },
     });
   });
-  it("effort is a level for newer Claude models", async () => {
+  it("the effort level is sent as a level to newer Claude models", async () => {
     expect(await sent("anthropic", "claude-opus-4-6")).toMatchObject({
       thinking: { type: "adaptive" },
       output_config: { effort: "high" },
     });
   });
-  it("effort is a level for OpenAI", async () => {
+  it("the effort level is sent as a level to OpenAI", async () => {
     expect(await sent("openai", "gpt-5")).toMatchObject({
       reasoning: { effort: "high", summary: "auto" },
       store: false,
     });
   });
-  it("effort is a budget for Gemini 2.5 and a level for Gemini 3", async () => {
+  it("the effort level becomes a budget for Gemini 2.5 and a level for Gemini 3", async () => {
     expect((await sent("google", "gemini-2.5-pro")).generationConfig.thinkingConfig).toEqual({
       includeThoughts: true,
       thinkingBudget: 24_576,
@@ -245,7 +245,7 @@ describe("effort settings", () => {
 });
 
 describe("prompt caching", () => {
-  it("system prompt and newest message are marked for Anthropic's cache", async () => {
+  it("a request to Anthropic marks system prompt and newest message for the prompt cache", async () => {
     await ask("anthropic", [{ text: "ok" }], {
       messages: [userSays("one"), { role: "assistant", parts: [{ type: "text", text: "two" }] }, userSays("three")],
     });
@@ -258,7 +258,7 @@ describe("prompt caching", () => {
     ]);
   });
 
-  it("OpenAI gets the session as the cache key", async () => {
+  it("a request to OpenAI sends the session id as the prompt cache key", async () => {
     server = await modelServer([{ text: "ok" }]);
     await replyOf(await providerAt(server.url, "openai", { sessionId: "session-1" }), requestFor("gpt-5"));
     expect(server.requests[0]!.json.prompt_cache_key).toBe("session-1");
@@ -272,7 +272,7 @@ describe("prompt caching", () => {
   });
 });
 
-it("thinking is not continued after a call without thinking if that is refused", async () => {
+it("a request to Anthropic turns thinking off if the open turn has a tool call without thinking", async () => {
   const messages: Message[] = [
     userSays("q"),
     { role: "assistant", parts: [{ type: "tool_call", id: "x", name: "Shell", args: { command: "ls" } }] },
@@ -282,7 +282,7 @@ it("thinking is not continued after a call without thinking if that is refused",
   expect(server!.requests[0]!.json.thinking).toBeUndefined();
 });
 
-it("several texts of one answer become paragraphs, pieces of one text do not", async () => {
+it("several texts of one model answer become paragraphs; pieces of one text do not", async () => {
   const events = [
     { type: "message_start", message: { id: "m", model: "c", usage: { input_tokens: 1, output_tokens: 1 } } },
     ...["One", "Two\n", "Three"].flatMap((word, index) => [

@@ -13,7 +13,7 @@ describe("the model catalog", () => {
     expect(new Set(vendorNames).size).toBe(vendorNames.length);
   });
 
-  it("models refer to existing vendors", () => {
+  it("every model in the catalog names an existing vendor", () => {
     for (const row of models) {
       expect(
         vendors.some((vendor) => vendor.name === row.vendor),
@@ -40,7 +40,7 @@ describe("the model catalog", () => {
     }
   });
 
-  it("the default model, and a bare family name, is the newest of its line", () => {
+  it("the default model, or a bare family name, means the newest model of its line", () => {
     const newest = (line: RegExp) => {
       const versions = models.flatMap(({ id }) => line.exec(id)?.[1] ?? []).map(Number);
       return String(Math.max(...versions));
@@ -60,7 +60,7 @@ describe("the model catalog", () => {
     expect(defaultModelOf(findVendor("ollama")!)).toBeUndefined();
   });
 
-  it("a suffix of the name sets the effort", () => {
+  it("a suffix of a model's name sets the effort level", () => {
     expect(findModel("gpt-5-thinking-high")).toMatchObject({ effort: "high", name: "GPT-5 High (Thinking)" });
     expect(findModel("claude-4.6-opus-max-thinking-fast")).toMatchObject({
       effort: "max",
@@ -71,7 +71,7 @@ describe("the model catalog", () => {
     expect(findModel("claude-4.5-haiku-thinking")).toMatchObject({ effort: "medium" });
   });
 
-  it("models are listed in the form that clients parse", () => {
+  it("the models command lists models in the form that clients parse", () => {
     const lines = listModels({
       current: "gpt-5",
       default: "claude-4.5-sonnet",
@@ -88,7 +88,7 @@ describe("the model catalog", () => {
   });
 });
 
-it("a cost is the sum of its parts", () => {
+it("the cost of a request is the sum of its parts", () => {
   const usage = {
     inputTokens: 1_000_000,
     outputTokens: 100_000,

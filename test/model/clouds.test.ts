@@ -87,13 +87,13 @@ it.each([
   ["malformed_tool_use", "MODEL_BAD_RESPONSE"],
   ["malformed_model_output", "MODEL_BAD_RESPONSE"],
   ["guardrail_intervened", "MODEL_REFUSED"],
-])("Bedrock: an answer that ends with %s is no success", async (stopReason, code) => {
+])("an answer from Bedrock that ends with %s counts as a failure", async (stopReason, code) => {
   const { reply } = await exchange("bedrock", claude, { AWS_BEARER_TOKEN_BEDROCK: "k" }, { stopReason });
   expect(reply.error?.code).toBe(code);
 });
 
 it.each([0, 3, 50, 120, 200, 300, 400, -5])(
-  "Bedrock: an answer of which %i bytes arrive is no success",
+  "an answer from Bedrock of which only %i bytes arrive counts as a failure",
   async (bytes) => {
     const { reply } = await exchange("bedrock", claude, { AWS_BEARER_TOKEN_BEDROCK: "k" }, { bytes });
     expect(reply.error?.code).toMatch(/^MODEL_(TRUNCATED|BAD_RESPONSE)$/);
@@ -133,7 +133,7 @@ it("cloud models are recognised by name, and missing settings are reported", () 
   expect(price("vertex/gemini-3.8-flash")).toMatchObject({ input: 0.75 });
 });
 
-it("the code of a cloud provider is a chunk that only runs with that provider load", () => {
+it("only a run with a cloud provider loads that provider's code", () => {
   const { outputs } = JSON.parse(readFileSync(join(repository, "dist/meta.json"), "utf8"));
   for (const name of ["bedrock", "azure", "vertex"]) {
     const chunks = Object.entries<any>(outputs).filter(([, { inputs }]) => inputs[`src/model/vendors/${name}.ts`]);

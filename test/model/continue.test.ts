@@ -18,7 +18,7 @@ async function ask(answers: ModelAnswer[], retries = 0) {
 const cut = { stopReason: "max_tokens" };
 
 describe("continuing a cut answer", () => {
-  it("a cut answer is sent back with a request for the rest, and becomes one part", async () => {
+  it("when an answer is cut, the provider asks for the rest and joins both into one part", async () => {
     const reply = await ask([{ text: "a **bo", ...cut }, { text: "ld** word" }]);
     expect(reply.parts).toEqual([{ type: "text", text: "a **bold** word" }]);
     expect(reply.text).toBe("a **bold** word");
@@ -29,7 +29,7 @@ describe("continuing a cut answer", () => {
     ]);
   });
 
-  it("thinking stays in its place when an answer is continued", async () => {
+  it("when a cut answer is continued, thinking and text keep their order and the signature is sent back", async () => {
     const reply = await ask([
       { thinking: "Hm.", text: "one, ", ...cut },
       { thinking: "And?", text: "two" },
@@ -41,7 +41,7 @@ describe("continuing a cut answer", () => {
     });
   });
 
-  it("the tokens of every part of a continued answer count", async () => {
+  it("the usage of a continued answer counts the tokens of every part", async () => {
     const reply = await ask([
       { text: "a", ...cut, usage: { output: 7 } },
       { text: "b", usage: { output: 5 } },
@@ -50,20 +50,20 @@ describe("continuing a cut answer", () => {
     expect(used).toEqual([7, 5]);
   });
 
-  it("a cut answer is kept when the request for the rest is retried", async () => {
+  it("the provider keeps the first part of a cut answer when its request for the rest is retried", async () => {
     const reply = await ask([{ text: "one, ", ...cut }, { status: 529 }, { text: "two" }], 1);
     expect(reply).toMatchObject({ text: "one, two", parts: [{ text: "one, two" }], error: undefined });
     expect(server!.requests).toHaveLength(3);
   });
 
-  it("a cut answer is complete if the model, asked for the rest, has nothing to add", async () => {
+  it("a cut answer counts as complete if the model, asked for the rest, has nothing to add", async () => {
     expect(await ask([{ text: "all", ...cut }, { text: "" }])).toMatchObject({
       parts: [{ text: "all" }],
       error: undefined,
     });
   });
 
-  it("an answer cut after its calls continues by itself", async () => {
+  it("when an answer is cut after its tool calls, the provider asks for no continuation", async () => {
     const call = { id: "a", name: "Shell", args: { command: "ls" } };
     const reply = await ask([{ text: "Now.", toolCalls: [call], ...cut }]);
     expect(reply).toMatchObject({ parts: [{ text: "Now." }, call], error: undefined });
@@ -109,20 +109,20 @@ it.each([
   expect(server.requests[1]!.body.toString()).toContain("in the middle of a call of Shell");
 });
 
-it("the answer that follows a broken call begins a new paragraph", async () => {
+it("the answer after a cut-off tool call begins a new paragraph", async () => {
   const call = { id: "a", name: "Shell", args: '{"comm' };
   const reply = await ask([{ text: "I run it.", toolCalls: [call], ...cut }, { text: "In steps." }]);
   expect(reply.parts).toEqual([{ type: "text", text: "I run it.\n\nIn steps." }]);
   expect(reply.text).toBe("I run it.\n\nIn steps.");
 });
 
-it("an answer that the server paused is continued", async () => {
+it("when the server pauses an answer, the provider asks it to continue", async () => {
   const reply = await ask([{ text: "one, ", stopReason: "pause_turn" }, { text: "two" }]);
   expect(reply.parts).toEqual([{ type: "text", text: "one, two" }]);
   expect(server!.requests[1]!.json.messages.at(-1)).toMatchObject({ role: "user", content: [{ text: "Continue." }] });
 });
 
-it("a full context window counts as too long a conversation and voids the answer", async () => {
+it("an answer that fills the context window ends with MODEL_OVERFLOW, and its partial text is dropped", async () => {
   const reply = await ask([{ text: "half", stopReason: "model_context_window_exceeded" }]);
   expect(reply).toMatchObject({ text: "", error: { code: "MODEL_OVERFLOW" } });
 });

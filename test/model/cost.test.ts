@@ -42,7 +42,7 @@ describe("looking up the catalog row", () => {
     expect(priceOf(found)).toEqual(price);
   });
 
-  it("a local server is free, unless it stands in for a vendor", () => {
+  it("a model on a local server costs nothing, unless the server stands in for a vendor", () => {
     const price = (flag: string) => priceOf(resolveModel({ flag, env: {}, endpoints }));
     expect(price("box/qwen3")).toEqual({ input: 0, output: 0 });
     expect(price("ollama/qwen3")).toEqual({ input: 0, output: 0 });
@@ -83,21 +83,21 @@ describe("the price table", () => {
     expect(resolved(flag).price).toMatchObject({ input, output });
   });
 
-  it("a long request is charged completely at the higher tier", () => {
+  it("a request beyond the price tier is charged completely at the higher price", () => {
     const { price } = resolved("gpt-5.5");
     const usage = { inputTokens: 100_000, outputTokens: 1_000, cacheReadTokens: 171_999, cacheWriteTokens: 0 };
     expect(costOf(usage, price!)).toBeCloseTo(0.5 + 0.03 + 0.0859995, 10);
     expect(costOf({ ...usage, inputTokens: 100_001 }, price!)).toBeCloseTo(1.00001 + 0.045 + 0.171999, 10);
   });
 
-  it("a price applies from its announced day on", () => {
+  it("a price change applies from its announced day on", () => {
     const [early, late] = ["2026-12-31", "2027-01-01"].map((day) =>
       listedPrice(priceTable, "google", "gemini-3.8-flash", day),
     );
     expect([early!.price, late!.price]).toMatchObject([{ input: 0.75 }, { input: 1.5, output: 7.5 }]);
   });
 
-  it("settings override the price of a model under any of its names", () => {
+  it("settings override the price of a model under each of its names", () => {
     const own = { contextTokens: 5, outputTokens: 6, price: { input: 1, output: 2 }, effort: "low" as const };
     for (const name of ["gpt-5.5", "openai/gpt-5.5"])
       expect(resolved("gpt-5.5", { models: { [name]: { ...own, headers: { a: "b" } } } })).toMatchObject({
@@ -131,7 +131,7 @@ describe("cost limits of a run", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("a run whose cost cannot be limited, or that of its fallback, does not start", async () => {
+  it("a run with --max-cost does not start if its model's price, or its fallback's, is unknown", async () => {
     for (const args of [
       ["--model", "openai/new"],
       ["--model", "openai/gpt-5.5", "--fallback-model", "openai/new"],

@@ -67,7 +67,7 @@ describe.each(kinds)("failures of the wire of %s", (kind) => {
     expect(error?.code).toBe("MODEL_BAD_REQUEST");
   });
 
-  it("a key error begins with the words that tools look for, and never shows the key", async () => {
+  it("the error for a refused API key begins with the words that other tools look for, and never shows the key", async () => {
     const { error } = await ask(kind, {
       status: 401,
       body: bodyOf[kind]("Incorrect API key provided: test-key-1", "authentication_error"),
@@ -83,7 +83,7 @@ describe.each(kinds)("failures of the wire of %s", (kind) => {
   });
 
   it.each(["end", "close"] as const)(
-    "an answer that ends (%s) without a stop event counts as cut off",
+    "a model's answer that ends (%s) without a stop event counts as cut off",
     async (ending) => {
       const opening: Record<Kind, string> = {
         anthropic:
@@ -101,12 +101,12 @@ describe.each(kinds)("failures of the wire of %s", (kind) => {
     },
   );
 
-  it("an answer whose connection is reset in the middle of an event counts as cut off", async () => {
+  it("a model's answer counts as cut off if its connection is reset in the middle of an event", async () => {
     const { error } = await ask(kind, { chunks: ['data: {"ty'], ending: "reset" });
     expect(error?.code).toBe("MODEL_TRUNCATED");
   });
 
-  it("an event of the stream that is not JSON is a bad response", async () => {
+  it("an event of a model's stream that is not JSON is a bad response", async () => {
     const { error } = await ask(kind, { chunks: ["data: {oops\n\n"] });
     expect(error?.code).toBe("MODEL_BAD_RESPONSE");
   });
@@ -115,28 +115,28 @@ describe.each(kinds)("failures of the wire of %s", (kind) => {
     ["text/html", "<html><title>Sign in</title>login</html>"],
     ["text/event-stream", "<html>login</html>"],
     ["application/json", '{"ok":true}'],
-  ])("a response of %s instead of a stream is a bad response", async (contentType, body) => {
+  ])("a model server's response of %s instead of a stream is a bad response", async (contentType, body) => {
     const { error } = await ask(kind, { contentType, body });
     expect(error?.code).toBe("MODEL_BAD_RESPONSE");
   });
 
-  it("an error sent with status 200 is still an error", async () => {
+  it("an error that a model server sends with status 200 is still an error", async () => {
     const { error } = await ask(kind, { body: { error: { type: "rate_limit_error", message: "slow down" } } });
     expect(error?.code).toBe("MODEL_RATE_LIMIT");
   });
 
-  it("an answer that never begins is a timeout", async () => {
+  it("a model's answer that never begins is a timeout", async () => {
     const { error } = await ask(kind, { acceptOnly: true }, { timeoutMs: 80 });
     expect(error?.code).toBe("MODEL_TIMEOUT");
     expect(error?.message).toContain("80 ms");
   });
 
-  it("an answer that falls silent is a timeout", async () => {
+  it("a model's answer that falls silent is a timeout", async () => {
     const reply = await ask(kind, { text: "begin", ending: "silence", chunks: [": still here\n\n"] }, { idleMs: 80 });
     expect(reply.error?.code).toBe("MODEL_TIMEOUT");
   });
 
-  it("an unreachable server is named", async () => {
+  it("the error about an unreachable model server names it", async () => {
     const free = await freePort();
     const provider = await providerAt(`http://127.0.0.1:${free}`, kind);
     const { error } = await replyOf(provider, requestFor(modelOf[kind]));
@@ -144,7 +144,7 @@ describe.each(kinds)("failures of the wire of %s", (kind) => {
     expect(error?.message).toContain(`127.0.0.1:${free}`);
   });
 
-  it("redirects are not followed, so keys go nowhere else", async () => {
+  it("the provider follows no redirects of a model server, so keys go nowhere else", async () => {
     const { error } = await ask(kind, { status: 302, headers: { location: "http://127.0.0.1:1/elsewhere" }, body: "" });
     expect(error?.code).toBe("MODEL_BAD_RESPONSE");
     expect(server!.requests).toHaveLength(1);
@@ -181,7 +181,7 @@ describe("errors inside a stream", () => {
     );
   });
 
-  it("unknown events from Anthropic are ignored", async () => {
+  it("the provider ignores unknown events from Anthropic", async () => {
     const chunks = wires.anthropic.stream({ text: "ok" }, { model: "c" } as never);
     chunks.splice(2, 0, 'event: brand_new\ndata: {"type":"brand_new","x":1}\n\n');
     const reply = await ask("anthropic", { chunks });
@@ -201,7 +201,7 @@ it("Google's key error is recognised despite its status 400", async () => {
   expect(error?.message).toMatch(/^API key invalid/);
 });
 
-it("an exhausted account is not a rate limit", async () => {
+it("an exhausted account at a vendor is not taken for a rate limit", async () => {
   const { error } = await ask("openai", {
     status: 429,
     body: {
@@ -215,7 +215,7 @@ it("an exhausted account is not a rate limit", async () => {
   expect(error?.code).toBe("MODEL_AUTH_ERROR");
 });
 
-it("a stream that ends with [DONE] but gives no reason is complete", async () => {
+it("a model's stream that ends with [DONE] but gives no stop reason is complete", async () => {
   const reply = await ask("openai-compatible", {
     chunks: ['data: {"choices":[{"index":0,"delta":{"content":"ab"}}]}\r\n\r\nda', "ta: [DO", "NE]\n\n"],
   });
@@ -253,10 +253,10 @@ describe("Retry-After", () => {
     ["Please try again in 7m12.5s.", 432_500],
     ["Please try again in 1h2m.", 3_720_000],
     ["Please try again in a while.", undefined],
-  ])("a pause is also found in the error texts of OpenAI and Groq: %s", (said, expected) => {
+  ])("the provider reads how long to pause from error texts of OpenAI and Groq: %s", (said, expected) => {
     expect(retryAfter({}, said)).toBe(expected);
   });
-  it("a pause is also found in the body of Google's errors", () => {
+  it("the provider reads how long to pause from the body of Google's errors", () => {
     expect(retryAfter({}, '{"details":[{"retryDelay": "34.07s"}]}')).toBe(34_070);
   });
 });
@@ -276,13 +276,16 @@ it.each<[Kind, string, string]>([
   ["openai-compatible", "sensitive", "MODEL_REFUSED"],
   ["openai-compatible", "model_length", "OUTPUT_CUT"],
   ["openai-compatible", "model_context_window_exceeded", "MODEL_OVERFLOW"],
-])("an answer of %s that ends with %s is no success", async (kind, stopReason, code) => {
+])("a model's answer of %s that ends with %s counts as a failure", async (kind, stopReason, code) => {
   server = await modelServer(() => ({ text: "half a ", stopReason }));
   const reply = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
   expect(reply.error?.code).toBe(code);
 });
 
-it.each(["eos_token", "COMPLETE", "end_turn", "stop_sequence"])("servers may say %s at the end", async (stopReason) => {
-  const reply = await ask("openai-compatible", { text: "whole", stopReason });
-  expect(reply).toMatchObject({ text: "whole", error: undefined });
-});
+it.each(["eos_token", "COMPLETE", "end_turn", "stop_sequence"])(
+  "a model server's stream may have %s at the end",
+  async (stopReason) => {
+    const reply = await ask("openai-compatible", { text: "whole", stopReason });
+    expect(reply).toMatchObject({ text: "whole", error: undefined });
+  },
+);

@@ -24,7 +24,7 @@ async function ask(answers: ModelAnswer[], options: Parameters<typeof providerAt
 const between = (first: number, second: number): number => server!.requests[second]!.at - server!.requests[first]!.at;
 
 describe("retries over the wire", () => {
-  it("Retry-After is respected and announced", async () => {
+  it("the provider respects a server's Retry-After and announces the pause", async () => {
     const reply = await ask([{ status: 429, headers: { "retry-after-ms": "300" } }, ok], { retries: 5 });
     expect(reply.text).toBe("ok");
     expect(server!.requests).toHaveLength(2);
@@ -62,7 +62,7 @@ describe("retries over the wire", () => {
     expect(server!.requests).toHaveLength(requests);
   });
 
-  it("a local server that may still be working is not asked again", async () => {
+  it("the provider does not retry a local model server that may still be working", async () => {
     for (const answer of [{ acceptOnly: true }, { chunks: [], ending: "silence" }] satisfies ModelAnswer[]) {
       const reply = await ask([answer, ok], { retries: 3, timeoutMs: 200, idleMs: 50 });
       expect(reply.error?.code).toBe("MODEL_TIMEOUT");
@@ -72,7 +72,7 @@ describe("retries over the wire", () => {
     }
   });
 
-  it("the first byte has its own timeout, separate from pauses within an answer", async () => {
+  it("the provider has one timeout for the first byte and another for pauses within an answer", async () => {
     const reply = await ask([{ text: "ok", delayMs: 300 }], { timeoutMs: 5000, idleMs: 50 });
     expect(reply.text).toBe("ok");
   });
@@ -82,7 +82,7 @@ describe("retries over the wire", () => {
     ["thinking is not enabled for this model"],
     ["Unrecognized request argument supplied: reasoning_effort"],
     ["Unsupported value: 'high' is not supported with this model."],
-  ])("an effort that the server refuses is dropped, announced once, and stays dropped: %s", async (message) => {
+  ])("when a server refuses the effort level, the provider drops it for good and says so once: %s", async (message) => {
     server = await modelServer((request) =>
       request.body.includes("effort") ? { status: 400, body: { error: { message } } } : ok,
     );
@@ -104,42 +104,49 @@ describe("retries over the wire", () => {
     ["thinking_refused", 400, "The encrypted content for item rs_1 could not be verified."],
     ["thinking_refused", 400, "messages.1.content.0: Invalid `signature` in `thinking` block"],
     ["thinking_refused", 400, "Corrupted thought signature."],
-  ])("a request is repeated once without what the server refuses: %s, %d %s", async (notice, status, message) => {
-    const asked: ModelRequest[] = [];
-    const provider = withRetries({
-      id: "test",
-      displayName: "Test",
-      open: async () => [
-        {
-          id: "test",
-          async *stream(request): AsyncGenerator<ModelChunk> {
-            asked.push(request);
-            const text = JSON.stringify(request.messages);
-            const isRefused = notice === "images_refused" ? text.includes(dot.base64) : text.includes("opaque");
-            if (isRefused) throw new ModelError(status === 404 ? "MODEL_UNKNOWN" : "MODEL_BAD_REQUEST", message);
-            yield { type: "text", text: "ok" };
+  ])(
+    "the provider repeats a request once without what the server refuses: %s, %d %s",
+    async (notice, status, message) => {
+      const asked: ModelRequest[] = [];
+      const provider = withRetries({
+        id: "test",
+        displayName: "Test",
+        open: async () => [
+          {
+            id: "test",
+            async *stream(request): AsyncGenerator<ModelChunk> {
+              asked.push(request);
+              const text = JSON.stringify(request.messages);
+              const isRefused = notice === "images_refused" ? text.includes(dot.base64) : text.includes("opaque");
+              if (isRefused) throw new ModelError(status === 404 ? "MODEL_UNKNOWN" : "MODEL_BAD_REQUEST", message);
+              yield { type: "text", text: "ok" };
+            },
           },
-        },
-      ],
-    });
-    const call = { type: "tool_call" as const, id: "a", name: "Read", args: {}, opaque: signed.opaque };
-    const request = requestFor("m", {
-      messages: [
-        { role: "user", parts: [{ type: "image", ...dot }] },
-        { role: "assistant", parts: [signed, call] },
-        { role: "user", parts: [{ type: "tool_result", id: "a", text: "seen", isError: false, images: [dot] }] },
-      ],
-    });
-    const first = await replyOf(provider, request);
-    expect(first.text).toBe("ok");
-    expect(first.chunks[0]).toMatchObject({ type: "notice", kind: notice, message: expect.stringContaining(message) });
-    await replyOf(provider, request);
-    expect(asked).toHaveLength(3);
-    expect(asked[1]!.messages.map(({ parts }) => parts.length)).toEqual([1, notice === "images_refused" ? 2 : 1, 1]);
-    expect(JSON.stringify(asked[1]!.messages)).toContain("seen");
-  });
+        ],
+      });
+      const call = { type: "tool_call" as const, id: "a", name: "Read", args: {}, opaque: signed.opaque };
+      const request = requestFor("m", {
+        messages: [
+          { role: "user", parts: [{ type: "image", ...dot }] },
+          { role: "assistant", parts: [signed, call] },
+          { role: "user", parts: [{ type: "tool_result", id: "a", text: "seen", isError: false, images: [dot] }] },
+        ],
+      });
+      const first = await replyOf(provider, request);
+      expect(first.text).toBe("ok");
+      expect(first.chunks[0]).toMatchObject({
+        type: "notice",
+        kind: notice,
+        message: expect.stringContaining(message),
+      });
+      await replyOf(provider, request);
+      expect(asked).toHaveLength(3);
+      expect(asked[1]!.messages.map(({ parts }) => parts.length)).toEqual([1, notice === "images_refused" ? 2 : 1, 1]);
+      expect(JSON.stringify(asked[1]!.messages)).toContain("seen");
+    },
+  );
 
-  it("text of a cut answer is not duplicated", async () => {
+  it("a retry does not duplicate the text of a cut answer", async () => {
     const reply = await ask(
       [
         { chunks: ['data: {"choices":[{"index":0,"delta":{"content":"half "}}]}\n\n'], ending: "reset" },
@@ -151,7 +158,7 @@ describe("retries over the wire", () => {
     expect(reply.chunks.map((chunk) => chunk.type)).toEqual(["text", "retry", "text", "part", "usage"]);
   });
 
-  it("a silent stream is cut and retried", async () => {
+  it("the provider cuts a silent stream and retries", async () => {
     const reply = await ask(
       [{ chunks: ['data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'], ending: "silence" }, ok],
       { retries: 1, idleMs: 100 },
@@ -160,7 +167,7 @@ describe("retries over the wire", () => {
     expect(server!.requests).toHaveLength(2);
   });
 
-  it("a refused key is set aside, and the next one is used from then on", async () => {
+  it("when a vendor refuses an API key, the provider uses the next key from then on", async () => {
     server = await modelServer((request) => (request.key === "key-a" ? { status: 401 } : ok));
     const provider = await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 0 });
     const first = await replyOf(provider, requestFor("m"));
@@ -174,7 +181,7 @@ describe("retries over the wire", () => {
     expect(server.requests.map((request) => request.key)).toEqual(["key-a", "key-b", "key-b"]);
   });
 
-  it("if every key is refused, the key error is final, and the next request tries again", async () => {
+  it("if the vendor refuses every API key, the error is final, and the next request tries them again", async () => {
     server = await modelServer([{ status: 401, repeat: 3 }, ok]);
     const provider = await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 3 });
     expect((await replyOf(provider, requestFor("m"))).error?.code).toBe("MODEL_AUTH_ERROR");
@@ -183,7 +190,7 @@ describe("retries over the wire", () => {
     expect(server.requests.map((request) => request.key)).toEqual(["key-a", "key-b", "key-a", "key-b"]);
   });
 
-  it("another key is used while one is rate limited", async () => {
+  it("while one API key is rate limited, the provider uses another", async () => {
     server = await modelServer((request) => (request.key === "key-a" ? { status: 429 } : ok));
     const reply = await replyOf(
       await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 0 }),
@@ -192,7 +199,7 @@ describe("retries over the wire", () => {
     expect(reply.text).toBe("ok");
   });
 
-  it("a fallback model takes over visibly and stays", async () => {
+  it("the run announces a change to a fallback model and stays with it", async () => {
     server = await modelServer((request) => (request.model === modelOf[kind] ? { status: 529 } : ok));
     const provider = await providerAt(server.url, kind, { retries: 0, fallbackModels: ["test/m2"] });
     const reply = await replyOf(provider, requestFor(modelOf[kind]));
@@ -202,14 +209,14 @@ describe("retries over the wire", () => {
     expect(server.requests.map((request) => request.model)).toEqual([modelOf[kind], "m2", "m2"]);
   });
 
-  it("a model unknown to its vendor falls back to another", async () => {
+  it("when the vendor does not know a model, the run uses the fallback model", async () => {
     server = await modelServer((request) => (request.model === modelOf[kind] ? { status: 404 } : ok));
     const provider = await providerAt(server.url, kind, { retries: 2, fallbackModels: ["test/m2"] });
     expect((await replyOf(provider, requestFor(modelOf[kind]))).text).toBe("ok");
     expect(server.requests).toHaveLength(2);
   });
 
-  it("bad requests and refused keys never fall back", async () => {
+  it("bad requests and refused API keys never lead to the fallback model", async () => {
     for (const status of [400, 401]) {
       const reply = await ask([{ status, body: { error: "no" } }, ok], { retries: 2, fallbackModels: ["test/m2"] });
       expect(reply.error?.code).toBe(status === 400 ? "MODEL_BAD_REQUEST" : "MODEL_AUTH_ERROR");
@@ -267,7 +274,7 @@ describe("pauses between retries", () => {
     expect((await run(fails(limited()), { retries: 0 })).pauses).toHaveLength(0);
   });
 
-  it.each([0, 0.999])("pauses are between Retry-After and twice that (random %d)", async (random) => {
+  it.each([0, 0.999])("the provider's pause is between Retry-After and twice that (random %d)", async (random) => {
     const { pauses } = await run(fails(limited(2000), undefined), { random });
     expect(pauses[0]).toBeGreaterThanOrEqual(2000);
     expect(pauses[0]).toBeLessThanOrEqual(4000);
@@ -283,7 +290,7 @@ describe("pauses between retries", () => {
     expect((await run(fails(limited(4_000_000)))).pauses).toEqual([]);
   });
 
-  it("a pause ends when the run is cancelled", async () => {
+  it("cancelling the run ends the provider's pause", async () => {
     const controller = new AbortController();
     const request: ModelRequest = requestFor("m", { signal: controller.signal });
     setTimeout(() => controller.abort(), 30);
@@ -291,7 +298,7 @@ describe("pauses between retries", () => {
     expect(reply.error?.code).toBe("INTERRUPTED");
   });
 
-  it("unexpected errors are not retried", async () => {
+  it("the provider does not retry unexpected errors", async () => {
     const broken: Provider = {
       id: "broken",
       // biome-ignore lint/correctness/useYield: it fails before it says anything

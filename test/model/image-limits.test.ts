@@ -19,11 +19,11 @@ const wide: Record<string, Buffer> = {
   "webp, lossless": Buffer.from(`5249464600000000574542505650384c${"00000000"}2f${"27e30400"}${"00".repeat(8)}`, "hex"),
 };
 
-it.each(Object.entries(wide))("an image of more than 8000 pixels on a side is not sent: %s", (_, bytes) => {
+it.each(Object.entries(wide))("a model request omits an image of more than 8000 pixels on a side: %s", (_, bytes) => {
   expect(imageProblem({ mime: "", base64: bytes.toString("base64") })).toMatch(/^9000 pixels are more than 8000/);
 });
 
-it("an image is sent up to 5 MiB of Base64, also if its size cannot be read", () => {
+it("a model request includes images up to 5 MiB of Base64, also if their size in pixels is unknown", () => {
   const fitting = { mime: "image/png", base64: png(8000, 8000, 3_900_000) };
   expect(imageProblem(fitting)).toBeUndefined();
   expect(imageProblem({ mime: "image/png", base64: png(1, 1, 4_000_000) })).toMatch("3.75 MB");
@@ -36,7 +36,7 @@ const image = (): Part => ({ type: "image", mime: "image/png", base64: png(1, 1)
 const sent = (messages: readonly Message[]) =>
   messages.map(({ parts }) => parts.filter(({ type }) => type === "image").length);
 
-it("the oldest images are left out, several at a time, and a prompt keeps its own", () => {
+it("a model request omits the oldest images, several at a time, and a prompt keeps its own", () => {
   const turns = Array.from({ length: 30 }, () => user(image()));
   const counts = turns.map((_, at) => sent(withNewestImages(turns.slice(0, at + 1), 20)).reduce((a, b) => a + b));
   expect(counts.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
@@ -46,7 +46,7 @@ it("the oldest images are left out, several at a time, and a prompt keeps its ow
   expect(withNewestImages(same, 20)[0]).toBe(same[0]);
 });
 
-it("images of results are left out too, with a note, and all together have at most 15 MiB", () => {
+it("a model request omits the oldest images of results with a note, and has at most 15 MiB of them", () => {
   const large = { mime: "image/png", base64: png(1, 1, 3_500_000) };
   const messages = Array.from({ length: 5 }, (_, at) =>
     user({ type: "tool_result", id: `${at}`, text: "shown", isError: false, images: [{ ...large }] }),

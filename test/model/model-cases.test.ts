@@ -65,7 +65,7 @@ describe.concurrent("model cases", () => {
 });
 
 describe("translating the events of a case", () => {
-  it("recorded chunk boundaries, line endings and broken ends are kept", () => {
+  it("replayed model cases have the recorded chunk boundaries, line endings and broken ends", () => {
     const chunks = translateEvents(['data: {"delta":"a"}\r\n\r\nda', 'ta: {"delta":"b"}\n\n', 'data: {"delta":"hel']);
     expect(chunks).toHaveLength(3);
     expect(chunks[0]).toMatch(/"content":"a"\}.*\}\r\n\r\nda$/);
@@ -73,7 +73,7 @@ describe("translating the events of a case", () => {
     expect(chunks[2]).toMatch(/^data: \{"choices".*"content":"hel$/);
   });
 
-  it("unknown events of a recorded answer are kept", () => {
+  it("translating the events of a recorded answer leaves unknown ones unchanged", () => {
     expect(translateEvents(["data: [DONE]\n\n", ": comment\n", 'data: {"x":1}\n\n']).join("")).toBe(
       'data: [DONE]\n\n: comment\ndata: {"x":1}\n\n',
     );

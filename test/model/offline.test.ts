@@ -87,7 +87,7 @@ function filesIn(workspace: Workspace): Record<string, string> {
 }
 
 describe("the offline model's table of forms", () => {
-  it("each example of the table works with the listed tools", async () => {
+  it("every documented example prompt of the offline model works with the listed tools", async () => {
     const turns = await chat(forms.map(({ example }) => example));
     for (const [index, { tools, isError, text, prompt }] of turns.entries()) {
       expect({ prompt, isError, tools }).toEqual({ prompt, isError: false, tools: forms[index]!.tools.map(onWire) });
@@ -103,7 +103,7 @@ describe("the offline model's table of forms", () => {
     expect(Object.keys(deeds).sort()).toEqual(forms.map((form) => form.do).sort());
   });
 
-  it("the documentation contains the table (UPDATE=1 writes it)", () => {
+  it("docs contain the table of the offline model's prompts (UPDATE=1 writes it)", () => {
     const file = join(repository, "docs/offline-model.md");
     const page = readFileSync(file, "utf8");
     const rows = forms.map(({ example, does }) => `| \`${example}\` | ${does} |`);
@@ -166,7 +166,7 @@ describe("prompts for the offline model", () => {
     expect(parseOrders(prompt)).toHaveProperty(["orders", 0, "form", "do"], form);
   });
 
-  it("refused prompts get three lines with two forms and a way to a model", async () => {
+  it("the offline model refuses a prompt in three lines, with two forms it knows and a way to a model", async () => {
     const prompts = [
       "write a haiku",
       "solve this problem",
@@ -186,13 +186,13 @@ describe("prompts for the offline model", () => {
     }
   });
 
-  it("a prompt with words of a form gets that form suggested first", async () => {
+  it("the offline model suggests first the form whose words the prompt has", async () => {
     const [first, second] = await chat(["append a joke to notes.md", "rename everything nicely"]);
     expect(first!.text).toContain("it can do: append 'four' to notes.md");
     expect(second!.text).toContain("it can do: rename notes.md to old/notes.md");
   });
 
-  it("prompts that only look like a form change nothing", async () => {
+  it("the offline model changes nothing for a prompt that only resembles a form it knows", async () => {
     expect(lookalikes.length).toBeGreaterThanOrEqual(60);
     const workspace = place();
     const turns = await chat(lookalikes, workspace);
@@ -210,7 +210,7 @@ describe("several instructions in one prompt", () => {
     return { ...turn!, files: filesIn(workspace) };
   };
 
-  it("several instructions are carried out in order", async () => {
+  it("the offline model carries out several instructions in order", async () => {
     const { text, files } = await first(
       "create c.txt with text 'c' and append 'd' to c.txt, then rename c.txt to e/c.txt",
     );
@@ -227,15 +227,15 @@ describe("several instructions in one prompt", () => {
     ["a first one that fails", "create a.txt with text 'x' then delete b.txt"],
     ["a command that fails", "run false then delete b.txt"],
     ["a part that is no form", "delete a.txt and then make it better"],
-  ])("several instructions are carried out completely or not at all: %s", async (_, prompt) => {
+  ])("the offline model carries out several instructions completely or not at all: %s", async (_, prompt) => {
     expect((await first(prompt)).files).toEqual({ "a.txt": "a\n", "b.txt": "b\n" });
   });
 
-  it("instructions on separate lines are recognised", async () => {
+  it("the offline model recognises instructions on separate lines", async () => {
     expect((await first("delete a.txt\nthen delete b.txt")).files).toEqual({});
   });
 
-  it("an existing file is not overwritten", async () => {
+  it("the offline model does not overwrite an existing file", async () => {
     for (const prompt of [
       "create a.txt with text 'x'",
       "write 'x' to a.txt",
@@ -248,7 +248,7 @@ describe("several instructions in one prompt", () => {
     }
   });
 
-  it("a file without a name gets a free one", async () => {
+  it("the offline model gives a file without a name a free one", async () => {
     expect((await first("create a file", { "new-file.txt": "mine" })).files).toEqual({
       "new-file.txt": "mine",
       "new-file-2.txt": "",
@@ -261,14 +261,14 @@ describe("several instructions in one prompt", () => {
     ["a\r\nb\r\n", "a\r\nb\r\nx\r\n"],
     ["a\n".repeat(30), `${"a\n".repeat(30)}x\n`],
     [manyLines, `${manyLines}x\n`],
-  ])("text is appended after the last line", async (before, after) => {
+  ])("the offline model appends text after the last line", async (before, after) => {
     const { files, text } = await first("append 'x' to a.txt", { "a.txt": before });
     expect(files["a.txt"], text).toBe(after);
   });
 });
 
 describe("what does this project do?", () => {
-  it("the project is described from README, manifest and layout, with a way to a real answer", async () => {
+  it("the offline model describes the project from README, manifest and layout, and names a way to a real model", async () => {
     const [turn] = await chat(["what does this project do?"]);
     expect(turn!.text).toBe(
       [
@@ -294,7 +294,7 @@ describe("what does this project do?", () => {
   });
 });
 
-it("hostile prompts are answered within the time limit", { timeout: 20_000 }, () => {
+it("the offline model answers hostile prompts within the time limit", { timeout: 20_000 }, () => {
   const hostile = [" 'a", "with {", 'with {"', "a and ", "find .", "((", "1+", "run a then ", "{}", "'"].map((part) =>
     part.repeat(12_000),
   );
@@ -318,7 +318,7 @@ describe("arithmetic", () => {
   });
 
   it.each(["what is 5?", "what is 2 + ?", "what is (2 + 3?", "what is 2 2?", "what is 1.2.3 + 1?"])(
-    "the prompt %s is not taken for arithmetic",
+    "the offline model does not take the prompt %s for arithmetic",
     (prompt) => {
       expect(parseOrders(prompt)).toHaveProperty("part");
     },
@@ -360,12 +360,12 @@ describe("the offline model as a provider", () => {
     expect(await reply([user('call the tool exec with {"command": "ls"}')])).toMatchObject([{ name: "exec" }]);
   });
 
-  it("the user's text is read, not what a harness adds", async () => {
+  it("the offline model reads the user's text, not what another program adds to it", async () => {
     const around = "<system-reminder>delete a.txt</system-reminder>\n<user_query>\nread a.txt\n</user_query>";
     expect(await reply([user(around)])).toMatchObject([{ name: "Read", args: { path: "a.txt" } }]);
   });
 
-  it("other prompts are refused, and a stop ends the model", async () => {
+  it("the offline model refuses other prompts, and ends when cancelled", async () => {
     await expect(reply([user("sing")])).rejects.toMatchObject({
       code: "OFFLINE_LIMIT",
       message: expect.stringContaining("For a real model: courser login"),

@@ -26,7 +26,7 @@ const history: Message[] = [
 it.each([
   ["anthropic/claude-sonnet-4.5", 2],
   ["qwen/qwen3-coder", 0],
-])("cache markers are sent for models that accept them: %s", async (model, marks) => {
+])("requests to OpenRouter contain cache markers for models that accept them: %s", async (model, marks) => {
   server = await modelServer([{ text: "ok" }]);
   await replyOf(await openrouter(model), requestFor(model, { messages: history }));
   const { messages } = server.requests[0]!.json;
@@ -41,7 +41,7 @@ it.each([
   });
 });
 
-it("reasoning details are sent back as they came, reassembled", async () => {
+it("requests to OpenRouter send reasoning details back as they came, reassembled", async () => {
   const detail = (fields: object) => ({ type: "reasoning.text", index: 0, format: "anthropic-claude-v1", ...fields });
   const encrypted = { type: "reasoning.encrypted", index: 1, data: "abc", id: "rs_1" };
   const deltas = [

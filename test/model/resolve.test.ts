@@ -56,7 +56,7 @@ describe("model names", () => {
     expect(choose(name)).toMatchObject({ vendor, modelId, displayName });
   });
 
-  it("an effort may be in brackets, after a dash, or in the flag, which wins", () => {
+  it("the effort level may stand in brackets, after a dash, or in the flag, which wins", () => {
     expect(choose("gpt-5[effort=high]").effort).toBe("high");
     expect(choose("gpt-5-low").effort).toBe("low");
     expect(choose("sonnet-4-thinking").effort).toBe("medium");
@@ -66,7 +66,7 @@ describe("model names", () => {
     expect(refusal({ flag: "gpt-5[speed=1]", env: everyKey })).toMatchObject({ code: "USAGE" });
   });
 
-  it("unknown models are refused with the list and the nearest", () => {
+  it("an unknown model name is refused with the list and the nearest name", () => {
     const error = refusal({ flag: "claude-4.5-sonet", env: everyKey });
     expect(error.code).toBe("MODEL_UNKNOWN");
     expect(error.message).toMatch(
@@ -118,7 +118,7 @@ describe("unknown model ids", () => {
     expect(choose(name).notice).toBeUndefined();
   });
 
-  it("unknown ids need that vendor's key, or belong to the user's endpoint", () => {
+  it("an unknown model id needs its vendor's API key, or an endpoint of the user", () => {
     expect(refusal({ flag: "grok-9", env: anthropic })).toMatchObject({ code: "NOT_AUTHENTICATED" });
     const endpoints = { box: { baseUrl: "http://127.0.0.1:1/v1", models: ["qwen3-coder"] } };
     expect(choose("qwen3-coder", { endpoints }).vendor).toBe("box");
@@ -177,7 +177,7 @@ describe("efforts", () => {
     for (const effortFlag of ["high", "low"]) expect(choose(flag, { effortFlag }).effort).toBe(effortFlag);
   });
 
-  it("efforts of unknown models are sent as they are", () => {
+  it("the effort level of an unknown model is sent as it is", () => {
     expect(choose("openrouter/some/model", { effortFlag: "xhigh" }).effort).toBe("xhigh");
     for (const asked of [{ flag: "gpt-4.1", effortFlag: "high" }, { flag: "gpt-4.1-high" }])
       expect(refusal({ ...asked, env: everyKey }).message).toContain("does not think on demand");
@@ -203,12 +203,12 @@ describe("choosing a model without a name", () => {
       "box",
       "qwen",
     ],
-  ])("without a name, the model is chosen by what is there: %s", (_, choice, vendor, modelId) => {
+  ])("if no model is named, the run chooses one by keys and settings: %s", (_, choice, vendor, modelId) => {
     expect(resolveModel({ env: {}, ...choice })).toMatchObject({ vendor, modelId });
     expect(resolveModel({ env: {}, ...choice, flag: "auto" })).toMatchObject({ vendor, modelId });
   });
 
-  it("the flag comes before COURSER_MODEL, and that before the configuration", () => {
+  it("the --model flag overrides COURSER_MODEL, and that overrides the configuration", () => {
     const env = { ...everyKey, COURSER_MODEL: "gpt-5" };
     expect(resolveModel({ env, flag: "sonnet-4", configModel: "opus-4.6" }).modelId).toBe("claude-sonnet-4-0");
     expect(resolveModel({ env, configModel: "opus-4.6" }).modelId).toBe("gpt-5");
@@ -231,7 +231,7 @@ describe("keys", () => {
     expect(choose("ollama/x", { env: {} })).toMatchObject({ apiKeySource: "none", local: true });
   });
 
-  it("all keys of a vendor are tried, best first", () => {
+  it("a run tries all API keys of a vendor, best first", () => {
     const keys = choose("sonnet-4.5", {
       env: { ...anthropic, CURSOR_API_KEY: "c" },
       keys: { anthropic: "saved" },
@@ -239,19 +239,22 @@ describe("keys", () => {
     expect(keys).toEqual(["sk-ant-1", "c", "saved"]);
   });
 
-  it.each(["sonnet-4.5", "gpt-5", "openrouter/x/y", "google/gemini-9"])("a missing key is asked for: %s", (flag) => {
-    const error = refusal({ flag, env: {} });
-    expect(error.code).toBe("NOT_AUTHENTICATED");
-    expect(error.message).toMatch(/^Not authenticated/);
-    expect(error.message).toMatch(/export \w+_API_KEY=<key>, or courser login \w+, or pass it with --api-key <key>/);
-  });
+  it.each(["sonnet-4.5", "gpt-5", "openrouter/x/y", "google/gemini-9"])(
+    "the error about a missing API key says which one to set: %s",
+    (flag) => {
+      const error = refusal({ flag, env: {} });
+      expect(error.code).toBe("NOT_AUTHENTICATED");
+      expect(error.message).toMatch(/^Not authenticated/);
+      expect(error.message).toMatch(/export \w+_API_KEY=<key>, or courser login \w+, or pass it with --api-key <key>/);
+    },
+  );
 
-  it("a configured model without a key never becomes the offline model", () => {
+  it("a configured model without an API key never becomes the offline model", () => {
     expect(refusal({ configModel: "sonnet-4.5", env: {} }).code).toBe("NOT_AUTHENTICATED");
     expect(refusal({ env: { COURSER_MODEL: "gpt-5" } }).code).toBe("NOT_AUTHENTICATED");
   });
 
-  it("a vendor's keys do not go to another vendor's server", () => {
+  it("API keys of a vendor are not sent to another vendor's server", () => {
     const endpoints = { anthropic: { baseUrl: "http://10.0.0.1/v1" } };
     expect(resolveModel({ flag: "sonnet-4.5", env: anthropic, endpoints })).toMatchObject({
       keys: [],
@@ -281,7 +284,7 @@ describe("endpoints", () => {
   };
   const env = { GATEWAY_KEY: "g" };
 
-  it("endpoints are found by name or by a model they list", () => {
+  it("a model endpoint is found by its name, or by a model it lists", () => {
     expect(resolveModel({ flag: "box/anything/else", env, endpoints })).toMatchObject({
       kind: "openai-compatible",
       vendor: "box",
@@ -330,7 +333,7 @@ describe("endpoints", () => {
     expect(refusal({ flag: "gpt-5", headerFlags: ["a: b\r\nc: d"], env: everyKey })).toMatchObject({ code: "USAGE" });
   });
 
-  it("base URLs can be changed by the usual variables", () => {
+  it("the usual environment variables change the base URLs of vendors", () => {
     expect(choose("ollama/x", { env: { OLLAMA_HOST: "0.0.0.0" } }).baseUrl).toBe("http://127.0.0.1:11434/v1");
     expect(choose("ollama/x", { env: { OLLAMA_HOST: "box:1234" } }).baseUrl).toBe("http://box:1234/v1");
     expect(choose("sonnet-4.5", { env: { ...anthropic, ANTHROPIC_BASE_URL: "https://gateway.example" } }).baseUrl).toBe(

@@ -74,7 +74,7 @@ test.each([
   ["an object", '{"replies":[{"text":"1"},{"text":"2"}]}'],
   ["lines", '{"text":"1"}\n\n{"text":"2"}\r\n'],
   ["with a byte order mark", '\uFEFF[{"text":"1"},{"text":"2"}]'],
-])("%s: replies come one after another, then end", async (_, text) => {
+])("%s: a model script gives its replies one after another, then ends", async (_, text) => {
   const script = load(text);
   for (const answer of ["1", "2"])
     expect(partsOf((await play(script)).chunks)).toEqual([{ type: "text", text: answer }]);
@@ -111,7 +111,7 @@ test("a scripted error is thrown after the preceding steps, once", async () => {
   expect((await play(script)).error).toBeUndefined();
 });
 
-test("expect in a model script checks what the run sends", async () => {
+test("the field expect in a model script checks what the run sends", async () => {
   const results: Message[] = [
     ...request().messages,
     { role: "assistant", parts: [{ type: "tool_call", id: "call_script_4", name: "Read", args: {} }] },
@@ -169,7 +169,7 @@ test.each([
   ],
   ['[{"steps":[],"text":"a"}]', '"steps" and "text" cannot be combined'],
   ["[5]", "reply 1: expected an object with any of"],
-])("the script %j is refused", (text, message) => {
+])("the model script %j is refused", (text, message) => {
   const attempt = (): Provider => loadScript(text, "x.json");
   expect(attempt).toThrow(UserError);
   expect(attempt).toThrow(/^script x\.json, .*The form: 'courser help scripted-model'\.$/s);

@@ -94,7 +94,7 @@ it("strict vendors accept every turn of a chat that changes vendors", { timeout:
 describe.each(["anthropic", "openai", "google", "chat"] as const)("%s", (wire) => {
   const model = wires[wire];
 
-  it("a chat continues after an interrupt, an awkward server and a cut answer", {
+  it("a chat with strict vendor servers continues after an interrupt, an awkward server and a cut answer", {
     timeout: 30_000,
   }, async () => {
     const stopReason = cutReason(wire);
@@ -126,7 +126,7 @@ describe.each(["anthropic", "openai", "google", "chat"] as const)("%s", (wire) =
     if (wire === "anthropic") expect(second.notices()).toContain('takes no argument named "filter[id]"');
   });
 
-  it("a chat continues after compaction", { timeout: 30_000 }, async () => {
+  it("a chat with strict vendor servers continues after compaction", { timeout: 30_000 }, async () => {
     await begin(
       (request) => {
         if (request.json.tools === undefined) return { text: "A summary." };
@@ -143,36 +143,43 @@ describe.each(["anthropic", "openai", "google", "chat"] as const)("%s", (wire) =
   });
 });
 
-it.each(kinds)("%s: an answer cut during or after a call is accepted", async (kind) => {
-  const stopReason = cutReason(kind);
-  const whole = { id: "a", name: "Shell", args: { command: "ls" } };
-  const half = { id: "b", name: "Shell", args: '{"command":"cat <<' };
-  const none = { id: "b", name: "Shell", args: "" };
-  // Gemini sends arguments whole.
-  for (const last of kind === "google" ? [] : [half, none]) {
-    await begin([{ toolCalls: [last], stopReason }, { toolCalls: [whole] }, { toolCalls: [whole, last], stopReason }]);
-    const provider = await providerAt(server.url, kind);
-    const alone = await replyOf(provider, requestFor(modelOf[kind]));
-    expect(alone.parts).toMatchObject([whole]);
-    expect(server.requests[1]!.body.toString()).toContain("in the middle of a call of Shell");
-    const behind = await replyOf(provider, requestFor(modelOf[kind]));
-    expect(behind.parts).toMatchObject([whole]);
-    expect(server.violations).toEqual([]);
+it.each(kinds)(
+  "%s: strict vendor servers accept a chat whose answer was cut during or after a tool call",
+  async (kind) => {
+    const stopReason = cutReason(kind);
+    const whole = { id: "a", name: "Shell", args: { command: "ls" } };
+    const half = { id: "b", name: "Shell", args: '{"command":"cat <<' };
+    const none = { id: "b", name: "Shell", args: "" };
+    // Gemini sends arguments whole.
+    for (const last of kind === "google" ? [] : [half, none]) {
+      await begin([
+        { toolCalls: [last], stopReason },
+        { toolCalls: [whole] },
+        { toolCalls: [whole, last], stopReason },
+      ]);
+      const provider = await providerAt(server.url, kind);
+      const alone = await replyOf(provider, requestFor(modelOf[kind]));
+      expect(alone.parts).toMatchObject([whole]);
+      expect(server.requests[1]!.body.toString()).toContain("in the middle of a call of Shell");
+      const behind = await replyOf(provider, requestFor(modelOf[kind]));
+      expect(behind.parts).toMatchObject([whole]);
+      expect(server.violations).toEqual([]);
+      await server.stop();
+      place.remove();
+    }
+    await begin([{ text: "a", stopReason, repeat: 1 }]);
+    server.stop();
+    server = await strictServer(() => ({ text: "on and on, ", stopReason }));
+    const endless = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
+    expect(endless.error).toMatchObject({ code: "OUTPUT_CUT" });
+    expect(server.requests).toHaveLength(9);
     await server.stop();
-    place.remove();
-  }
-  await begin([{ text: "a", stopReason, repeat: 1 }]);
-  server.stop();
-  server = await strictServer(() => ({ text: "on and on, ", stopReason }));
-  const endless = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
-  expect(endless.error).toMatchObject({ code: "OUTPUT_CUT" });
-  expect(server.requests).toHaveLength(9);
-  await server.stop();
-  server = await strictServer(() => ({ text: "", thinking: "Hm.", stopReason }));
-  const silent = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
-  expect(silent.error).toMatchObject({ code: "OUTPUT_CUT" });
-  expect(server.requests).toHaveLength(1);
-});
+    server = await strictServer(() => ({ text: "", thinking: "Hm.", stopReason }));
+    const silent = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
+    expect(silent.error).toMatchObject({ code: "OUTPUT_CUT" });
+    expect(server.requests).toHaveLength(1);
+  },
+);
 
 /** Models of servers that resell others, beside those of the catalog. */
 const resold = [

@@ -25,7 +25,7 @@ async function replies(answers: readonly ModelAnswer[], pieces: number, textChan
   return said;
 }
 
-it.each([1, 3, 7, 1000])("tags in text are read in pieces of %d", async (pieces) => {
+it.each([1, 3, 7, 1000])("the provider reads tool-call tags from text that arrives in pieces of %d", async (pieces) => {
   const xml = "<tool_call>\n<function=Shell>\n<parameter=command>\nls -l\n</parameter>\n</function>\n</tool_call>";
   const quoted = `Write it so:\n\`\`\`\n${call({ command: "rm" })}\n\`\`\`\nor inline ${call({ command: "rm" })}`;
   const [both, two, coder, prose, other, late] = await replies(
@@ -48,7 +48,7 @@ it.each([1, 3, 7, 1000])("tags in text are read in pieces of %d", async (pieces)
   expect(late!.parts).toEqual([text("What <think> means: nothing.")]);
 });
 
-it("tags in text are ignored once a server sent real tool calls, unless a setting says otherwise", async () => {
+it("the provider ignores tool-call tags in text once a server sent real tool calls, unless a setting says otherwise", async () => {
   const answers = [
     { thinking: "Hm.", toolCalls: [{ id: "a", name: "Shell", args: { command: "ls" } }] },
     { text: `<think>x</think>${call({ command: "rm" })}` },
@@ -62,7 +62,7 @@ it("tags in text are ignored once a server sent real tool calls, unless a settin
 it.each([
   '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
   "registry.ollama.ai/library/gemma:2b does not support tools",
-])("a server without tool support is reported: %s", async (message) => {
+])("the provider reports a model server without tool support: %s", async (message) => {
   const [reply] = await replies([{ status: 400, body: { error: { message } } }], 5);
   expect(reply!.error).toMatchObject({ code: "MODEL_BAD_REQUEST" });
   expect(reply!.error!.message).toContain("m takes no tools as");

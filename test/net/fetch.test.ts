@@ -27,7 +27,7 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("an HTTP request", () => {
-  it("a request carries method, headers and body, and returns status, headers and text", async () => {
+  it("our fetch sends method, headers and body, and returns status, headers and text", async () => {
     const url = await serve(async (request, response) => {
       const body = await bodyOf(request);
       response
@@ -47,7 +47,7 @@ describe("an HTTP request", () => {
     expect(await response.text()).toBe("got häy");
   });
 
-  it("responses are streamed: the first chunk arrives before the last is sent", async () => {
+  it("our fetch streams responses: the first chunk arrives before the last is sent", async () => {
     let finish = (): void => {};
     const url = await serve((_, response) => {
       response.write("one");
@@ -73,14 +73,14 @@ describe("an HTTP request", () => {
     expect(await response.json()).toEqual({ a: 1 });
   });
 
-  it("fetch does not follow redirects", async () => {
+  it("our fetch does not follow redirects", async () => {
     const url = await serve((_, response) => response.writeHead(302, { location: "/elsewhere" }).end());
     const response = await ask(url);
     expect(response.status).toBe(302);
     expect(response.ok).toBe(false);
   });
 
-  it("connections are reused, even if one was closed meanwhile", async () => {
+  it("our fetch reuses connections, even if one was closed meanwhile", async () => {
     const ports = new Set<number>();
     const url = await serve((request, response) => {
       ports.add(request.socket.remotePort!);
@@ -96,38 +96,38 @@ describe("an HTTP request", () => {
     expect(ports.size).toBe(2);
   });
 
-  it("addresses with other protocols than HTTP are refused", async () => {
+  it("our fetch refuses addresses with protocols other than HTTP", async () => {
     await expect(ask("file:///etc/hosts")).rejects.toThrow(/Only http and https/);
   });
 });
 
 describe("network errors", () => {
-  it("a refused connection is reported as such", async () => {
+  it("our fetch reports a refused connection as such", async () => {
     const port = await listen(createTcp());
     await new Promise((resolve) => open.pop()!.close(resolve));
     expect(await kindOf(ask(`http://127.0.0.1:${port}`))).toBe("refused");
   });
 
-  it("an unknown host is reported as such", async () => {
+  it("our fetch reports an unknown host as such", async () => {
     expect(await kindOf(ask("http://no-such-host.invalid"))).toBe("dns");
   });
 
-  it("a missing answer is reported as such", async () => {
+  it("our fetch reports a missing answer as such", async () => {
     const port = await listen(createTcp());
     expect(await kindOf(ask(`http://127.0.0.1:${port}`, { responseMs: 60 }))).toBe("timeout");
   });
 
-  it("a server without TLS is reported as such", async () => {
+  it("our fetch reports a server without TLS as such", async () => {
     const port = await listen(createTcp((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n")));
     expect(await kindOf(ask(`https://127.0.0.1:${port}`))).toBe("tls");
   });
 
-  it("a connection that breaks before the answer is reported as such", async () => {
+  it("our fetch reports a connection that breaks before the answer as such", async () => {
     const port = await listen(createTcp((socket) => socket.once("data", () => socket.resetAndDestroy())));
     expect(await kindOf(ask(`http://127.0.0.1:${port}`))).toBe("reset");
   });
 
-  it("an answer that stalls or breaks is reported as such", async () => {
+  it("our fetch reports an answer that stalls or breaks as such", async () => {
     const silent = await serve((_, response) => void response.write("a"));
     const response = await ask(silent, { idleMs: 60 });
     expect(await kindOf(response.text())).toBe("idle");
@@ -138,14 +138,14 @@ describe("network errors", () => {
     expect(await kindOf((await ask(broken)).text())).toBe("reset");
   });
 
-  it("a slow reader is not taken for a silent server", async () => {
+  it("our fetch does not take a slow reader for a silent server", async () => {
     const url = await serve((_, response) => response.end("x".repeat(400_000)));
     const response = await ask(url, { idleMs: 60 });
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect((await response.text()).length).toBe(400_000);
   });
 
-  it("a cancelled request fails with the reason of the cancellation", async () => {
+  it("a cancelled fetch fails with the reason of the cancellation", async () => {
     const port = await listen(createTcp());
     const before = AbortSignal.abort(new Error("not wanted"));
     await expect(ask(`http://127.0.0.1:${port}`, {}, { signal: before })).rejects.toThrow("not wanted");
@@ -192,14 +192,14 @@ async function startProxy(
 }
 
 describe("requests through a proxy", () => {
-  it("http requests use the absolute form, with the login of the proxy's URL", async () => {
+  it("our fetch sends plain http requests to a proxy in absolute form, with the login of the proxy's URL", async () => {
     const proxy = await startProxy(() => 0, { login: "me:secret" });
     const response = await ask("http://model.test/v1?x=1", { env: { HTTP_PROXY: `http://me:secret@${proxy.url}` } });
     expect(await response.text()).toBe("proxied model.test");
     expect(proxy.asked).toEqual(["GET http://model.test/v1?x=1"]);
   });
 
-  it("NO_PROXY and loopback bypass the proxy", async () => {
+  it("our fetch bypasses the proxy for loopback and for hosts in NO_PROXY", async () => {
     const proxy = await startProxy(() => 0);
     const url = await serve((_, response) => response.end("direct"));
     expect(await (await ask(url, { env: { HTTP_PROXY: `http://${proxy.url}` } })).text()).toBe("direct");
@@ -211,7 +211,7 @@ describe("requests through a proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it("an unreachable proxy is named", async () => {
+  it("our fetch names an unreachable proxy in its error", async () => {
     const port = await listen(createTcp());
     await new Promise((resolve) => open.pop()!.close(resolve));
     const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
@@ -222,7 +222,7 @@ describe("requests through a proxy", () => {
     });
   });
 
-  it("a proxy that requires a login is reported", async () => {
+  it("our fetch reports a proxy that requires a login", async () => {
     const proxy = await startProxy(() => 0, { login: "me:secret" });
     await expect(ask("https://model.test/", { env: { HTTPS_PROXY: `http://${proxy.url}` } })).rejects.toThrow(
       /407.*user:password@host/,

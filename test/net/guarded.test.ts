@@ -64,7 +64,7 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
 }
 
 describe("a guarded request", () => {
-  it("a response has status, headers, address and body; the connection goes to the judged address", async () => {
+  it("a guarded fetch returns status, headers, address and body, and connects to the judged address", async () => {
     const { connect, addresses, requests } = await network((_, response) =>
       response.writeHead(201, { "x-a": "1" }).end("héllo"),
     );
@@ -107,14 +107,17 @@ describe("a guarded request", () => {
     [1000, 1000, false],
     [1001, 1000, true],
     [0, 0, false],
-  ])("a body of %i bytes with a limit of 1000 gives %i, cut: %s", async (size, kept, isTruncated) => {
-    const { connect } = await network((_, response) => response.end(Buffer.alloc(size)));
-    const response = await guardedFetch("http://a.test/", request({ connect, limits: { bytes: 1000 } }));
-    expect((await bytesOf(response)).length).toBe(kept);
-    expect(response.isTruncated).toBe(isTruncated);
-  });
+  ])(
+    "a guarded fetch of a body of %i bytes with a limit of 1000 gives %i, cut: %s",
+    async (size, kept, isTruncated) => {
+      const { connect } = await network((_, response) => response.end(Buffer.alloc(size)));
+      const response = await guardedFetch("http://a.test/", request({ connect, limits: { bytes: 1000 } }));
+      expect((await bytesOf(response)).length).toBe(kept);
+      expect(response.isTruncated).toBe(isTruncated);
+    },
+  );
 
-  it("leaving the body closes the connection", async () => {
+  it("a reader that stops reading the body of a guarded fetch closes the connection", async () => {
     const { connect, requests } = await network((_, response) => response.write("endless"));
     const response = await guardedFetch("http://a.test/", request({ connect }));
     const closed = new Promise((resolve) => requests[0]!.socket.once("close", resolve));
@@ -124,7 +127,7 @@ describe("a guarded request", () => {
 });
 
 describe("guarded requests over real sockets", () => {
-  it("a private service that the user's rule allows is reached by name and address", async () => {
+  it("a guarded fetch reaches a private service that the user's rule allows, by name and address", async () => {
     const hosts: (string | undefined)[] = [];
     const port = await listen(createServer((asked, response) => response.end(String(hosts.push(asked.headers.host)))));
     const allow = [`WebFetch(service.test:${port})`, `WebFetch(127.0.0.1:${port})`];
@@ -134,7 +137,7 @@ describe("guarded requests over real sockets", () => {
     expect(hosts).toEqual([`service.test:${port}`, `127.0.0.1:${port}`, `127.0.0.1:${port}`]);
   });
 
-  it("the next address of a host is tried if the first does not answer", async () => {
+  it("a guarded fetch tries the next address of a host if the first does not answer", async () => {
     const port = await listen(createServer((_, response) => response.end("ok")));
     const names = { "service.test": ["127.0.0.2", "127.0.0.1"] };
     const response = await guardedFetch(
@@ -169,7 +172,7 @@ describe("refused requests", () => {
     expect(addresses).toEqual([]);
   });
 
-  it("a guarded request that must be asked about needs consent, and a denial stays", async () => {
+  it("a guarded fetch that must be asked about needs the user's consent, and a denial is final", async () => {
     const { connect, addresses } = await network((_, response) => response.end());
     const ask = (permitted: string[], deny: string[] = []) =>
       guardedFetch("http://a.test:81/", request({ connect, allow: [], deny, permitted }));
@@ -181,7 +184,7 @@ describe("refused requests", () => {
     expect(addresses).toEqual(["93.184.216.34:81"]);
   });
 
-  it("a name without an address is a network error", async () => {
+  it("a guarded fetch reports a name without an address as a network error", async () => {
     const failure = await failureOf(guardedFetch("http://none.test/", request()));
     expect(failure).toMatchObject({ name: "NetError", kind: "dns" });
     expect(await failureOf(guardedFetch("http://none.test/", request({ resolve: async () => [] })))).toMatchObject({
@@ -198,7 +201,7 @@ describe("redirects", () => {
       else response.end("there");
     });
 
-  it.each([301, 302, 303, 307, 308])("status %i is followed", async (status) => {
+  it.each([301, 302, 303, 307, 308])("a guarded fetch follows status %i", async (status) => {
     const { connect, addresses } = await sentOn("https://b.test/x", status);
     const response = await guardedFetch("https://a.test/start", request({ connect }));
     expect(response.url).toBe("https://b.test/x");
@@ -206,7 +209,7 @@ describe("redirects", () => {
     expect(addresses).toEqual(["93.184.216.34:443", "93.184.216.35:443"]);
   });
 
-  it("HTTP statuses other than redirects are returned as answers", async () => {
+  it("a guarded fetch returns HTTP statuses other than redirects as answers", async () => {
     for (const status of [300, 304, 305]) {
       const { connect } = await sentOn("https://b.test/x", status);
       expect((await guardedFetch("https://a.test/start", request({ connect }))).status).toBe(status);
@@ -239,14 +242,14 @@ describe("redirects", () => {
     expect(addresses).toEqual(["93.184.216.34:443"]);
   });
 
-  it("relative redirects and international names work", async () => {
+  it("a guarded fetch follows relative redirects and international names", async () => {
     const { connect, requests } = await sentOn(Buffer.from("/é?ü", "utf8").toString("latin1"));
     const response = await guardedFetch("https://a.test/start", request({ connect }));
     expect(response.url).toBe("https://a.test/%C3%A9?%C3%BC");
     expect(requests[1]!.url).toBe("/%C3%A9?%C3%BC");
   });
 
-  it("at most ten redirects are followed", async () => {
+  it("a guarded fetch follows at most ten redirects", async () => {
     let left = 10;
     const { connect, requests } = await network((_, response) => {
       if (left-- > 0) response.writeHead(302, { location: `/${left}` }).end();
@@ -260,7 +263,7 @@ describe("redirects", () => {
     expect(requests).toHaveLength(11);
   });
 
-  it("names, passwords and cookies stay with the first origin", async () => {
+  it("a redirect to another origin does not receive the user name, password or cookies", async () => {
     const { connect, requests } = await network((asked, response) => {
       const to = { "/1": "/2", "/2": "https://b.test/3", "/3": "https://a.test/4" }[asked.url!];
       response.writeHead(to ? 302 : 200, { ...(to && { location: to }), "set-cookie": "a=b" }).end();
@@ -295,7 +298,7 @@ describe("timeouts of guarded requests", () => {
     return failure instanceof NetError ? failure.kind : String(failure);
   };
 
-  it("the time limit of a guarded request ends a slow lookup, head or body", async () => {
+  it("the time limit of a guarded fetch ends a slow lookup, head or body", async () => {
     expect(await kindWithin({ resolve: () => new Promise(() => {}) }, 200)).toBe("timeout");
     const silent = await network(() => {});
     expect(await kindWithin({ connect: silent.connect }, 200)).toBe("timeout");
@@ -310,7 +313,7 @@ describe("timeouts of guarded requests", () => {
     expect(await kindWithin({ connect: turning.connect }, 300)).toBe("timeout");
   });
 
-  it("an abort works before and during a request", async () => {
+  it("an abort signal ends a guarded fetch before and during the request", async () => {
     const reason = new Error("stopped");
     const { connect } = await network((_, response) => response.write("a"));
     expect(
@@ -326,7 +329,7 @@ describe("timeouts of guarded requests", () => {
 describe("guarded requests through a proxy", () => {
   const names = { "a.test": ["93.184.216.34"], "inside.test": ["10.0.0.1"] };
 
-  it("the proxy gets the name, and what we can resolve is judged first", async () => {
+  it("a guarded fetch passes the host name to the proxy, after judging the addresses it can resolve", async () => {
     const asked: (string | undefined)[] = [];
     const port = await listen(createServer((seen, response) => response.end(String(asked.push(seen.url)))));
     const env = { http_proxy: `http://127.0.0.1:${port}` };
@@ -343,7 +346,7 @@ describe("guarded requests through a proxy", () => {
     expect(asked).toEqual(["http://a.test/x", "http://only-the-proxy-knows.test/"]);
   });
 
-  it("a silent name server does not delay the request for long", async () => {
+  it("a silent name server does not delay a guarded fetch for long", async () => {
     const port = await listen(createServer((_, response) => response.end()));
     const env = { http_proxy: `http://127.0.0.1:${port}` };
     const response = await guardedFetch("http://a.test/", request({ env, resolve: () => new Promise(() => {}) }));

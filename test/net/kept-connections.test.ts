@@ -24,7 +24,7 @@ describe("a reset on a kept connection", () => {
   const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] as const;
   const cuts: Cut[] = ["before the head", "after the head", "in the body"];
   it.each(methods.flatMap((method) => cuts.map((cut) => ({ method, cut }))))(
-    "$method is repeated only where that is safe, if a kept connection is reset $cut",
+    "our fetch repeats $method only where that is safe, if a kept connection is reset $cut",
     async ({ method, cut }) => {
       const { server, light } = await start({ cut });
       const body = ["POST", "PUT", "PATCH"].includes(method) ? { body: "pay" } : {};
@@ -40,7 +40,7 @@ describe("a reset on a kept connection", () => {
   );
 });
 
-it("other kept connections are closed with the one that was reset", async () => {
+it("our fetch closes other kept connections together with one that was reset", async () => {
   const { server, light } = await start({ cut: "before the head" });
   await Promise.all([1, 2, 3].map(() => outcome(light(server.url, { method: "POST", body: "x" }))));
   const before = (await server.requests()).length;
@@ -50,7 +50,7 @@ it("other kept connections are closed with the one that was reset", async () => 
 });
 
 describe("a kept connection that the server closes", () => {
-  it("a closed connection is not used, even by a busy process", async () => {
+  it("our fetch does not use a closed connection, even if this process is busy", async () => {
     const { server, light } = await start({ cut: "before the head" });
     const closed = server.closeIdle();
     busy(150);
@@ -64,7 +64,7 @@ describe("a kept connection that the server closes", () => {
     ]);
   });
 
-  it("a connection is not used near the end of the server's announced time", async () => {
+  it("our fetch does not use a connection near the end of the server's announced keep-alive time", async () => {
     const { server, light } = await start({ says: 2 });
     expect(await outcome(light(server.url, { method: "POST", body: "soon" }))).toBe("ok");
     busy(1200); // the server keeps it for 2 s
@@ -72,7 +72,7 @@ describe("a kept connection that the server closes", () => {
     expect((await server.requests()).map(({ isReused }) => isReused)).toEqual([false, true, false]);
   });
 
-  it("a connection serves hundreds of requests, sequentially and in parallel", async () => {
+  it("one connection serves hundreds of requests of our fetch, sequentially and in parallel", async () => {
     const { server, light } = await start({});
     const post = () => outcome(light(server.url, { method: "POST", body: "x" }));
     for (let count = 0; count < 200; count++) expect(await post()).toBe("ok");

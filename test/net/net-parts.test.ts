@@ -40,7 +40,7 @@ it("an error without a code counts as a broken connection", () => {
   for (const error of [undefined, null, {}, new Error("x"), { code: 7 }]) expect(netErrorKind(error)).toBe("reset");
 });
 
-it("a NetError is found behind seven others, and not behind eight", () => {
+it("the search for a NetError goes through seven wrapping errors, and not through eight", () => {
   const wrapped = (error: unknown, times: number): unknown =>
     times === 0 ? error : wrapped(new Error("outer", { cause: error }), times - 1);
   const inner = new NetError("dns", "m", { host: "h:1", proxy: "p:2" });
@@ -57,7 +57,7 @@ it("a NetError is found behind seven others, and not behind eight", () => {
   for (const other of [undefined, "text", wrapped("text", 2)]) expect(findNetError(other)).toBeUndefined();
 });
 
-it("our headers answer as Node's do", () => {
+it("our Headers class behaves like Node's", () => {
   const inits: any[] = [
     undefined,
     { A: "1", b: "2" },
@@ -89,7 +89,7 @@ it("our headers answer as Node's do", () => {
   expect([...new OurHeaders({ a: undefined, b: "1" })]).toEqual([["b", "1"]]);
 });
 
-it("waiting ends with the signal, at once if it was over before, and leaves no listener", async () => {
+it("orAborted ends with the abort signal, at once if it was aborted before, and leaves no listener", async () => {
   const reason = new Error("stop");
   expect(await failureOf(orAborted(new Promise(() => {}), AbortSignal.abort(reason)))).toBe(reason);
   const stop = new AbortController();
@@ -138,7 +138,7 @@ describe("kept connections by themselves", () => {
     }
   });
 
-  it("what is closed on one side, or was never noted, is not used; all can be closed", async () => {
+  it("our fetch uses no kept connection that is half-closed or unknown, and can close all", async () => {
     for (const change of [{ readable: false }, { writable: false }]) {
       const { socket, destroyed } = kept(undefined, change);
       await closeStale({ freeSockets: { a: [socket] } } as never);
@@ -154,7 +154,7 @@ describe("kept connections by themselves", () => {
   });
 });
 
-it("a whole body is read up to 16 MiB, and no further", async () => {
+it("reading a whole response body stops at 16 MiB", async () => {
   const most = 16 * 2 ** 20;
   const body = (length: number) =>
     withReaders(
@@ -171,7 +171,7 @@ it("a whole body is read up to 16 MiB, and no further", async () => {
 });
 
 describe("our streams by themselves", () => {
-  it("one reader holds a stream until it lets go", async () => {
+  it("our ReadableStream is locked by one reader until that releases it", async () => {
     const stream = new ReadableStream<number>({ start: (controller) => controller.enqueue(1) });
     const reader = stream.getReader();
     expect(stream.locked).toBe(true);
@@ -182,7 +182,7 @@ describe("our streams by themselves", () => {
     expect((await stream.getReader().read()).value).toBe(1);
   });
 
-  it("what is cancelled gives nothing more, and cancels its source once", async () => {
+  it("our ReadableStream gives nothing after cancel(), and cancels its source once", async () => {
     const reasons: unknown[] = [];
     const stream = new ReadableStream<number>({
       start: (controller) => controller.enqueue(1),
@@ -193,7 +193,7 @@ describe("our streams by themselves", () => {
     expect([reasons, await stream.getReader().read()]).toEqual([["enough"], { done: true, value: undefined }]);
   });
 
-  it("a source that failed drops what waits, and says so to whoever reads or cancels", async () => {
+  it("when its source fails, our ReadableStream drops queued values and rejects read() and cancel()", async () => {
     const stream = new ReadableStream<number>({
       start(controller) {
         controller.enqueue(1);
@@ -207,7 +207,7 @@ describe("our streams by themselves", () => {
     expect((await failureOf(stream.getReader().read())).message).toBe("broken");
   });
 
-  it("a source knows how many values are wanted", async () => {
+  it("our ReadableStream tells its source how many values are wanted", async () => {
     const sizes: (number | null)[] = [];
     let own: ReadableStreamDefaultController<number>;
     const stream = new ReadableStream<number>({
@@ -230,7 +230,7 @@ describe("our streams by themselves", () => {
     ]);
   });
 
-  it("both branches of a stream that fails are told", async () => {
+  it("when a teed stream fails, both branches get the error", async () => {
     const [left, right] = new ReadableStream<number>({
       pull() {
         throw new Error("broken");
@@ -249,7 +249,7 @@ describe("proxies at their edges", () => {
     ["http://u@p.test", { protocol: "http:", hostname: "p.test", port: 80, authorization: "Basic dTo=" }],
     ["http://:w@p.test", { protocol: "http:", hostname: "p.test", port: 80 }],
     [" p.test:1 ", { protocol: "http:", hostname: "p.test", port: 1 }],
-  ])("the proxy %s is read", (value, expected) => {
+  ])("the proxy setting %s is parsed", (value, expected) => {
     expect(proxyFor(new URL("https://api.test/"), { HTTPS_PROXY: value })).toEqual(expected);
   });
 
@@ -342,7 +342,7 @@ describe("probes by themselves", () => {
     );
   });
 
-  it("a proxy for plain requests is told of, and a refused connection", async () => {
+  it("the network probe reports a proxy for plain requests, and a refused connection", async () => {
     const url = await talking("HTTP/1.1 200 OK\r\n");
     expect((await probe("http://model.test/", { env: { http_proxy: url } })).map(({ detail }) => detail)).toEqual([
       `proxy ${url.slice(7)} is 127.0.0.1`,
@@ -361,7 +361,7 @@ describe("probes by themselves", () => {
     ]);
   });
 
-  it("a NATS server is asked at its usual port, and a stranger is quoted in part", async () => {
+  it("the network probe asks a NATS server at its usual port, and quotes another server's greeting in part", async () => {
     const { hops } = await probeNats("nats://127.0.0.1");
     expect(hops[1]).toMatchObject({ hop: "tcp", detail: expect.stringContaining("127.0.0.1:4222") });
     const port = await listen(createTcp((socket) => void socket.on("error", () => {}).write("x".repeat(65_537))));

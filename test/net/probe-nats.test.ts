@@ -31,12 +31,12 @@ it.each([
   ],
   ["HTTP/1.1 400 Bad Request\r\n", false, "it does not speak NATS: 'HTTP/1.1 400 Bad Request'"],
   ["INFO no json\n", false, "it does not speak NATS: 'INFO no json'"],
-])("a server that greets with %j", async (words, ok, detail) => {
+])("the NATS probe reports a server that greets with %j", async (words, ok, detail) => {
   const address = await greeting((socket) => socket.write(words));
   expect(await shown(address)).toEqual([...reached(address), ["server", ok, detail]]);
 });
 
-it("a server that says nothing, one that is not there and an unknown name are told apart", async () => {
+it("the NATS probe distinguishes a silent server, a missing one and an unknown host name", async () => {
   const mute = await greeting((socket) => socket.end());
   expect(await shown(mute)).toEqual([...reached(mute), ["server", false, "the connection was closed without a word"]]);
   const port = await freePort();

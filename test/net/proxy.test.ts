@@ -56,7 +56,7 @@ describe("choosing the proxy for a URL", () => {
     }
   });
 
-  it("the login in a proxy's URL is used", () => {
+  it("our fetch uses the login in a proxy's URL", () => {
     const found = proxyFor(new URL("https://api.test"), { HTTPS_PROXY: "http://us%40er:p%3Aw@proxy.test" });
     expect(found).toMatchObject({ hostname: "proxy.test", port: 80 });
     expect(Buffer.from(found!.authorization!.slice("Basic ".length), "base64").toString()).toBe("us@er:p:w");
@@ -72,7 +72,7 @@ describe("choosing the proxy for a URL", () => {
   });
 });
 
-it("the local machine is recognised", () => {
+it("the proxy rules recognise the local machine", () => {
   for (const host of ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "[::1]"])
     expect(isLoopback(host), host).toBe(true);
   for (const host of ["localhost.test", "127.evil.test", "128.0.0.1", "10.0.0.1"])

@@ -74,7 +74,7 @@ describe("time limits of a request", () => {
     [{ connectMs: 1500 }, 1500, "No connection to model.test:80 within 1500 ms."],
     [{ connectMs: 0 }, 120_000, "No answer from model.test:80 within 120 s."],
     [{ connectMs: 0, responseMs: 70_000 }, 70_000, "No answer from model.test:80 within 70 s."],
-  ])("a connection that never comes, with %j, is given up after %i ms", async (given, ms, words) => {
+  ])("our fetch gives up a connection that never opens, with %j, after %i ms", async (given, ms, words) => {
     fake();
     const { options } = line({ isUp: false });
     const failed = failureOf(createFetch(options(given))("http://model.test/"));
@@ -87,7 +87,7 @@ describe("time limits of a request", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("a connection that came is waited for until the limit of the answer", async () => {
+  it("once connected, our fetch waits until the limit of the answer", async () => {
     fake();
     const { stream, options } = line({ isUp: false });
     const failed = failureOf(createFetch(options())("http://model.test:81/"));
@@ -99,7 +99,7 @@ describe("time limits of a request", () => {
     expect((await failed).message).toBe("No answer from model.test:81 within 120 s.");
   });
 
-  it("without limits a request waits as long as it takes, for its connection, its answer and its body", async () => {
+  it("without limits our fetch waits as long as connection, answer and body take", async () => {
     fake();
     const { stream, options, answer } = line({ isUp: false });
     const asked = createFetch(options({ connectMs: 0, responseMs: 0, idleMs: 0 }))("http://model.test/");
@@ -120,7 +120,7 @@ describe("time limits of a request", () => {
     [{ responseMs: 200_000 }, true, 120_000, "model.test:80 stopped answering: nothing came for 120 s."],
     [{ responseMs: 5000, idleMs: 9000 }, false, 9000, "model.test:80 stopped answering: nothing came for 9 s."],
     [{ responseMs: 0, idleMs: 2500 }, true, 2500, "model.test:80 stopped answering: nothing came for 2500 ms."],
-  ])("an answer that stalls, with %j, begun: %s, is given up after %i ms", async (given, isBegun, ms, words) => {
+  ])("our fetch gives up a stalled answer, with %j, begun: %s, after %i ms", async (given, isBegun, ms, words) => {
     fake();
     const { options, answer, written } = line();
     const asked = createFetch(options(given))("http://model.test/");
@@ -142,7 +142,7 @@ describe("time limits of a request", () => {
     expect((await failed).message).toBe(words);
   });
 
-  it("a body is not given up while it comes, and nothing is left when it is over", async () => {
+  it("our fetch waits while a body arrives, and leaves no timer when it is complete", async () => {
     fake();
     const { options, answer, written } = line();
     const { signal } = new AbortController();
@@ -169,7 +169,7 @@ describe("what a failed request says", () => {
     ["CERT_HAS_EXPIRED", "No secure connection to"],
     ["ETIMEDOUT", "No connection to"],
     ["ECONNRESET", "The connection broke with"],
-  ])("the error %s is told as: %s …", async (code, words) => {
+  ])("our fetch explains the error %s as: %s …", async (code, words) => {
     const { stream, options } = line({ isUp: false });
     const failed = failureOf(createFetch(options())("http://model.test/"));
     await turns();
@@ -183,7 +183,7 @@ describe("what a failed request says", () => {
     ]);
   });
 
-  it("a connection for https is up when it is secure, and its port is named", async () => {
+  it("our fetch takes an https connection as open once it is secure, and names its port", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { stream, options } = line({ isUp: false });
     const failed = failureOf(createFetch(options())("https://model.test/"));
@@ -202,22 +202,25 @@ describe("what a failed request says", () => {
     ["POST", false, "", true],
     ["GET", true, "", true],
     ["TRACE", true, "", true],
-  ])("a broken %s, sent: %s, says what may have happened", async (method, isSent, words, isRepeatable) => {
-    const { stream, options, written } = line({ isUp: isSent });
-    // What counts is what the connection has carried.
-    let carried = 0;
-    Object.defineProperty(stream, "bytesWritten", { get: () => carried });
-    const failed = failureOf(createFetch(options())("http://model.test/", { method }));
-    if (isSent) await written();
-    else await turns();
-    carried = isSent ? 40 : 0;
-    stream.destroy(Object.assign(new Error("gone"), { code: "ECONNRESET" }));
-    const error = await failed;
-    expect(error.message).toBe(`The connection broke with model.test:80${words}: gone`);
-    expect(error.broke).toEqual({ isReused: false, isRepeatable });
-  });
+  ])(
+    "the error about a broken %s, sent: %s, says what may have happened",
+    async (method, isSent, words, isRepeatable) => {
+      const { stream, options, written } = line({ isUp: isSent });
+      // What counts is what the connection has carried.
+      let carried = 0;
+      Object.defineProperty(stream, "bytesWritten", { get: () => carried });
+      const failed = failureOf(createFetch(options())("http://model.test/", { method }));
+      if (isSent) await written();
+      else await turns();
+      carried = isSent ? 40 : 0;
+      stream.destroy(Object.assign(new Error("gone"), { code: "ECONNRESET" }));
+      const error = await failed;
+      expect(error.message).toBe(`The connection broke with model.test:80${words}: gone`);
+      expect(error.broke).toEqual({ isReused: false, isRepeatable });
+    },
+  );
 
-  it("a connection that breaks within the answer says nothing of the request", async () => {
+  it("the error about a connection that breaks within the answer says nothing of the request", async () => {
     const { stream, options, answer, written } = line();
     const asked = createFetch(options())("http://model.test/", { method: "POST", body: "x" });
     await written();
@@ -233,7 +236,7 @@ describe("what a failed request says", () => {
     ]);
   });
 
-  it("a proxy is named in what is said, and what it cannot carry", async () => {
+  it("our fetch names the proxy in its errors, and says what it cannot carry", async () => {
     const port = await listen(createTcp((socket) => socket.destroy()));
     const env = { HTTP_PROXY: `http://127.0.0.1:${port}` };
     const error = await failureOf(createFetch({ env })("http://model.test/"));
@@ -294,7 +297,7 @@ describe("what a request sends", () => {
     },
   );
 
-  it("a body that is neither text nor bytes is refused", async () => {
+  it("our fetch refuses a request body that is neither text nor bytes", async () => {
     const failed = failureOf(
       createFetch(line().options())("http://model.test/", { method: "POST", body: {} as never }),
     );
@@ -305,7 +308,7 @@ describe("what a request sends", () => {
     [200, true],
     [299, true],
     [300, false],
-  ])("an answer with status %i is ok: %s", async (status, ok) => {
+  ])("our fetch sets ok for status %i: %s", async (status, ok) => {
     const { options, answer, written } = line();
     const asked = createFetch(options())("http://model.test/");
     await written();
@@ -326,7 +329,7 @@ describe("what a request sends", () => {
   });
 
   it.each(["gzip ", "X-GZIP", "identity", "zstd", ""])(
-    "the encoding '%s' of an answer is known or left alone",
+    "our fetch decodes the content encoding '%s' or leaves it alone",
     async (encoding) => {
       const { gzipSync } = await import("node:zlib");
       const isPacked = /gzip/i.test(encoding);
@@ -357,7 +360,7 @@ describe("guarded requests by themselves", () => {
     },
   });
 
-  it("after 30 seconds a guarded request is given up, and no timer outlives a failed one", async () => {
+  it("a guarded fetch gives up after 30 seconds, and leaves no timer when it fails", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const failed = failureOf(guardedFetch("http://a.test/x", request({ resolve: () => new Promise(() => {}) })));
     await turns();
@@ -376,7 +379,7 @@ describe("guarded requests by themselves", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("a whole answer leaves no timer, nor does one that is cut", async () => {
+  it("a guarded fetch leaves no timer after a whole answer, nor after one that is cut", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     for (const bytes of [10, 1]) {
       const { body } = await guardedFetch(
@@ -395,7 +398,7 @@ describe("guarded requests by themselves", () => {
     ["http://me@a.test/", "a.test redirects to http://me@a.test/: it contains a user name or a password."],
     ["http://:pw@a.test/", expect.stringContaining("it contains a user name or a password.")],
     [`http://[${"x".repeat(300)}`, expect.stringMatching(/^a\.test redirects to http:\/\/\[x{1,200}…?: that is not/)],
-  ])("a redirect to %s is refused in words", async (location, words) => {
+  ])("a guarded fetch refuses a redirect to %s with an explanation", async (location, words) => {
     const asked = guardedFetch(
       "http://a.test/",
       request({
@@ -406,7 +409,7 @@ describe("guarded requests by themselves", () => {
     expect((await failureOf(asked)).message).toEqual(words);
   });
 
-  it("a redirect without an address is an answer, and too many are counted in words", async () => {
+  it("a guarded fetch returns a redirect without an address as an answer, and explains too many redirects", async () => {
     const answer = await guardedFetch("http://a.test/", request(saying("HTTP/1.1 302 Found\nContent-Length: 0\n\n")));
     expect(answer.status).toBe(302);
     const more = saying("HTTP/1.1 302 Found\nLocation: /x\nContent-Length: 0\n\n");
@@ -415,7 +418,7 @@ describe("guarded requests by themselves", () => {
   });
 });
 
-it("a server that was named is asked in its own way, and only by its protocol", async () => {
+it("a request to a configured server sends its headers, and a request over another protocol fails", async () => {
   const url = await serve((request, response) => response.end(JSON.stringify(request.headers)));
   const fetch = createServerFetch(new URL(url), { env: {}, headers: { "X-Key": "k" } });
   expect(await (await fetch({ url } as never)).json()).toMatchObject({ "x-key": "k" });

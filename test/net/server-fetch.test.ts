@@ -10,7 +10,7 @@ const listen = (answer: (request: IncomingMessage) => string) =>
   serve((request, response) => response.end(answer(request)));
 
 describe("createServerFetch", () => {
-  it("configured headers go only to the named host, below those of the request", async () => {
+  it("a server's configured headers go only to that host, and the request's own headers override them", async () => {
     const echo = (request: IncomingMessage) => JSON.stringify(request.headers);
     const [named, other] = [await listen(echo), await listen(echo)];
     const fetch = createServerFetch(new URL(named), { env: {}, headers: { "X-Key": "k", Authorization: "mine" } });
@@ -31,14 +31,14 @@ describe("createServerFetch", () => {
     ["https://example.com/mcp", "https://localhost/token", /closed/],
     ["http://127.0.0.1:9/mcp", "https://169.254.169.254/latest", /closed/],
     ["http://127.0.0.1:9/mcp", "http://192.168.0.1/token", /not encrypted/],
-  ])("a header from %s does not go to %s", async (named, other, why) => {
+  ])("a request with the configured headers of %s to %s is refused", async (named, other, why) => {
     await expect(createServerFetch(new URL(named), { env: {} })(other)).rejects.toThrow(why);
   });
 
   it.each([
     ["line", "x".repeat(17 * 2 ** 20)],
     ["event", `data: ${"x".repeat(1000)}\n`.repeat(17 * 2 ** 10)],
-  ])("an endless %s is cut off", async (_what, text) => {
+  ])("a server's endless %s is cut off", async (_what, text) => {
     const named = await listen(() => text);
     const response = await createServerFetch(new URL(named), { env: {} })(named);
     const reader = response.body!.getReader();
@@ -48,7 +48,7 @@ describe("createServerFetch", () => {
     await expect(readAll()).rejects.toThrow("an event of more than 16 MiB");
   });
 
-  it("a long stream of short events is not", async () => {
+  it("a server's long stream of short events is not cut off", async () => {
     for (const end of ["\n", "\r\n", "\r"]) {
       const event = `data: ${"x".repeat(1000)}${end}${end}`;
       const named = await listen(() => event.repeat(17 * 2 ** 10));

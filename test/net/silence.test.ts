@@ -124,7 +124,7 @@ const places: Record<string, () => Promise<Place>> = {
 };
 
 describe.concurrent.each(Object.entries(places))("a silent %s", (_, open) => {
-  it("a request is abandoned if the answer takes too long", async ({ expect }) => {
+  it("our fetch gives up if the answer takes too long, and leaves no socket", async ({ expect }) => {
     const { url, options, ...rest } = await open();
     expect(await ask({ url, options: { ...options, responseMs: 150 }, ...rest })).toEqual({
       exit: 0,
@@ -134,7 +134,7 @@ describe.concurrent.each(Object.entries(places))("a silent %s", (_, open) => {
     });
   });
 
-  it("a request is abandoned when cancelled", async ({ expect }) => {
+  it("our fetch gives up when cancelled, and leaves no socket", async ({ expect }) => {
     expect(await ask({ ...(await open()), abortMs: 150 })).toEqual({
       exit: 0,
       said: "not wanted",
@@ -144,7 +144,7 @@ describe.concurrent.each(Object.entries(places))("a silent %s", (_, open) => {
   });
 });
 
-it("the connection timeout includes the proxy tunnel", async () => {
+it("our fetch's connection timeout includes the proxy tunnel", async () => {
   const { url, options } = await throughProxy("");
   expect(await ask({ url, options: { ...options, connectMs: 150 } })).toMatchObject({ exit: 0, said: "timeout" });
 });

@@ -148,7 +148,7 @@ each("%s give both branches of a stream everything, and end the source when both
   expect(endless.seen.cancelled).toHaveLength(1);
 });
 
-test("our streams can be piped through a stream of Node's", async () => {
+test("our ReadableStream can be piped through Node's TransformStream", async () => {
   const piped = counting(ours).stream.pipeThrough(
     new TransformStream<number, number>({ transform: (value, controller) => controller.enqueue(value * 2) }),
   );

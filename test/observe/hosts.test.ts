@@ -76,7 +76,7 @@ beforeAll(async () => {
   await taker.stop();
 });
 
-it("print mode writes what happens, in its order", () => {
+it("print mode writes run events to log and telemetry in order", () => {
   expect(printed.log).toEqual([
     "start",
     "init",
@@ -94,7 +94,7 @@ it("print mode writes what happens, in its order", () => {
   ]);
 });
 
-it("a background run is observed as one of print mode", async () => {
+it("log and telemetry record a background run like one of print mode", async () => {
   const run = await workspace.run(["-b", "--force", "--model", model, "go"], { env });
   expect([run.exit, run.stderr]).toEqual([0, ""]);
   await service.over(run.stdout.trim());
@@ -103,7 +103,7 @@ it("a background run is observed as one of print mode", async () => {
   expect(refused.stderr).toContain("COURSER_LOG=FILE");
 });
 
-it("a run of the service, which the studio uses, is observed as one of print mode", async () => {
+it("log and telemetry record a run of the service, which the studio uses, like one of print mode", async () => {
   const { COURSER_LOG: log, ...rest } = env;
   await service.start(["--log", log!], rest);
   const { status } = await service.call("POST", "/v1/agents", {
@@ -116,7 +116,7 @@ it("a run of the service, which the studio uses, is observed as one of print mod
   expect(await observed()).toEqual(printed);
 });
 
-it("a run of a worker, wherever its files are, is observed as one of print mode", async () => {
+it("log and telemetry record a worker's run, wherever its files are, like one of print mode", async () => {
   const fleet = new TestFleet();
   try {
     const path = fleet.repository({ "a.txt": "hello\n" });
@@ -132,7 +132,7 @@ it("a run of a worker, wherever its files are, is observed as one of print mode"
   }
 });
 
-it("an editor's session is observed as one of print mode", async () => {
+it("log and telemetry record an editor's ACP session like one of print mode", async () => {
   const client = await AcpClient.start(workspace, { args: ["--model", model, "--force"], env });
   await client.prompt(await client.newSession(), "go");
   await client.leave();

@@ -21,7 +21,7 @@ const lines = () =>
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, any>);
 
-it("the log has a line for each event and is appended to", async () => {
+it("the run log has a line for each event and is appended to", async () => {
   here.file(".cursor/cli.json", JSON.stringify({ permissions: { deny: ["Read(secret.txt)"] } }));
   here.file(".cursor/hooks.json", JSON.stringify({ version: 1, hooks: { stop: [{ command: "true" }] } }));
   const script = [
@@ -67,7 +67,7 @@ it("the log has a line for each event and is appended to", async () => {
   expect(lines().length).toBeGreaterThan(before);
 });
 
-it("the log contains no keys or secrets from command line, environment, tools or model", async () => {
+it("the run log contains no keys or secrets from command line, environment, tools or model", async () => {
   const [key, token, header, seen] = [
     "kx-AAAA1111bbbb2222cccc",
     "Zq81mmPPxx02kkQQ99",
@@ -87,7 +87,7 @@ it("the log contains no keys or secrets from command line, environment, tools or
   for (const secret of [key, token, header, seen]) expect(text).not.toContain(secret);
 });
 
-it("the log contains retries and runs that could not start", async () => {
+it("the run log contains retries, and runs that could not start", async () => {
   await using server = await modelServer([{ status: 503, headers: { "retry-after": "0" } }, { text: "hi" }]);
   const run = await here.run(["-p", "--trust", "--log", file, "-e", `${server.url}/v1`, "--model", "m", "hi"]);
   expect([run.exit, run.stdout]).toEqual([0, "hi\n"]);
@@ -100,7 +100,7 @@ it("the log contains retries and runs that could not start", async () => {
   expect(lines().find(({ event }) => event === "failed")).toMatchObject({ level: "error", code: expect.any(String) });
 });
 
-it("a log that cannot be opened ends the run with exit code 2", async () => {
+it("a run log that cannot be opened ends the run with exit code 2", async () => {
   const run = await here.play([{ text: "hi" }], ["--log", join(here.home, "no/such/run.log")]);
   expect(run.exit).toBe(2);
   expect(run.stderr).toMatch(/--log .*run\.log cannot be written: .*Use another file/);

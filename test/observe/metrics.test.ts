@@ -26,7 +26,7 @@ it.each([
   },
 );
 
-it("counters add up by attributes, and deltas restart when reported", () => {
+it("OpenTelemetry counters add up by attributes, and delta counters restart after each report", () => {
   const whole = new Metrics({ isDelta: false });
   const delta = new Metrics({ isDelta: true });
   const counts = (metrics: Metrics) =>

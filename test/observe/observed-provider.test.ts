@@ -54,7 +54,7 @@ describe("an observed provider", () => {
     expect(listened.id).toBe("p");
   });
 
-  it("listeners get requests, retries and answers, unchanged for the caller", async () => {
+  it("listeners of model requests get requests, retries and answers, unchanged for the caller", async () => {
     const [one, two] = [heard(), heard()];
     const model = { displayName: "GPT", baseUrl: "http://x" };
     const chunks = [part("lost"), retry, part("a"), part("b"), usage];
@@ -78,7 +78,7 @@ describe("an observed provider", () => {
     expect(one.answers[1]).not.toHaveProperty("firstAt");
   });
 
-  it("failures pass through with their code, and a stop is not a failure", async () => {
+  it("listeners of model requests get failures with their code; a cancelled request is no failure", async () => {
     const { observer, answers } = heard();
     const error = new ModelError("AUTH" as never, "no key");
     const failing = (why: Error) => observedProvider(saying([part("a"), why]), { displayName: "M" }, [observer]);

@@ -109,7 +109,7 @@ describe("OpenTelemetry settings", () => {
     expect(read(env).warnings.join("\n")).toContain(warning);
   });
 
-  it("when some telemetry cannot be sent, the rest is still sent", () => {
+  it("when one kind of telemetry cannot be sent, the others are still sent", () => {
     expect(read({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).not.toHaveProperty("traces");
     expect(read({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" }).traces).toBeDefined();
     expect(read({ OTEL_METRICS_EXPORTER: "prometheus" })).not.toHaveProperty("metrics");
@@ -129,7 +129,7 @@ describe("OpenTelemetry settings", () => {
     [`00-${trace}-${"0".repeat(16)}-01`, undefined],
     [`00-${trace}-${span}`, undefined],
     ["", undefined],
-  ])("the trace parent %s is joined or ignored", (given, parent) => {
+  ])("a run joins or ignores the trace parent %s", (given, parent) => {
     expect(read({ TRACEPARENT: given }).parent).toEqual(parent);
     const withState = parent && { ...parent, traceState: "a=b" };
     expect(read({ TRACEPARENT: given, TRACESTATE: "a=b" }).parent).toEqual(withState);
@@ -137,7 +137,7 @@ describe("OpenTelemetry settings", () => {
 });
 
 describe("OpenTelemetry data", () => {
-  it("attributes may have values of every type, and unknown ones are absent", () => {
+  it("OpenTelemetry attributes may have values of every type, and undefined ones are omitted", () => {
     expect(keyValues({ s: "x", b: false, i: 3, d: 1.5, l: ["a", "b"], u: undefined, z: 0 })).toEqual([
       { key: "s", value: { stringValue: "x" } },
       { key: "b", value: { boolValue: false } },
@@ -149,7 +149,7 @@ describe("OpenTelemetry data", () => {
     expect(nanoseconds(1_763_449_200_000.4)).toBe("1763449200000000000");
   });
 
-  it("a span has its start, end and status", () => {
+  it("an OpenTelemetry span has its start, end and status", () => {
     const span: Span = { traceId: "t", spanId: "s", name: "n", kind: 1, startMs: 2, endMs: 5, attributes: { a: 1 } };
     const scope = { name: "courser", version: "1" };
     const bodies = [span, { ...span, parentSpanId: "p", endMs: 1, failure: "why" }];

@@ -100,7 +100,7 @@ const events: [what: string, event: object, line: object | undefined][] = [
   ],
 ];
 
-it.each(events)("the log has the documented line for the event %s", (_what, event, expected) => {
+it.each(events)("the run log has the documented line for the event %s", (_what, event, expected) => {
   const log = opened();
   log.event({ event: event as AgentEvent }, 1000);
   const [start, ...rest] = lines();
@@ -108,7 +108,7 @@ it.each(events)("the log has the documented line for the event %s", (_what, even
   expect(rest).toEqual(expected ? [{ time: new Date(1000).toISOString(), ...expected }] : []);
 });
 
-it("an event is logged with its own time and its subagent", () => {
+it("the run log has each event's own time and its subagent", () => {
   const log = opened();
   log.event({ agent: "sub", event: { type: "user", text: "", at: 2000 } as AgentEvent }, 1000);
   expect(lines()[1]).toEqual({
@@ -116,7 +116,7 @@ it("an event is logged with its own time and its subagent", () => {
   });
 });
 
-it("model requests, retries and replies are logged with their number, times and calls", () => {
+it("the run log has model requests, retries and replies with their number, times and calls", () => {
   const log = opened();
   const request = { messages: [1, 2], tools: [1, 2, 3], model: "gpt" };
   const call = { number: 4, name: "GPT", provider: "p", startedAt: 1000, request } as unknown as ModelCall;
@@ -160,7 +160,7 @@ it("model requests, retries and replies are logged with their number, times and 
   ]);
 });
 
-it("waits, notes and failures are logged, with a stack only for bugs", () => {
+it("the run log has waits, notices and failures, with a stack only for bugs", () => {
   const log = opened();
   log.waited({ kind: "hook", name: "guard", since: 1000 }, 1400);
   log.said("a note", 1000);
@@ -184,7 +184,7 @@ it("waits, notes and failures are logged, with a stack only for bugs", () => {
   ]);
 });
 
-it("a line stays JSON when a secret in it was part of its syntax", () => {
+it("a run log line stays JSON when a redacted secret was part of its syntax", () => {
   const log = opened((text) => text.replaceAll('"message":"tok', "[secret]"));
   log.said("plain", 1000);
   log.said("token", 1000);
@@ -197,7 +197,7 @@ it("a line stays JSON when a secret in it was part of its syntax", () => {
   ]);
 });
 
-it("the end closes the file, and nothing is written after it", async () => {
+it("the run log's file closes at the end, and nothing is written after it", async () => {
   const log = opened();
   expect(await log.end()).toBeUndefined();
   log.said("late", 1000);
@@ -213,7 +213,7 @@ it("the end closes the file, and nothing is written after it", async () => {
 });
 
 it.runIf(process.platform === "linux")(
-  "a full disk is reported at the end, once, and does not end the run",
+  "the run log reports a full disk once, at the end, and does not end the run",
   async () => {
     file = "/dev/full";
     const log = opened();

@@ -90,7 +90,7 @@ describe("a run with tools and a subagent", () => {
     expect(taker.text).not.toContain("hello");
   });
 
-  it("contents are included on request, without secrets", async () => {
+  it("telemetry includes prompts and answers on request, without secrets", async () => {
     const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     here.file("a.txt", `hello ${secret}\n`);
     const run = await here.play(
@@ -104,7 +104,7 @@ describe("a run with tools and a subagent", () => {
     expect(taker.text).not.toContain(secret);
   });
 
-  it("a run joins the trace it was started in", async () => {
+  it("a run's spans join the trace in TRACEPARENT", async () => {
     const [trace, parent] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
     await here.play([{ text: "hi" }], [], at(taker.url, { TRACEPARENT: `00-${trace}-${parent}-01` }));
     expect(taker.faults).toEqual([]);
@@ -119,7 +119,7 @@ describe("a run with tools and a subagent", () => {
   });
 });
 
-it("a failure is the status of its spans", async () => {
+it("OpenTelemetry spans have a run's failure as their status", async () => {
   const run = await here.play([{ error: { code: "MODEL_REFUSED", message: "no" } }], [], at(taker.url));
   expect([run.exit, taker.faults]).toEqual([1, []]);
   expect(taker.spans.map(({ name, status, attributes }) => [name, status.code, attributes["error.type"]])).toEqual([
@@ -149,7 +149,7 @@ describe("OpenTelemetry variables", () => {
 });
 
 describe("OTLP over HTTP", () => {
-  it("requests are repeated when the collector asks for it, and no more", async () => {
+  it("export to an OpenTelemetry collector repeats a request only if the collector asks for it", async () => {
     const later = { status: 503, headers: { "retry-after": "0" } };
     const busy = await collector({ first: [later, { status: 429 }, later] });
     const strict = await collector({ status: 400, body: JSON.stringify({ message: "no" }) });
@@ -168,7 +168,7 @@ describe("OTLP over HTTP", () => {
     }
   });
 
-  it("a collector's partial success is reported", async () => {
+  it("telemetry warns when an OpenTelemetry collector accepts only a part", async () => {
     const body = JSON.stringify({ partialSuccess: { rejectedSpans: "2", errorMessage: "too old" } });
     const picky = await collector({ body });
     const run = await here.play([{ text: "hi" }], [], at(picky.url, { OTEL_METRICS_EXPORTER: "none" }));
@@ -177,7 +177,7 @@ describe("OTLP over HTTP", () => {
     expect(run.stderr).toMatch(/did not accept the data: 2 spans rejected: too old\./);
   });
 
-  it("traces, metrics and logs each have their own address, headers, timeout and compression", async () => {
+  it("traces, metrics and logs may each have their own address, headers, timeout and compression", async () => {
     const other = await collector();
     const secret = "hcaik_01j8abcdefghij";
     const run = await here.play(
@@ -206,7 +206,7 @@ describe("OTLP over HTTP", () => {
     expect(run.stdout).not.toContain(secret);
   });
 
-  it("provider and server have conventional names, and each process its own", async () => {
+  it("spans use OpenTelemetry's names for provider and server, and each process has its own instance id", async () => {
     await using server = await modelServer([{ text: "hi" }, { text: "hi" }]);
     here.file(`${here.config}/courser.json`, JSON.stringify({ providers: { xai: { baseUrl: `${server.url}/v1` } } }));
     const ask = ["-p", "--trust", "--model", "xai/grok-x", "hi"];
@@ -225,7 +225,7 @@ describe("OTLP over HTTP", () => {
 });
 
 describe("an unreachable collector", () => {
-  it("an unreachable collector changes nothing and is reported once", async () => {
+  it("an unreachable OpenTelemetry collector does not affect the run and is reported once", async () => {
     const plain = await here.play([{ text: "hi" }]);
     const run = await here.play([{ text: "hi" }], [], at("http://127.0.0.1:9"));
     expect(run.exit).toBe(0);
@@ -236,7 +236,7 @@ describe("an unreachable collector", () => {
     );
   });
 
-  it("a silent or refusing collector changes nothing and is reported once", async () => {
+  it("a silent or refusing OpenTelemetry collector does not affect the run and is reported once", async () => {
     const silent = await collector({ silent: true });
     const refusing = await collector({ status: 500 });
     try {
@@ -253,7 +253,7 @@ describe("an unreachable collector", () => {
   });
 });
 
-it("telemetry code is not loaded unless it is used", async () => {
+it("a run without telemetry does not load telemetry code", async () => {
   const trace = here.file(
     "trace.cjs",
     `const fs = require("node:fs"); const read = fs.readFileSync;

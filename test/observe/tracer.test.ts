@@ -128,7 +128,7 @@ describe("spans", () => {
     "courser.denials": 2,
   };
 
-  it("a turn, a model request and a call have all their attributes, and no content", async () => {
+  it("the spans of a turn, a model request and a tool call have all attributes, and no content", async () => {
     const spans = await oneTurn(false);
     expect(Object.keys(spans).sort()).toEqual(["chat m", "execute_tool shell", "invoke_agent courser"]);
     expect(spans["chat m"]).toMatchObject({ kind: 3, status: {}, parentSpanId: spans["invoke_agent courser"]!.spanId });
@@ -157,7 +157,7 @@ describe("spans", () => {
     expect(metric("courser.denials")).toBeUndefined();
   });
 
-  it("content is added on request, in the form of the conventions, without secrets", async () => {
+  it("spans contain content on request, in the form of the conventions, without secrets", async () => {
     const spans = await oneTurn(true);
     const content = (name: string, key: string) => JSON.parse(spans[name]!.attributes[key] as string);
     expect(content("chat m", "gen_ai.input.messages")).toEqual([
@@ -198,7 +198,7 @@ describe("spans", () => {
     ]);
   });
 
-  it("failures name their kind, and only what ended well has a reason to finish", async () => {
+  it("failed spans name the kind of failure, and only successful ones have a finish reason", async () => {
     const { tracer, tell } = opened();
     tell(init);
     tell(user);
@@ -246,7 +246,7 @@ describe("spans", () => {
     expect(metric("gen_ai.client.operation.time_to_first_chunk")).toBeUndefined();
   });
 
-  it("the end of a call without its beginning is counted, without a span", async () => {
+  it("the tracer counts a tool call that ends without a beginning, but makes no span of it", async () => {
     const { tracer, tell } = opened();
     tracer.answered(call(), answer());
     tell({ type: "tool_end", callId: "c", tool: "shell", outcome: { kind: "success" } });
@@ -256,7 +256,7 @@ describe("spans", () => {
     expect(metric("courser.tool.calls")).toHaveLength(1);
   });
 
-  it("a run in which nothing happened sends nothing", async () => {
+  it("the tracer sends nothing for a run in which nothing happened", async () => {
     await opened().tracer.end();
     expect(taker.headers).toEqual([]);
   });
@@ -268,31 +268,34 @@ describe("spans", () => {
     [{}, "subagent"],
     [null, "subagent"],
     ["helper", "subagent"],
-  ])("a subagent of the type %j is a turn in the call that started it", async (subagentType, name) => {
-    const { tracer, tell } = opened();
-    tell(init);
-    tell(user);
-    tell({ type: "tool_start", callId: "t", tool: "task", args: { agentId: "sub", subagentType } });
-    tell(user, start, "sub");
-    tracer.asked(call({}, { agent: "sub" }));
-    tracer.answered(call({}, { agent: "sub" }), answer());
-    tell({ type: "tool_start", callId: "t", tool: "read", args: {} }, start, "sub");
-    tell({ type: "tool_end", callId: "t", tool: "read", outcome: { kind: "success" } }, start, "sub");
-    tell({ ...done, usage: undefined }, start, "sub");
-    tell({ type: "tool_end", callId: "t", tool: "task", outcome: { kind: "success", value: {} } });
-    tell(done);
-    await tracer.end();
-    const span = (wanted: string) => taker.spans.find((each) => each.name === wanted)!;
-    const turn = span(`invoke_agent ${name}`);
-    expect(turn.attributes).toMatchObject({ "gen_ai.agent.id": "sub", "gen_ai.agent.name": name });
-    expect(turn.parentSpanId).toBe(span("execute_tool task").spanId);
-    expect(span("execute_tool task").attributes["courser.subagent"]).toBe(name);
-    for (const inner of ["chat m", "execute_tool read"]) expect(span(inner).parentSpanId).toBe(turn.spanId);
-    expect(taker.spans).toHaveLength(5);
-    expect(new Set(taker.spans.map(({ traceId }) => traceId)).size).toBe(1);
-  });
+  ])(
+    "the tracer puts a subagent of the type %j as a turn below the call that started it",
+    async (subagentType, name) => {
+      const { tracer, tell } = opened();
+      tell(init);
+      tell(user);
+      tell({ type: "tool_start", callId: "t", tool: "task", args: { agentId: "sub", subagentType } });
+      tell(user, start, "sub");
+      tracer.asked(call({}, { agent: "sub" }));
+      tracer.answered(call({}, { agent: "sub" }), answer());
+      tell({ type: "tool_start", callId: "t", tool: "read", args: {} }, start, "sub");
+      tell({ type: "tool_end", callId: "t", tool: "read", outcome: { kind: "success" } }, start, "sub");
+      tell({ ...done, usage: undefined }, start, "sub");
+      tell({ type: "tool_end", callId: "t", tool: "task", outcome: { kind: "success", value: {} } });
+      tell(done);
+      await tracer.end();
+      const span = (wanted: string) => taker.spans.find((each) => each.name === wanted)!;
+      const turn = span(`invoke_agent ${name}`);
+      expect(turn.attributes).toMatchObject({ "gen_ai.agent.id": "sub", "gen_ai.agent.name": name });
+      expect(turn.parentSpanId).toBe(span("execute_tool task").spanId);
+      expect(span("execute_tool task").attributes["courser.subagent"]).toBe(name);
+      for (const inner of ["chat m", "execute_tool read"]) expect(span(inner).parentSpanId).toBe(turn.spanId);
+      expect(taker.spans).toHaveLength(5);
+      expect(new Set(taker.spans.map(({ traceId }) => traceId)).size).toBe(1);
+    },
+  );
 
-  it("spans that are open at the end of the run are ended there", async () => {
+  it("the tracer ends open spans at the end of the run", async () => {
     const { tracer, tell } = opened();
     tell(init);
     tell(user);
@@ -340,7 +343,7 @@ describe("spans", () => {
       { isParentBased: false, ratio: 0.5 },
       0,
     ],
-  ])("with %j and %j a trace is sampled: %d", async (one, other, count) => {
+  ])("with %j and %j the tracer samples a trace: %d", async (one, other, count) => {
     const { tracer, tell } = opened({}, { ...one, ...other } as Partial<OtelSettings>);
     tell(init);
     tell(user);
@@ -353,7 +356,7 @@ describe("spans", () => {
   it.each([
     [256, 1],
     [257, 2],
-  ])("%d spans are sent in %d requests", async (count, requests) => {
+  ])("the tracer sends %d spans in %d requests", async (count, requests) => {
     const { tracer, tell } = opened({ OTEL_METRICS_EXPORTER: "none" });
     for (let index = 0; index < count; index++) {
       tell({ type: "tool_start", callId: `${index}`, tool: "read" });
@@ -363,7 +366,7 @@ describe("spans", () => {
     expect([taker.spans.length, taker.headers.length]).toEqual([count, requests]);
   });
 
-  it("spans are sent 256 at a time, and beyond 2048 they are dropped and counted", async () => {
+  it("the tracer sends 256 spans at a time, and beyond 2048 drops and counts them", async () => {
     const { tracer, tell, warned } = opened({ OTEL_METRICS_EXPORTER: "none" }, { warnings: ["a setting"] });
     for (let index = 0; index < 2051; index++) {
       tell({ type: "tool_start", callId: `${index}`, tool: "read" });
@@ -403,9 +406,12 @@ describe("a collector that does not accept everything", () => {
     [{ body: "not JSON" }, undefined],
     [{ status: 400, body: "y".repeat(300) }, `status 400 ${"y".repeat(200)}.`],
     [{ status: 500, body: "" }, "status 500."],
-  ])("a collector that answers %j is asked once, and reported as %s", async (given, expected) => {
-    expect(await fault(given)).toEqual({ said: expected, asked: 1 });
-  });
+  ])(
+    "export to an OpenTelemetry collector that answers %j is tried once and reported as %s",
+    async (given, expected) => {
+      expect(await fault(given)).toEqual({ said: expected, asked: 1 });
+    },
+  );
 
   const past = new Date(0).toUTCString();
   const future = new Date(Date.now() + 3_600_000).toUTCString();
@@ -419,19 +425,22 @@ describe("a collector that does not accept everything", () => {
     [503, future, 1],
     [500, "0", 1],
     [501, "0", 1],
-  ])("a collector that answers status %d with Retry-After %s is asked %d times", async (status, after, count) => {
-    const { asked, said } = await fault({ first: [{ status, headers: { "retry-after": after } }] });
-    expect([asked, said]).toEqual([count, count === 1 ? `status ${status}.` : undefined]);
-  });
+  ])(
+    "export to a collector that answers status %d with Retry-After %s is tried %d times",
+    async (status, after, count) => {
+      const { asked, said } = await fault({ first: [{ status, headers: { "retry-after": after } }] });
+      expect([asked, said]).toEqual([count, count === 1 ? `status ${status}.` : undefined]);
+    },
+  );
 
-  it("a collector is asked again after the pause that it wants, and not before", async () => {
+  it("export to an OpenTelemetry collector is retried after the pause it asks for, and not before", async () => {
     const asked = performance.now();
     const first = [{ status: 503, headers: { "retry-after": "0.15" } }];
     expect(await fault({ first })).toEqual({ said: undefined, asked: 2 });
     expect(performance.now() - asked).toBeGreaterThan(140);
   });
 
-  it("a collector's refusal is one warning while the run goes on, not repeated at the end", async () => {
+  it("an OpenTelemetry collector's refusal is one warning during the run, not repeated at the end", async () => {
     const strict = await collector({ status: 400 });
     const { tracer, tell, warned } = opened({}, { scheduleMs: 5 }, strict.url);
     tell(init);
@@ -445,7 +454,7 @@ describe("a collector that does not accept everything", () => {
     expect([warned.length, strict.headers.length]).toEqual([1, 3]);
   });
 
-  it("a collector that keeps refusing is asked five times at most", async () => {
+  it("export to an OpenTelemetry collector stops after five refused attempts", async () => {
     const later = { status: 503, headers: { "retry-after": "0" } };
     expect(await fault({ first: [later, later, later, later] })).toEqual({ said: undefined, asked: 5 });
     expect(await fault({ first: [later, later, later, later, later] })).toEqual({ said: "status 503.", asked: 5 });

@@ -42,7 +42,7 @@ describe("brace expansion in commands", () => {
     expect(argumentsOf(text).map((word) => word.value)).toEqual(expected.split(" ").filter(Boolean));
   });
 
-  it("expanded words that are patterns or start with a tilde are marked", () => {
+  it("brace expansion marks words that become patterns or start with a tilde", () => {
     expect(argumentsOf("{*.a,b?,c[d],~,e}/{f,g~}").map(({ glob, tilde }) => [glob, tilde])).toEqual([
       [true, false],
       [true, false],
@@ -77,11 +77,11 @@ describe("brace expansion in commands", () => {
     "{a,b}@(c|d)",
     "{a,b}`ls`",
     "{a,b}~$'c'",
-  ])("braces in the command word %s are not expanded", (text) => {
+  ])("brace expansion leaves the command word %s as it is", (text) => {
     expect(argumentsOf(text)).toMatchObject([{ text, dynamic: true }]);
   });
 
-  it("up to 256 words are expanded", () => {
+  it("brace expansion gives at most 256 words", () => {
     const sixteen = "{1..16}";
     for (const many of ["{1..256}", "{0..-255}", `${sixteen}{1..16}`, `{${sixteen},${"a,".repeat(239)}b}`])
       expect(argumentsOf(many)).toHaveLength(256);

@@ -40,7 +40,7 @@ const left = () => readdirSync(workspace.home).filter((name) => name.startsWith(
 describe.skipIf(sandboxMissing())("a command that a rule allows", () => {
   const allow = ["Shell(npm test)", "Shell(make)", "Shell(python3 -m json.tool)", "Shell(node)", "Shell(git commit)"];
 
-  it("an allowed command runs confined once the chat changed the workspace", {
+  it("an allowed command runs in the sandbox once the chat changed the workspace", {
     timeout: 90_000,
   }, async () => {
     start({ allow }, { "package.json": '{"scripts":{"test":"tool"}}' });
@@ -67,7 +67,7 @@ describe.skipIf(sandboxMissing())("a command that a rule allows", () => {
     expect(left()).toEqual([]);
   });
 
-  it("an allowed command runs unconfined before the workspace changed, with --sandbox disabled, or if the user lists it", {
+  it("an allowed command runs outside the sandbox before a change, with --sandbox disabled, or if listed", {
     timeout: 90_000,
   }, async () => {
     const files = { "x.js": 'require("fs").writeFileSync(process.env.HOME + "/" + process.argv[2], "")\n' };
@@ -82,7 +82,7 @@ describe.skipIf(sandboxMissing())("a command that a rule allows", () => {
     expect(left()).toEqual(["left-4"]);
   });
 
-  it("an allowed command runs confined in a resumed chat, and after a sandboxed command", {
+  it("an allowed command runs in the sandbox in a resumed chat, and after a sandboxed command", {
     timeout: 90_000,
   }, async () => {
     const files = { "x.js": 'require("fs").writeFileSync(process.env.HOME + "/" + process.argv[2], "")\n' };
@@ -95,7 +95,7 @@ describe.skipIf(sandboxMissing())("a command that a rule allows", () => {
     expect(left()).toEqual(["left-2"]);
   });
 
-  it("a command runs confined after, beside or behind an allowed command that changes the workspace", {
+  it("a command runs in the sandbox after, beside or behind an allowed command that changes the workspace", {
     timeout: 90_000,
   }, async () => {
     const evil = (name: string) => `t:\n\ttouch $(HOME)/left-${name}\n`;
@@ -145,7 +145,7 @@ describe.skipIf(sandboxMissing())("a command that a rule allows", () => {
     expect(left()).toEqual(["left-1", "left-2"]);
   });
 
-  it("a failed confined command says so with the line to add, which a project cannot add", {
+  it("a command that failed in the sandbox says which line to add, and a project cannot add it", {
     timeout: 90_000,
   }, async () => {
     start({ allow: ["Shell(node)"] }, { ".cursor/cli.json": '{"permissions":{"unconfined":["Shell(node)"]}}' });
@@ -159,7 +159,7 @@ describe.skipIf(sandboxMissing())("a command that a rule allows", () => {
     expect(run.stderr + run.notices()).toContain('"permissions.unconfined" is ignored');
   });
 
-  it("a confined command has writable caches and no keys", { timeout: 90_000 }, async () => {
+  it("a command in the sandbox has writable caches and no API keys", { timeout: 90_000 }, async () => {
     start({ allow: ["Shell(node)"] });
     mkdirSync(join(workspace.home, ".ssh"));
     writeFileSync(join(workspace.home, ".ssh/id_ed25519"), "secret-key\n");
@@ -185,7 +185,7 @@ describe("confinement in the policy", () => {
   const judge = (command: string, changes: Partial<Situation>) =>
     decide([{ kind: "Shell", target: command }], situationOf(fixture, changes));
 
-  it("confinement applies only if nobody can be asked and a sandbox is used", async () => {
+  it("allowed commands move to the sandbox only if nobody can be asked and a sandbox is used", async () => {
     const rules = rulesOf({ allow: ["Shell(npm test)"] });
     expect(await judge("npm test", { ...print, rules })).toMatchObject({
       verdict: "allow",
@@ -209,7 +209,7 @@ describe("confinement in the policy", () => {
     "eslint -c evil.js src",
     "prettier --plugin ./evil.js src",
     "prettier --config evil.mjs src",
-  ])("a rule for the program does not cover %s, before any change", async (command) => {
+  ])("an allow rule for the program does not cover %s, even before any change", async (command) => {
     const own = makeFixture();
     const rules = rulesOf({ allow: [`Shell(${command.split(" ")[0]})`] });
     const situation = situationOf(own, { interactive: false, rules });
@@ -217,7 +217,7 @@ describe("confinement in the policy", () => {
     removeFixture(own);
   });
 
-  it("confinement is explained beforehand, and the exceptions are linted", async () => {
+  it("permissions explain tells when a command will run in the sandbox, and lint checks the exceptions", async () => {
     const own = makeFixture();
     const rules = rulesOf({ allow: ["Shell(npm test)"] });
     const need = { kind: "Shell", target: "npm test" } as const;
@@ -235,7 +235,7 @@ describe("confinement in the policy", () => {
     removeFixture(own);
   });
 
-  it("after the workspace has changed, only those everyday commands fail that need more than the sandbox allows", async () => {
+  it("after a change of the workspace, only those everyday commands fail that need more than the sandbox allows", async () => {
     const own = makeFixture();
     const { beyondSandbox, inspectShell } = await import("../../src/policy/judge-shell.ts");
     const situation = situationOf(own, { ...print, rules: rulesOf(everydayRules()) });

@@ -37,7 +37,7 @@ async function brief(asked: Asked | readonly Asked[], options?: Options): Promis
 const force = { mode: "force" } as const;
 
 describe("several needs of one call", () => {
-  it("a decision about a call includes what the judgement of each of its needs adds", async () => {
+  it("the permission decision about a tool call includes the judgement of each of its needs", async () => {
     expect(
       await brief(
         [
@@ -77,7 +77,7 @@ describe("several needs of one call", () => {
     ).toBe("ask");
   });
 
-  it("ignore files apply whatever the other needs are", async () => {
+  it("ignore files apply to a tool call whatever its other needs are", async () => {
     const needs = [
       ["Shell", "ls"],
       ["Read", "a.secret"],
@@ -85,7 +85,7 @@ describe("several needs of one call", () => {
     expect(await brief(needs, force)).toBe("deny");
   });
 
-  it("a decision contains the real path that each path of the call resolved to", async () => {
+  it("a permission decision contains the real path behind each path of the call", async () => {
     const { approved } = await decided(
       [
         ["Read", "README.md"],
@@ -100,7 +100,7 @@ describe("several needs of one call", () => {
     ]);
   });
 
-  it("single files below an allowed folder are hidden", async () => {
+  it("deny rules and ignore files hide single files below an allowed folder", async () => {
     const { mayRead } = await decided([["Read", "."]], { deny: ["Read(.env)"] });
     const readable = [".env", "a.secret", "README.md"].filter((name) => mayRead!(join(fixture.workspace, name)));
     expect(readable).toEqual(["README.md"]);
@@ -122,7 +122,7 @@ describe("several needs of one call", () => {
     expect(mayRead!(path)).toBe(false);
   });
 
-  it("all reasons are kept while they are few", async () => {
+  it("a permission decision keeps all reasons while they are few", async () => {
     const reasonsOf = async (count: number) => {
       const line = Array.from({ length: count }, (_, index) => `tool-${index}`).join("; ");
       return (await decided([["Shell", line]])).reasons;
@@ -144,7 +144,7 @@ describe("several needs of one call", () => {
     expect((await decided([["Read", "a.secret"]], { interactive: false })).reasons).not.toContain(nobodyToAsk);
   });
 
-  it("needs that change nothing are recognised as read-only", () => {
+  it("the policy recognises tool calls that change nothing as read-only", () => {
     const kinds = ["Shell", "Read", "Write", "Delete", "WebFetch", "WebSearch", "Mcp"] as const;
     const looking = kinds.filter((kind) => onlyLooks({ kind, target: "x" }));
     expect(looking).toEqual(["Read", "WebFetch", "WebSearch"]);
@@ -156,7 +156,7 @@ describe("path decisions", () => {
     expect(await brief([kind, "a.secret"], force)).toBe("deny");
   });
 
-  it("a path outside may be read if a rule covers it", async () => {
+  it("the policy allows reading a path outside the workspace if a rule covers it", async () => {
     const outside = join(fixture.base, "outside.txt");
     expect(await brief(["Read", "out"], { allow: [`Read(${outside})`] })).toBe("allow");
     expect(await brief(["Read", "out"], { ...force, allow: [`Read(${outside})`] })).toBe("allow");
@@ -167,7 +167,7 @@ describe("path decisions", () => {
     expect(await brief(["Read", "out"], force)).toBe("allowf");
   });
 
-  it("a path outside may be written if a rule covers it", async () => {
+  it("the policy allows writing a path outside the workspace if a rule covers it", async () => {
     const outside = join(fixture.base, "outside.txt");
     for (const kind of ["Write", "Delete"] as const) {
       expect(await brief([kind, outside], { allow: [`Write(${outside})`] })).toBe("allow");
@@ -178,7 +178,7 @@ describe("path decisions", () => {
     }
   });
 
-  it("a link out of the workspace is asked about if commands run confined", async () => {
+  it("the policy asks about a link out of the workspace if commands run in the sandbox", async () => {
     expect(await brief(["Write", "out"], { ...force, sandbox: "all" })).toBe("ask");
     expect(await brief(["Write", "out"], { ...force, sandbox: "unlisted" })).toBe("allowf");
     expect(await brief(["Write", "../outside.txt"], { ...force, sandbox: "all" })).toBe("allowf");
@@ -186,7 +186,7 @@ describe("path decisions", () => {
     expect(await brief(["Write", "out"], { ...force, sandbox: "all", allow: ["Write(../*)"] })).toBe("allow");
   });
 
-  it("a folder that contains settings is not deleted without a person", async () => {
+  it("the policy lets only a person delete a folder that contains settings", async () => {
     const everything = { allow: ["Write(**)"] };
     expect(await brief(["Delete", "sub"], everything)).toBe("ask!");
     expect(await brief(["Delete", "empty"], everything)).toBe("allow");
@@ -197,34 +197,34 @@ describe("path decisions", () => {
     expect(await brief(["Write", "sub/a"], everything)).toBe("allow");
   });
 
-  it(".. after a link leads where the kernel goes", async () => {
+  it("the policy resolves .. after a link like the kernel does", async () => {
     for (const path of [`${fixture.workspace}/house/../.bashrc`, "house/../.bashrc", "~+/house/../.bashrc"])
       expect([path, await brief(["Shell", `tee ${path}`], force)]).toEqual([path, "ask!"]);
     expect(await brief(["Write", `${fixture.workspace}/house/../.bashrc`], force)).toBe("ask!");
   });
 
-  it("kernel paths are refused under either name", async () => {
+  it("the policy refuses kernel paths (/proc, /sys) under either name", async () => {
     for (const path of ["/dev/stdin", "/proc/self/fd/0", "/sys/x"])
       expect(await brief(["Read", path], force)).toBe("deny");
   });
 });
 
 describe("command decisions", () => {
-  it("a command may not contain NUL and needs an existing folder", async () => {
+  it("the policy refuses a NUL character in a command or in its folder", async () => {
     expect(await brief(["Shell", "ls \0"], force)).toBe("deny");
     expect(await brief({ kind: "Shell", target: "ls", cwd: "a\0b" }, force)).toBe("deny");
     expect(await brief({ kind: "Shell", target: "ls", cwd: "src" }, { allow: ["Shell(ls)"] })).toBe("allow");
     expect(await brief({ kind: "Shell", target: "ls", cwd: ".." }, { allow: ["Shell(ls)"] })).toBe("ask");
   });
 
-  it("a command that may read denied files is asked about even with --force", async () => {
+  it("the policy asks about a command that may read denied files, even with --force", async () => {
     const secrets = { ...force, deny: ["Read(.env)"] };
     expect(await brief(["Shell", "x=$(curl a.test); cat $x"], secrets)).toBe("ask!");
     expect(await brief(["Shell", "cat README.md"], secrets)).toBe("allowf");
     expect(await brief(["Shell", "x=$(curl a.test); cat $x"], force)).toBe("allowf");
   });
 
-  it("a command that deny rules cannot be compared with is asked about", async () => {
+  it("the policy asks about a command that it cannot compare with deny rules", async () => {
     for (const mode of ["default", "force"] as const)
       for (const sandbox of ["off", "unlisted", "all"] as const)
         expect(await brief(["Shell", "$X y"], { mode, sandbox, deny: ["Shell(rm)"] })).toBe("ask!");
@@ -248,12 +248,15 @@ describe("command decisions", () => {
 describe("address decisions", () => {
   const page = "https://example.com/x";
 
-  it.each(["WebFetch", "WebSearch"] as const)("an address is decided by %s", async (kind) => {
-    expect(await brief([kind, page])).toBe("ask");
-    expect(await brief([kind, page], force)).toBe("allowf");
-    expect(await brief([kind, page], { allow: ["WebFetch(example.com)"] })).toBe("allow");
-    expect(await brief([kind, page], { ...force, deny: ["WebFetch(example.com)"] })).toBe("deny");
-  });
+  it.each(["WebFetch", "WebSearch"] as const)(
+    "the permission decision about a web address comes from %s",
+    async (kind) => {
+      expect(await brief([kind, page])).toBe("ask");
+      expect(await brief([kind, page], force)).toBe("allowf");
+      expect(await brief([kind, page], { allow: ["WebFetch(example.com)"] })).toBe("allow");
+      expect(await brief([kind, page], { ...force, deny: ["WebFetch(example.com)"] })).toBe("deny");
+    },
+  );
 });
 
 describe("MCP tool decisions", () => {
@@ -269,7 +272,7 @@ describe("MCP tool decisions", () => {
     expect(await brief(["Mcp", "a:b"], { allow: ["Shell(a:*)"], deny: ["Shell(a:b)"] })).toBe("ask");
   });
 
-  it("an MCP tool whose description changed needs a person", async () => {
+  it("only a person may allow an MCP tool whose description changed", async () => {
     expect(await brief(changed, { ...force, allow: ["Mcp(a:*)"] })).toBe("ask!");
     expect(await brief(changed, { deny: ["Mcp(a:*)"] })).toBe("deny");
     expect(await brief(changed, { mode: "plan" })).toBe("deny");

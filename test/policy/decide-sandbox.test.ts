@@ -31,7 +31,7 @@ describe("decisions with a sandbox", () => {
     ["a protected path", "touch .envrc", ["ask", "ask", "ask"], ["ask", "ask", "ask"]],
     ["own configuration", "touch ~/.cursor/x", ["deny", "deny", "deny"], ["deny", "deny", "deny"]],
     ["own permissions", "courser permissions allow x", ["ask", "ask", "ask"], ["ask", "ask", "ask"]],
-  ])("when the sandbox works, a decision is made about a command that is %s", async (_, target, byDefault, forced) => {
+  ])("when the sandbox works, the policy decides about a command that is %s", async (_, target, byDefault, forced) => {
     for (const [mode, expected] of [
       ["default", byDefault],
       ["force", forced],
@@ -48,14 +48,14 @@ describe("decisions with a sandbox", () => {
     }
   });
 
-  it("unanalysable commands run in the sandbox if nothing is denied", async () => {
+  it("commands that the policy cannot analyse run in the sandbox if no deny rule exists", async () => {
     const situation = situationOf(fixture, { interactive: false, sandbox: "unlisted" });
     const answer = await decide([{ kind: "Shell", target: 'eval "$X"' }], situation);
     expect(answer).toMatchObject({ verdict: "allow", confined: true });
     expect(answer.reasons.at(-1)).toBe("It runs in the sandbox.");
   });
 
-  it("a person decides about privilege changes if the sandbox does not work", async () => {
+  it("without a working sandbox only a person may allow privilege changes", async () => {
     const situation = situationOf(fixture, { interactive: false, sandbox: "unlisted" });
     expect(await decide([{ kind: "Shell", target: "sudo make" }], situation)).toMatchObject({
       verdict: "allow",
@@ -64,7 +64,7 @@ describe("decisions with a sandbox", () => {
     });
   });
 
-  it("the sandbox makes no other permission easier", async () => {
+  it("a working sandbox makes no other permission easier", async () => {
     for (const [kind, target] of [
       ["Read", "../outside.txt"],
       ["Delete", "README.md"],
@@ -76,7 +76,7 @@ describe("decisions with a sandbox", () => {
       expect(await verdict("Shell", "ls", { mode, sandbox: "all" })).toBe("deny");
   });
 
-  it("a call with several needs is confined if one of them must be", async () => {
+  it("a tool call with several needs runs in the sandbox if one of them must", async () => {
     const situation = situationOf(fixture, { sandbox: "unlisted", rules: rulesOf(rules) });
     const needs: Need[] = [
       { kind: "Read", target: "README.md" },
@@ -121,7 +121,7 @@ describe("the program's own commands", () => {
     "true && (env A=1 courser permissions allow x)",
     "echo $(courser permissions allow x)",
     "find . -exec courser permissions allow x \\;",
-  ])("the command %s needs a person", async (target) => {
+  ])("only a person may allow the command %s", async (target) => {
     for (const mode of ["default", "force"] as const) {
       for (const sandbox of ["off", "unlisted", "all"] as const) {
         const situation = situationOf(fixture, { mode, sandbox, rules: rulesOf({ allow }) });
@@ -139,7 +139,7 @@ describe("the program's own commands", () => {
     "courser -p hello",
     "agent models",
     "courser ls",
-  ])("the command %s needs no person", async (target) =>
+  ])("the policy needs no person for the command %s", async (target) =>
     expect(await verdict("Shell", target, { rules: rulesOf({ allow }) })).toBe("allow"),
   );
 });

@@ -61,7 +61,7 @@ describe("decisions without a matching rule", () => {
     expect(answers).toEqual(expected);
   });
 
-  it("edits are asked about once there are Write rules", async () => {
+  it("the policy asks about edits as soon as any Write rule exists", async () => {
     expect(await verdict("Write", "test/a.ts", { allow: ["Write(src/**)"] })).toBe("ask");
     expect(await verdict("Write", "src/a.ts", { allow: ["Write(src/**)"] })).toBe("allow");
     expect(await verdict("Write", "test/a.ts", { ...force, allow: ["Write(src/**)"] })).toBe("allow");
@@ -145,7 +145,7 @@ describe("protected paths", () => {
     "~/.zshenv",
     "src/../.cursor/./hooks.json",
     ".cursor/mcp.json/.",
-  ])("%s asks in every mode", async (path) => {
+  ])("the policy asks about %s in every mode", async (path) => {
     for (const options of [{ allow: ["Write(**)", "Write(/**)"] }, force]) {
       expect(await verdict("Write", path, options)).toBe("ask");
       expect(await verdict("Delete", path, options)).toBe("ask");
@@ -170,7 +170,7 @@ describe("protected paths", () => {
   });
 
   it.each(["~HOME/.cursor/cli-config.json", "~/.cursor/rules/x.mdc", "~HOME/.CURSOR/x"])(
-    "the file %s is never written",
+    "no mode allows writing the file %s",
     async (path) => {
       expect(await verdict("Write", path, { ...force, allow: [`Write(${path.replace("~HOME", fixture.home)})`] })).toBe(
         "deny",
@@ -179,13 +179,13 @@ describe("protected paths", () => {
     },
   );
 
-  it("the agent's own configuration is protected in any folder", async () => {
+  it("the policy protects the agent's own configuration in any folder", async () => {
     const configDir = join(fixture.base, "elsewhere");
     expect(await verdict("Write", join(configDir, "x"), { ...force, configDir })).toBe("deny");
     expect(await verdict("Write", "~/.cursor/x", { ...force, configDir })).toBe("deny");
   });
 
-  it("a workspace below a protected folder is not confused with it", async () => {
+  it("the policy distinguishes a workspace below a protected folder from that folder", async () => {
     const workspace = join(fixture.home, ".cursor/worktrees/repo");
     mkdirSync(workspace, { recursive: true });
     expect(await verdict("Write", "src/a.ts", { workspace })).toBe("allow");
@@ -238,7 +238,7 @@ describe("protected paths", () => {
 });
 
 describe("paths in decisions", () => {
-  it("links are followed before judging", async () => {
+  it("the policy follows symbolic links before it judges a path", async () => {
     symlinkSync(join(fixture.base, "outside.txt"), join(fixture.workspace, "out"));
     symlinkSync("loop", join(fixture.workspace, "loop"));
     symlinkSync(".cursor/later.json", join(fixture.workspace, "dangling"));
@@ -253,7 +253,7 @@ describe("paths in decisions", () => {
   });
 
   it.each(["a\0b", "file:///etc/passwd", "/dev/zero", "/proc/self/environ"])(
-    "the file path %j is refused",
+    "the policy refuses the file path %j",
     async (path) => {
       expect(await verdict("Read", path, force)).toBe("deny");
     },
@@ -282,13 +282,13 @@ describe("paths in decisions", () => {
     }
   });
 
-  it("paths in additional roots are judged like those in the workspace", async () => {
+  it("the policy judges paths in additional roots like those in the workspace", async () => {
     expect(await verdict("Read", "../outside.txt", { roots: [fixture.base] })).toBe("allow");
   });
 });
 
 describe("decisions", () => {
-  it("the strictest need decides, with its reasons", async () => {
+  it("of a tool call's needs the strictest decides, with its reasons", async () => {
     const rules = rulesOf({ deny: ["Read(.env)"] });
     const needs: Need[] = [
       { kind: "Read", target: "README.md" },
@@ -306,19 +306,19 @@ describe("decisions", () => {
     expect(reasons.join(" ")).toBe("No allow rule covers ls. Nobody can be asked in print mode.");
   });
 
-  it("of many reasons a few are named", async () => {
+  it("a permission decision names only a few of many reasons", async () => {
     const line = Array.from({ length: 30 }, (_, index) => `tool-${index}`).join("; ");
     const { reasons } = await decide([{ kind: "Shell", target: line }], situationOf(fixture));
     expect(reasons).toHaveLength(8);
     expect(reasons.at(-1)).toBe("There are 23 more reasons of this kind.");
   });
 
-  it("a file in place of a folder is decided too", async () => {
+  it("the policy also decides about a path that goes through a file instead of a folder", async () => {
     const { verdict } = await decide([{ kind: "Shell", target: "rm -rf victim.txt/a" }], situationOf(fixture));
     expect(verdict).toBe("ask");
   });
 
-  it("a decision is made about any text without throwing", async () => {
+  it("the policy decides about any text without throwing", async () => {
     let state = 7;
     const random = (below: number) => (state = (state * 1103515245 + 12345) % 2147483648) % below;
     const pieces = [

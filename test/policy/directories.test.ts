@@ -32,7 +32,7 @@ async function verdict(command: string, { cwd, mode = "default", where = fixture
 describe("following directory changes", () => {
   const allow = ["cd", "git", "ls", "touch"].map((name) => `Shell(${name})`);
 
-  it("more than 15 directory changes are asked about", async () => {
+  it("the policy asks about a command line with more than 15 directory changes", async () => {
     const changes = (count: number) => Array.from({ length: count }, (_, at) => `cd /tmp/${at}`).join("; ");
     expect(await verdict(`${changes(15)}; ls`, { mode: "force" })).toBe("allow");
     expect(await verdict(`${changes(16)}; ls`, { mode: "force" })).toBe("ask");
@@ -40,7 +40,7 @@ describe("following directory changes", () => {
     expect(await verdict(`${"cd /tmp/1; ".repeat(40)} ls`, { mode: "force" })).toBe("allow");
   });
 
-  it("every certain directory change is followed", async () => {
+  it("the policy follows every directory change that is certain", async () => {
     expect(await verdict("cd src && cd lib && cd ../.. && ls", { allow })).toBe("allow");
     expect(await verdict("cd src && cd lib; cd ..; cd ..; ls", { allow })).toBe("allow");
     expect(await verdict("cd src && ls && cd lib; cd ..; cd ..; ls", { allow })).toBe("ask");
@@ -48,7 +48,7 @@ describe("following directory changes", () => {
     expect(await verdict("cd src; ls; cd lib; cd ../..; ls", { allow })).toBe("allow");
   });
 
-  it("git in another repository's folder is judged by its settings", async () => {
+  it("the policy judges git in another repository's folder by that repository's settings", async () => {
     expect(await verdict("cd store && git status", { allow })).toBe("ask");
     expect(await verdict("cd half && git status", { allow })).toBe("allow");
     expect(await verdict("cd store && ls", { allow })).toBe("allow");
@@ -58,7 +58,7 @@ describe("following directory changes", () => {
 describe("resolving words to paths", () => {
   const kept: Given = { mode: "force", deny: ["Write(kept)"] };
 
-  it("a word is resolved from the command's folder", async () => {
+  it("the policy resolves a relative path from the command's own folder", async () => {
     expect(await verdict("touch ../kept", { ...kept, cwd: "src" })).toBe("deny");
     expect(await verdict("touch $(git rev-parse --show-toplevel)/kept", { ...kept, cwd: "src/lib" })).toBe("deny");
     expect(await verdict("touch /proc/self/cwd/../kept", { ...kept, cwd: "src" })).toBe("deny");
@@ -88,7 +88,7 @@ describe("resolving words to paths", () => {
       expect(await verdict(`git config ${option} a.b c`, { mode: "force", allow })).toBe("ask");
   });
 
-  it("a computed word is asked about if something may not be read", async () => {
+  it("the policy asks about a computed path if something may not be read", async () => {
     const allow = ["Shell(cat)", "Shell(printf)", "Shell(rg)"];
     const deny = ["Read(**/.env)"];
     expect(await verdict("cat $(cat list.txt)nv", { allow, deny })).toBe("ask");

@@ -40,7 +40,7 @@ describe("everyday commands", () => {
     return asked;
   };
 
-  it("everyday commands that the table does not list ask only because of a rule", async () => {
+  it("of further everyday commands, the policy asks only about those marked as asked", async () => {
     const more = everydayCommands("everyday-more.jsonl");
     const asked = await askedAbout(more);
     expect(asked.join("\n")).toBe(
@@ -49,7 +49,7 @@ describe("everyday commands", () => {
     expect(asked.length).toBe(more.filter((each) => each.asked).length);
   });
 
-  it("at most one of a hundred everyday commands asks", async () => {
+  it("the policy asks about at most one of a hundred everyday commands", async () => {
     const asked = await askedAbout(commands);
     console.log(`${asked.length} of ${commands.length} everyday commands are asked about:\n${asked.join("\n")}`);
     expect(asked.length).toBeLessThanOrEqual(commands.length / 100);

@@ -202,7 +202,7 @@ describe("permissions explain", () => {
     }
   });
 
-  it("explain agrees with decide about every case", async () => {
+  it("permissions explain agrees with the permission decision about every case", async () => {
     const cases = ["shell", "benign"].flatMap((group) =>
       readFileSync(join(import.meta.dirname, `../cases/security-${group}.jsonl`), "utf8")
         .split("\n")
@@ -264,7 +264,7 @@ describe("permissions check", () => {
     expect(parseNeed(text)).toEqual({ problem: expect.stringContaining(`"${example}`) });
   });
 
-  it("permissions check answers as a call would be answered", async () => {
+  it("permissions check answers like the permission decision about a real call", async () => {
     expect(await check("Shell: rm x", situation())).toMatchObject({ verdict: "deny", need: { kind: "Shell" } });
     expect(await check({ kind: "Read", target: "README.md" }, situation())).toMatchObject({ verdict: "allow" });
     await expect(check("nothing", situation())).rejects.toThrow("is not a question");
@@ -319,7 +319,7 @@ describe("suggested rules", () => {
     ...["podman ps", "kubectl get", "helm list", "gh status", "pip list", "pip3 list", "poetry show", "uv sync"],
     ...["apt list", "brew list", "systemctl status", "terraform plan", "aws s3", "gcloud info", "az login"],
     ...["dotnet build", "composer show", "bundle list", "rails routes", "mvn test", "gradle test", "make test"],
-  ])("the rule suggested for %s includes its subcommand", async (command) => {
+  ])("the permission rule suggested for %s includes its subcommand", async (command) => {
     const need: Need = { kind: "Shell", target: `${command} x` };
     expect(await remedyFor(need, situation({ rules: [] }), "wide")).toEqual([`Shell(${command})`]);
   });
@@ -332,11 +332,11 @@ describe("suggested rules", () => {
     ["make '*'", ["Shell(make)"]],
     ["make ''", ["Shell(make)"]],
     ["node x.js && make 'a b'", ["Shell(node x.js)", "Shell(make)"]],
-  ])("%s: the narrowest rule names every word", async (target, expected) => {
+  ])("%s: the narrowest suggested rule names every word", async (target, expected) => {
     expect(await remedyFor({ kind: "Shell", target }, situation())).toEqual(expected);
   });
 
-  it("a project without Write rules gets none suggested, since it would make other edits ask", async () => {
+  it("in a project without Write rules none is suggested, since it would make other edits ask", async () => {
     for (const need of [
       { kind: "Delete", target: "README.md" },
       { kind: "Shell", target: "ls > log" },
@@ -344,7 +344,7 @@ describe("suggested rules", () => {
       expect(await remedyFor(need, situation({ rules: rulesOf({ allow: ["Shell(ls)"] }) }))).toEqual([]);
   });
 
-  it("rules are suggested for what would only run in the sandbox", async () => {
+  it("a rule is suggested for a command that would otherwise run only in the sandbox", async () => {
     expect(await remedyFor({ kind: "Shell", target: "make" }, situation({ sandbox: "unlisted" }))).toEqual([
       "Shell(make)",
     ]);

@@ -23,7 +23,7 @@ describe("the list of protected paths", () => {
     [".envrc", "protected"],
     ["start-up files", "protected"],
     ["~/.ssh", "protected"],
-  ])("the list names %s, as %s", (name, level) => {
+  ])("permissions list names %s, as %s", (name, level) => {
     expect(protectedPathGroups.filter(({ what }) => what.includes(name)).map((each) => each.level)).toEqual([level]);
   });
 
@@ -36,7 +36,7 @@ describe("the list of protected paths", () => {
     "Shell deny",
     "Read deny",
     "network",
-  ])("the list says that --force does not lift %s", (part) => {
+  ])("permissions list says that --force does not lift %s", (part) => {
     expect(beyondForce.filter((text) => text.includes(part))).toHaveLength(1);
   });
 });

@@ -49,10 +49,10 @@ describe("commands of this program that change permissions", () => {
     `node -e 'process.argv.push("permissions", "allow", "x"); require("/x/cou"+"rser.cjs")'`,
     `node -p 'require("../cou" + "rser.cjs")' permissions allow x`,
     `python3 -c 'import subprocess; subprocess.run(["courser", "permissions", "allow", "x"])'`,
-  ])("code that runs permission commands is asked about: %s", async (command) =>
+  ])("the policy asks about code that runs permission commands: %s", async (command) =>
     expect(await verdictOf(command, [])).toBe("ask"),
   );
 
-  it("code that only mentions commands like chmod is not asked about", async () =>
+  it("the policy does not ask about code that only mentions commands like chmod", async () =>
     expect(await verdictOf(`node -e 'console.log("courser")'`, [])).toBe("allow"));
 });

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { fuzz } from "./fuzz/index.ts";
 
-it("thousands of attempts to bypass the policy fail, most of which would do harm", {
+it("the policy stops thousands of attempts to bypass it, most of which would do harm", {
   timeout: 600_000,
 }, async () => {
   const result = await fuzz({ rounds: 4000, seed: 20_261_116 });

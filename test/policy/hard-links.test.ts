@@ -39,7 +39,7 @@ describe("hard links", () => {
     ".gemini/settings.json",
     ".devcontainer/devcontainer.json",
     ".envrc",
-  ])("a second name of %s is protected", (path) => {
+  ])("the policy protects a hard link to %s", (path) => {
     linked("plain", join(fixture.workspace, path));
     expect(levelOf("plain")).toBe("protected");
     linked("other", join(fixture.base, "further", path));
@@ -53,12 +53,12 @@ describe("hard links", () => {
     ".cursor/cli-config.json",
     ".config/fish/config.fish",
     ".config/git/config",
-  ])("a second name of %s in the home is protected", (path) => {
+  ])("the policy protects a hard link to %s in the home directory", (path) => {
     linked("plain", join(fixture.home, path));
     expect(levelOf("plain")).toBe("protected");
   });
 
-  it("a second name of the configuration is protected", () => {
+  it("the policy protects a hard link to the configuration file", () => {
     const configDir = join(fixture.base, "config");
     linked("plain", join(configDir, "cli-config.json"));
     linked("other", join(fixture.home, ".cursor/cli-config.json"));
@@ -68,7 +68,7 @@ describe("hard links", () => {
     }
   });
 
-  it("a second name of an ordinary file is ordinary", () => {
+  it("the policy treats a hard link to an ordinary file as ordinary", () => {
     linked("plain", join(fixture.workspace, "src/a"));
     // Protected files with several names of their own do not matter.
     linked("other", join(fixture.workspace, ".envrc"));
@@ -76,7 +76,7 @@ describe("hard links", () => {
     expect(levelOf("README.md")).toBeUndefined();
   });
 
-  it("a file with too many candidates is treated as any of them", () => {
+  it("the policy treats a file with too many possible hard links as any of them", () => {
     linked("plain", join(fixture.workspace, "src/a"));
     const root = join(fixture.base, "further");
     mkdirSync(root);
@@ -86,7 +86,7 @@ describe("hard links", () => {
     expect(levelOf("README.md", Array(45).fill(root))).toBeUndefined();
   });
 
-  it.each(["src/a", "src/deep/er/a"])("a second name of a denied file is denied: %s", (path) => {
+  it.each(["src/a", "src/deep/er/a"])("a deny rule also covers a hard link to the denied file: %s", (path) => {
     linked("plain", join(fixture.workspace, path));
     for (const from of [path, "src", ""]) {
       const has = (name: string, denied: string) =>
@@ -104,7 +104,7 @@ describe("hard links", () => {
     ["Read(**/*.env)", "src/deep/a.env"],
     ["Read(src)", "src/deep/a.env"],
     [undefined, "src/deep/a.env"],
-  ])("a second name of what %s or .cursorignore hides is hidden, also in searches", async (text, path) => {
+  ])("a hard link to what %s or .cursorignore hides is hidden, also in searches", async (text, path) => {
     linked("plain.txt", join(fixture.workspace, path));
     if (text === undefined) writeFileSync(join(fixture.workspace, ".cursorignore"), "*.env\n");
     const rules = rulesOf({ deny: text === undefined ? [] : [text] });
@@ -116,7 +116,7 @@ describe("hard links", () => {
     expect(mayRead!(join(fixture.workspace, "README.md"))).toBe(true);
   });
 
-  it("a second name of a denied file is found behind thousands of others", async () => {
+  it("the policy finds a hard link to a denied file behind thousands of others", async () => {
     linked("plain.txt", join(fixture.workspace, "src/deep/a.env"));
     const rules = rulesOf({ deny: ["Read(**/*.env)"] });
     const { mayRead } = await decide([{ kind: "Read", target: "." }], situationOf(fixture, { rules }));
@@ -125,7 +125,7 @@ describe("hard links", () => {
     expect(mayRead!(join(fixture.workspace, "README.md"))).toBe(true);
   });
 
-  it("only files, not folders, are checked for other hard links", () => {
+  it("the policy checks only files, not folders, for other hard links", () => {
     linked("plain", join(fixture.workspace, "src/a"));
     const has = (name: string) => hasSecondName(join(fixture.workspace, name));
     expect(["plain", "src/a", "README.md", "src", "missing", "README.md/x"].map(has)).toEqual([

@@ -86,7 +86,7 @@ describe("ignore files", () => {
 });
 
 describe("hidden paths", () => {
-  it("a path is hidden by a Read deny rule or an ignore file of any root", async () => {
+  it("a Read deny rule or an ignore file of any root hides a path", async () => {
     writeFileSync(file, "*.secret");
     const rules = rulesOf({ allow: ["Read(a)"], deny: ["Read(b)", "Read(e)", "Write(c)"] });
     const isHidden = await loadHidden(situationOf(fixture, { rules }));

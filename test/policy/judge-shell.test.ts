@@ -49,9 +49,12 @@ const force = { mode: "force" } as const;
 type Row = [command: string, lists: Lists, expected: string];
 
 function rows(list: readonly Row[]): void {
-  it.each(list)("the command line %s under the rules %j is decided: %s", async (command, lists, expected) => {
-    expect(await verdict(command, lists)).toBe(expected);
-  });
+  it.each(list)(
+    "the policy decides about the command line %s under the rules %j: %s",
+    async (command, lists, expected) => {
+      expect(await verdict(command, lists)).toBe(expected);
+    },
+  );
 }
 
 describe("programs in commands", () => {
@@ -189,7 +192,7 @@ describe("deny rules in commands", () => {
 describe("files in commands", () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `f${index}`).join(" ");
 
-  it("a line with hundreds of files is asked about", async () => {
+  it("the policy asks about a command line with hundreds of files", async () => {
     expect(await verdict(`touch ${many(400)}`, force)).toBe("allow");
     expect(await verdict(`touch ${many(401)}`, force)).toBe("ask");
     expect(await verdict(`cat ${many(401)}`, force)).toBe("allow");
@@ -304,7 +307,7 @@ describe("directories in commands", () => {
     ["mkdir new; touch a new/HEAD; cd new && ls", { allow: "cd, mkdir, touch, ls" }, "allow"],
   ]);
 
-  it("a line with many directories is asked about", async () => {
+  it("the policy asks about a command line with many directories", async () => {
     const changes = (count: number) => Array.from({ length: count }, (_, index) => `cd BASE/ws/d${index};`).join(" ");
     expect(await verdict(`${changes(15)} ls`, force)).toBe("allow");
     expect(await verdict(`${changes(16)} ls`, force)).toBe("ask");
@@ -317,7 +320,7 @@ describe("an unknown PATH", () => {
     return (await decide([{ kind: "Shell", target }], situationOf(fixture, { rules, ...changes }))).verdict;
   };
 
-  it("a program started by its path is asked about only if PATH is unknown", async () => {
+  it("the policy asks about a program started by its path only if PATH is unknown", async () => {
     expect(await answer(`${fixture.base}/bin/mytool`, { searchPath })).toBe("allow");
     expect(await answer(`${fixture.base}/bin/mytool`, { searchPath: undefined })).toBe("ask");
     expect(await answer("ls", { searchPath: undefined })).toBe("allow");

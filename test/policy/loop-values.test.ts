@@ -31,7 +31,7 @@ describe("a rule must cover every value of a loop", () => {
     ["sqlite3", "for b in 'select 1' '.shell rm x'; do sqlite3 a.db \"$b\"; done"],
     ["make", "for b in all SHELL=./x; do make $b; done"],
     ["git", `for a in status ${range(20)} config; do for b in log ${range(20)}; do git $a $b x; done; done`],
-  ])("Shell(%s) leaves a question about: %s", async (rule, command) => {
+  ])("for a shell loop, the rule Shell(%s) leaves a question about: %s", async (rule, command) => {
     expect(await judge(command, { allow: [`Shell(${rule})`] })).toBe("ask");
   });
 
@@ -41,25 +41,25 @@ describe("a rule must cover every value of a loop", () => {
     ["cp", `for i in ${range(60, "a")}; do cp $i copy-$i; done`],
     ["echo", "for i in 1 2 3; do for j in a b; do echo $i $j; done; done"],
     ["mkdir", "mkdir -p src/{a,b}/{c,d}"],
-  ])("Shell(%s) covers: %s", async (rule, command) => {
+  ])("for a shell loop, the rule Shell(%s) covers: %s", async (rule, command) => {
     expect(await judge(command, { allow: [`Shell(${rule})`] })).toBe("allow");
   });
 
-  it("a deny rule is compared with every value", async () => {
+  it("the policy compares a deny rule with every value of a shell loop", async () => {
     const deny = ["Shell(git push origin main)"];
     const loop = (names: string) => `for b in ${names}; do git push origin $b; done`;
     expect(await judge(loop("dev main"), { deny }, { mode: "force" })).toBe("deny");
     expect(await judge(loop("dev test"), { deny }, { mode: "force" })).not.toBe("deny");
   });
 
-  it("the rules that are offered cover every round, or the program", async () => {
+  it("for a shell loop, the offered rules cover every round, or the program", async () => {
     const offered = (names: string) =>
       remedyFor({ kind: "Shell", target: `for i in ${names}; do echo tick $i; done` }, situationOf(fixture));
     expect((await offered("1 2 3")).sort()).toEqual([1, 2, 3].map((each) => `Shell(echo tick ${each})`));
     expect(await offered(range(20))).toEqual(["Shell(echo)"]);
   });
 
-  it("explain names the values that no rule covers", async () => {
+  it("permissions explain names the loop values that no rule covers", async () => {
     const need = { kind: "Shell", target: "for b in dev main; do git push origin $b; done" } as const;
     const rules = rulesOf({ allow: ["Shell(git push origin dev)"] });
     const { verdict, reasons, commands } = await explain(need, situationOf(fixture, { rules }));

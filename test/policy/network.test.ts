@@ -296,7 +296,7 @@ describe("URLs in network decisions", () => {
     ["http://localhost:3000/", ["WebFetch(*:3000)"], "deny"],
     ["http://a.localhost:3000/", ["WebFetch(*.localhost:3000)"], "deny"],
     ["http://localhost:3000/", ["WebFetch(user@localhost:3000)"], "deny"],
-  ])("the URL %s under the rules %j is decided: %s", (url, allow, verdict) => {
+  ])("the policy decides about the URL %s under the rules %j: %s", (url, allow, verdict) => {
     expect(judgeUrl(url, situation(allow))).toMatchObject({ verdict });
   });
 
@@ -357,11 +357,11 @@ describe("addresses of a host name", () => {
     [["10.0.0.1"], ["WebFetch(pub.test:443)"], "allow"],
     [["10.0.0.1"], ["WebFetch(pub.test)"], "deny"],
     [["10.0.0.1"], ["WebFetch(10.0.0.1:443)"], "deny"],
-  ])("a host with the addresses %j under the rules %j is decided: %s", (addresses, allow, verdict) => {
+  ])("the policy decides about a host with the addresses %j under the rules %j: %s", (addresses, allow, verdict) => {
     expect(judgeAddresses(url, addresses, situation(allow)).verdict).toBe(verdict);
   });
 
-  it("a rule may deny an address, whatever name leads there", () => {
+  it("a deny rule for an IP address applies to every host name that leads there", () => {
     const rules = situation(["WebFetch(*)"], { deny: ["WebFetch(93.184.216.34)"] });
     expect(judgeAddresses(url, ["93.184.216.34"], rules).verdict).toBe("deny");
     expect(judgeAddresses(url, ["93.184.216.35"], rules).verdict).toBe("allow");
@@ -380,7 +380,7 @@ describe("web search decisions", () => {
   const judged = (allow: string[], changes: Parameters<typeof situation>[1] & { acceptsSearches?: boolean } = {}) =>
     judgeSearchUrl(engine, { ...situation(allow, changes), acceptsSearches: changes.acceptsSearches ?? false }).verdict;
 
-  it("a search is asked about unless a rule, setting or --force allows it", () => {
+  it("the policy asks about a web search unless a rule, setting or --force allows it", () => {
     expect(judged([])).toBe("ask");
     expect(judged(["WebFetch(other.test)", "Mcp(search.test:443)"])).toBe("ask");
     expect(judged(["WebFetch(search.test)"])).toBe("allow");
@@ -388,7 +388,7 @@ describe("web search decisions", () => {
     expect(judged([], { mode: "force" })).toBe("allow");
   });
 
-  it("a deny rule for searches wins", () => {
+  it("a deny rule for web searches wins over settings and --force", () => {
     const deny = ["WebFetch(search.test)"];
     expect(judged(["WebFetch(search.test)"], { deny })).toBe("deny");
     expect(judged([], { deny, acceptsSearches: true })).toBe("deny");

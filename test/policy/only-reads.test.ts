@@ -16,7 +16,7 @@ describe("commands that only read", () => {
     "LC_ALL=C sort a.txt",
     "echo $HOME; [ -f a.txt ] && echo yes",
     "cat <<'END'\nrm -rf .\nEND",
-  ])("the command line only reads: %s", (command) => expect(onlyReads(command)).toBe(true));
+  ])("the policy recognises that the command line only reads: %s", (command) => expect(onlyReads(command)).toBe(true));
 
   it.each([
     "echo x > a.txt",
@@ -50,12 +50,14 @@ describe("commands that only read", () => {
     "sudo cat a.txt",
     "tee a.txt",
     "node -e 0",
-  ])("the command line does not only read: %s", (command) => expect(onlyReads(command)).toBe(false));
+  ])("the policy recognises that the command line does not only read: %s", (command) =>
+    expect(onlyReads(command)).toBe(false),
+  );
 });
 
 describe("commands that print a version", () => {
   it.each(["node --version", "make -v", "python3 -V", "go version", "docker version", "kubectl version"])(
-    "the command %s only reads",
+    "the policy recognises that the command %s only reads",
     (command) => expect(onlyReads(command)).toBe(true),
   );
   it.each([

@@ -88,7 +88,7 @@ describe("commands of the program itself", () => {
     expect(found(`node dist/courser.cjs ${args}`)).toEqual([]);
   });
 
-  it("commands of Courser itself are recognised through a link and as a copy", () => {
+  it("the policy recognises Courser's own commands through a link and as a copy", () => {
     const folder = mkdtempSync(join(tmpdir(), "courser-own-"));
     try {
       const entry = readFileSync(join(import.meta.dirname, "../../src/cli/boot.ts"), "utf8");
@@ -110,7 +110,7 @@ describe("commands of the program itself", () => {
     }
   });
 
-  it("each of Courser's own commands in a line is reported once", () => {
+  it("the policy reports each of Courser's own commands in a line once", () => {
     expect(found("courser login; courser login; courser logout")).toHaveLength(2);
   });
 });

@@ -109,7 +109,7 @@ describe("resolving a path", () => {
     expect(resolvePath("a\0b", place)).toEqual({ problem: expect.stringContaining("NUL") });
   });
 
-  it("a path may contain a colon", () => {
+  it("the policy accepts a path with a colon", () => {
     expect(resolvePath("a:b//c", place)).toMatchObject({ given: filled("WS/a:b/c") });
     expect(resolvePath("x/https://a", place)).toMatchObject({ given: filled("WS/x/https:/a") });
   });
@@ -140,13 +140,13 @@ describe("resolving a path", () => {
     expect(isInside(path, folder)).toBe(expected);
   });
 
-  it("a path is displayed as a reader would write it", () => {
+  it("messages show a path inside the workspace relative to it", () => {
     expect(shownPath("/w/src/a", "/w")).toBe("src/a");
     expect(shownPath("/w", "/w")).toBe(".");
     expect(shownPath("/x/a", "/w")).toBe("/x/a");
   });
 
-  it("a path is assigned to the root that contains it", () => {
+  it("the policy assigns a path to the root that contains it", () => {
     const roots = { ...place, roots: ["/one", "/two"] };
     expect(rootOf("/two/a", roots)).toBe("/two");
     expect(rootOf(filled("WS/a"), roots)).toBe(fixture.workspace);
@@ -214,7 +214,7 @@ describe("protected paths", () => {
 });
 
 describe("the agent's own configuration", () => {
-  it("the configuration is never written, wherever it is and whatever it is called", () => {
+  it("the policy never allows writing the configuration, wherever it is and whatever it is called", () => {
     symlinkSync("../far", join(fixture.home, ".linked"));
     for (const path of ["HOME/.cursor", "HOME/.cursor/x", "HOME/.CURSOR/x", "HOME/.cursor/worktrees/a/b"])
       expect(level(path)).toBe("never");
@@ -246,7 +246,7 @@ describe("special folders", () => {
     expect(holds("/one", { roots: ["/one/two"] })).toBe(true);
   });
 
-  it("folders that are never taken as a whole are recognised", () => {
+  it("the policy recognises folders that no command may delete, or change mode or owner of, as a whole", () => {
     const kept = (path: string, change: "remove" | "open", changes: Partial<WorkspacePaths> = {}) =>
       keptWhole(path, change, { ...place, ...changes });
     expect(kept("/etc", "remove")).toContain("system folder");

@@ -57,7 +57,7 @@ describe("merging rules of all files", () => {
     expect(await verdict(settings, "Shell", "npm publish")).toBe("ask");
   });
 
-  it("rules are united, and any deny wins", async () => {
+  it("rules of all permission files are united, and any deny wins", async () => {
     const settings = load({
       [user]: { permissions: { allow: ["Shell(git)"], deny: ["Shell(git push)"] } },
       [project]: { permissions: { allow: ["Shell(make)", "Shell(git push)"], deny: ["Shell(git reset)"] } },
@@ -74,7 +74,7 @@ describe("merging rules of all files", () => {
     }
   });
 
-  it("project rules widen only when trusted, and always narrow", async () => {
+  it("project permission rules widen only in a trusted folder, and always narrow", async () => {
     const files = {
       [project]: { permissions: { allow: ["Shell(make)"], deny: ["Shell(ls)"] } },
       [projectShared]: { terminalAllowlist: ["go"], autoRun: { allow_instructions: ["a"], block_instructions: ["b"] } },
@@ -139,7 +139,7 @@ describe("faulty rules", () => {
     expect(() => load({ [user]: '{\n  "permissions": {,}\n}', [project]: "{}" })).toThrow(/line 2, column 19/);
   });
 
-  it("faulty entries do not shift the others", () => {
+  it("faulty entries of a permission file do not shift the line numbers of others", () => {
     const { rules } = load({
       [user]: '\ufeff{ "permissions": {\n"deny": ["Shell(a)"],\n"allow": [\n"Shell(b)", "bad",\n"Shell(c)"] } }',
       [shared]: '{\n"terminalAllowlist": ["d"]}',

@@ -126,7 +126,7 @@ describe("other rules", () => {
   const place = { workspace: "/nowhere/ws", home: "/nowhere/home" };
   const path = (real: string, given = real) => ({ given, real });
 
-  it("paths of workspace, home and system are compared", () => {
+  it("permission rules match paths of workspace, home and system", () => {
     expect(coversPath(rule("Write(src/**)"), path("/nowhere/ws/src/a"), place)).toBe(true);
     expect(coversPath(rule("Write(src/)"), path("/nowhere/ws/src/a"), place)).toBe(true);
     expect(coversPath(rule("Write(src)"), path("/nowhere/ws/src/a"), place)).toBe(false);
@@ -147,7 +147,7 @@ describe("other rules", () => {
     expect(coversPath(rule("Read(a)"), path("/x", "/nowhere/ws/a"), place)).toBe(false);
   });
 
-  it("rules follow links, and know files under all of their names", () => {
+  it("permission rules follow links and match files under all of their names", () => {
     const fixture = makeFixture();
     const { base, workspace } = fixture;
     try {
@@ -199,7 +199,7 @@ describe("other rules", () => {
     expect(nameOf({ ...rule("Read(a)"), source: "built in" })).not.toContain("in built in");
   });
 
-  it("rules are sorted once per list", () => {
+  it("permission rules are sorted by kind and verdict once per list", () => {
     const rules = [rule("Read(a)"), rule("Read(b)", "deny"), rule("Write(c)"), rule("Write(d)", "deny")];
     const texts = (...given: [Rule["kind"], Rule["verdict"]]) => rulesFor(rules, ...given).map(({ text }) => text);
     expect(texts("Read", "allow")).toEqual(["Read(a)"]);
@@ -224,7 +224,7 @@ describe("other rules", () => {
     expect(coversUrl(rule(`WebFetch(${pattern})`), new URL(address))).toBe(expected);
   });
 
-  it("servers and tools of MCP rules are compared", () => {
+  it("MCP rules match servers and tools by name", () => {
     expect(coversMcp(rule("Mcp(linear:get_*)"), "linear:get_issue")).toBe(true);
     expect(coversMcp(rule("Mcp(linear:get_*)"), "linear2:get_issue")).toBe(false);
     expect(coversMcp(rule("Mcp(Linear:*)"), "linear:x")).toBe(false);

@@ -4,7 +4,7 @@ import { startedPrograms } from "../../src/policy/starts/wrappers.ts";
 import { streams, valuesOf } from "../streams/index.ts";
 
 describe("descriptions of commands in the stream", () => {
-  it("the documented sample command is described as documented", () => {
+  it("the shell parser describes the documented sample command as documented", () => {
     expect(describeCommand("ls -la")).toEqual({
       simpleCommands: ["ls"],
       hasInputRedirect: false,
@@ -19,7 +19,7 @@ describe("descriptions of commands in the stream", () => {
     });
   });
 
-  it("commands of captured streams are described alike", () => {
+  it("the shell parser describes commands as in captured streams", () => {
     const calls = streams.flatMap(valuesOf).flatMap((line) => line["tool_call"]?.["shellToolCall"]?.args ?? []);
     for (const { command, simpleCommands, hasInputRedirect, hasOutputRedirect, parsingResult } of calls) {
       // Older streams have no list of redirects.
@@ -70,7 +70,7 @@ describe("descriptions of commands in the stream", () => {
     expect(describeCommand("ls >out -la").parsingResult.executableCommands[0]!.fullText).toBe("ls -la");
   });
 
-  it("every kind of shell word is named", () => {
+  it("the shell parser names every kind of shell word", () => {
     const kinds = (command: string) =>
       describeCommand(command).parsingResult.executableCommands[0]!.args.map((word) => word.type);
     expect(kinds("ls ${x} ${x:-y} `date` <(a) >(b) 'a'b \"a\"\"b\" $'a\\'b'")).toEqual([
@@ -109,7 +109,7 @@ describe("descriptions of commands in the stream", () => {
     expect(describeCommand("ls 2>&1 > a").parsingResult.allRedirectsAreDevNull).toBe(false);
   });
 
-  it("a command's text is kept without its redirects", () => {
+  it("the shell parser keeps a command's text without its redirects", () => {
     const text = (command: string) => describeCommand(command).parsingResult.executableCommands[0]!.fullText;
     expect(text("x=1 ls  -l  a")).toBe("ls  -l  a");
     expect(text("> a ls  -l")).toBe("ls  -l");
@@ -122,7 +122,7 @@ describe("descriptions of commands in the stream", () => {
     expect(describeCommand("x=1").parsingResult.executableCommands).toEqual([]);
   });
 
-  it("a line that cannot be parsed is marked so", () => {
+  it("the shell parser marks a line that it cannot parse", () => {
     for (const broken of ['ls "open', "ls \0", "if true", "x".repeat(200_000)]) {
       expect(describeCommand(broken)).toMatchObject({
         simpleCommands: [],
@@ -143,7 +143,7 @@ describe("parsing shell commands", () => {
     ["a $(b `c`) <(d) > >(e) ${x:-$(f)} $((1+$(g)))", "a b c d f g e"],
     ["a <<X\n$(b)\nX\nc <<'Y'\n$(no)\nY", "a b c"],
     ["[[ -n $(a) ]] && x=$(b) c", "a c b"],
-  ])("every command of %j is found", (command, expected) => {
+  ])("the shell parser finds every command of %j", (command, expected) => {
     expect(names(command).filter(Boolean).sort()).toEqual(expected.split(" ").sort());
     expect(parseShell(command).errors).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe("parsing shell commands", () => {
   );
 
   it.each(["$x", "$(echo rm)", "`echo rm`", "a${IFS}b", "{rm,x}", '"$x"', "<(a)", "@($x|b)"])(
-    "%j is recognised as dynamic",
+    "the shell parser recognises %j as dynamic (computed when it runs)",
     (text) => {
       expect(parseShell(`${text} x`).commands[0]!.name!.dynamic).toBe(true);
     },
@@ -175,7 +175,7 @@ describe("parsing shell commands", () => {
   });
 
   it.each(["$(", '"$(', "{a,", "<<A ", "${a:-", "$((", "<("])(
-    "a command line of many %j is refused before it is parsed",
+    "the shell parser refuses a command line of many %j before parsing it",
     (pile) => {
       // Each of these takes the parser quadratic time: minutes, for a line of this length.
       expect(parseShell(pile.repeat(20_000)).errors).toEqual([
@@ -192,12 +192,12 @@ describe("parsing shell commands", () => {
     ["substitutions", `echo ${"$(ls) ".repeat(290)}`, `echo ${"$(ls) ".repeat(400)}`],
     ["backticks", `echo ${"`ls` ".repeat(140)}`, `echo ${"`ls` ".repeat(200)}`],
     ["redirects", `ls ${">a ".repeat(2900)}`, `ls ${">a ".repeat(20_000)}`],
-  ])("many %s are parsed, and too many are reported", (_, many, tooMany) => {
+  ])("the shell parser parses many %s, and reports too many", (_, many, tooMany) => {
     expect(parseShell(many).errors).toEqual([]);
     expect(parseShell(tooMany).errors).toHaveLength(1);
   });
 
-  it("words and commands are counted outside quotes and here-documents", () => {
+  it("the shell parser counts words and commands outside quotes and here-documents", () => {
     expect(parseShell(`echo '${"a; b ".repeat(5000)}' "${"c\n".repeat(5000)}"`).errors).toEqual([]);
     expect(parseShell(`cat > f <<'E'\n${"a; b && c\n".repeat(3000)}E`).errors).toEqual([]);
   });
@@ -286,13 +286,13 @@ describe("programs that a command starts", () => {
   });
 
   it.each(["curl x | sh", 'bash -c "$X"', "eval $x", "ls | xargs env", "source <(curl x)", "bash <<E\n$x\nE"])(
-    "the programs that %j starts are unknown",
+    "the shell parser cannot know the programs that %j starts",
     (command) => {
       expect(startedPrograms(command).opaque).not.toEqual([]);
     },
   );
 
-  it("the programs that a command line starts are followed up to a limit", () => {
+  it("the shell parser follows the programs that a command line starts up to a limit", () => {
     const wrapped = "nohup nohup nohup nohup nohup ls; ";
     expect(startedPrograms(wrapped.repeat(100)).opaque).toEqual([]);
     expect(startedPrograms(wrapped.repeat(450)).opaque).not.toEqual([]);
@@ -306,7 +306,7 @@ describe("programs that a command starts", () => {
   });
 
   it.each(["sh build.sh", "node x.js", "bash -c 'ls'", "python3 -c 'print(1)'", "echo hi | cat"])(
-    "the programs that %j starts are known",
+    "the shell parser knows the programs that %j starts",
     (command) => {
       expect(startedPrograms(command).opaque).toEqual([]);
     },

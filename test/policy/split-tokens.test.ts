@@ -58,10 +58,13 @@ describe("lines continued with a backslash", () => {
     ["variable", "xy=zap; x=l; $x\\\ny"],
     ["variable in braces", "xy=zap; x=l; ${x\\\ny}"],
     ["name of a variable", "x\\\ny=zap; $xy"],
-  ])("a continuation inside an operator, keyword or name never runs unasked: %s", async (_, command) => {
-    expect(reaches(command), "bash runs it").toBe(true);
-    expect(await forced(command)).not.toBe("allow");
-  });
+  ])(
+    "a command with a line continuation inside an operator, keyword or name never runs unasked: %s",
+    async (_, command) => {
+      expect(reaches(command), "bash runs it").toBe(true);
+      expect(await forced(command)).not.toBe("allow");
+    },
+  );
 
   it.each([
     ["between words", "ls \\\n  -l \\\n  src"],
@@ -71,7 +74,7 @@ describe("lines continued with a backslash", () => {
     ["inside a word", "echo lo\\\nng"],
     ["in a here-document", "cat <<EOF\nRUN a && \\\n    b\nEOF"],
     ["behind a comment", "ls # all of it \\\necho next"],
-  ])("an ordinary continuation is parsed: %s", async (_, command) => {
+  ])("an ordinary line continuation in a command is parsed: %s", async (_, command) => {
     expect(await forced(command)).toBe("allow");
   });
 });

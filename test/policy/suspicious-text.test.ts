@@ -31,7 +31,7 @@ describe("deceptive characters", () => {
     "echo 'a\u001b[2Kb'",
     "echo 'a\u0080b'",
     "echo a\rb",
-  ])("%j is asked about", async (command) => {
+  ])("the policy asks about the suspicious text %j", async (command) => {
     expect(await verdict(command)).toBe("ask");
   });
 
@@ -44,11 +44,11 @@ describe("deceptive characters", () => {
     "cat <<'E'\n\u00a0x\nE",
     "bash -c 'echo \"a\u200bb\"'",
     "echo 'a\tb\nc'",
-  ])("%j is not asked about", async (command) => {
+  ])("the policy does not ask about the harmless text %j", async (command) => {
     expect(await verdict(command)).toBe("allow");
   });
 
-  it("a deceptive program name is asked about, whatever a rule says", async () => {
+  it("the policy asks about a deceptive program name, whatever a rule says", async () => {
     expect(await verdict("e\u0441ho a", "e\u0441ho")).toBe("ask");
     expect(await verdict("bash -c 'e\u0441ho a'", "e\u0441ho")).toBe("ask");
     expect(await verdict("plain a", "plain")).toBe("allow");

@@ -10,7 +10,7 @@ afterAll(() => removeFixture(fixture));
 
 describe("tables of commands", () => {
   it.each(tables.map((table) => [table.file, table.what, table] as const))(
-    "commands are decided as their table says: %s.txt: %s",
+    "the policy decides about commands as listed in the table: %s.txt: %s",
     { timeout: 120_000 },
     async (_file, _what, table) => {
       const commands = linesOf(table);

@@ -8,7 +8,7 @@ describe("under --force", () => {
     ["shell-denied", "Shell deny rules hold through variables, links and files that this run wrote"],
     ["shell-ordinary", "ordinary commands beside them stay allowed"],
     ["keys", "saved keys stay unread"],
-  ])("commands under --force are decided as their table says: %s.txt: %s", async (file) => {
+  ])("the policy decides about commands under --force as listed in the table: %s.txt: %s", async (file) => {
     const { wrong, count } = await wrongLines(file);
     expect(wrong).toEqual([]);
     expect(count).toBeGreaterThan(50);

@@ -28,7 +28,7 @@ const withoutSandbox = { attended: { sandboxWorks: false } };
 const consented = { ...inFront, sandbox: "unlisted" } as const;
 
 describe("a hundred commands of a week, in front of a person", () => {
-  it("the commands of a working week ask as often as the table says, before and after", async () => {
+  it("for the commands of a working week, the policy asks as often as the table lists, before and after", async () => {
     expect(week.length).toBe(102);
     const all = { reading: 56, working: 29, outside: 17 };
     expect(await askedAbout({})).toEqual(all);
@@ -37,7 +37,7 @@ describe("a hundred commands of a week, in front of a person", () => {
     expect(await askedAbout(consented)).toEqual({ reading: 0, working: 0, outside: all.outside });
   });
 
-  it("the commands of a working week run without a question if there is a sandbox", async () => {
+  it("where a sandbox works, the commands of a working week run without a question", async () => {
     for (const { kind, command } of week) {
       const free = kind === "reading" ? { verdict: "allow", reading: true } : {};
       expect(await judge(command, inFront), command).toMatchObject({
@@ -89,13 +89,13 @@ describe("reading commands that are asked about", () => {
     "ls; rm victim.txt",
     "ls > files.txt",
     "PATH=. ls",
-  ])("a reading command that reaches outside is asked about: %s", async (command) => {
+  ])("the policy asks about a read-only command that reaches outside: %s", async (command) => {
     symlinkOnce();
     expect((await judge(command, inFront)).verdict).not.toBe("allow");
     expect((await judge(command, withoutSandbox)).verdict).not.toBe("allow");
   });
 
-  it("a reading command is asked about if a deny rule names it or its file", async () => {
+  it("the policy asks about a read-only command if a deny rule names it or its file", async () => {
     const rules = rulesOf({ deny: ["Shell(cat)", "Read(.env)"] });
     expect((await judge("cat README.md", { ...inFront, rules })).verdict).toBe("deny");
     expect((await judge("head .env", { ...inFront, rules })).verdict).toBe("deny");
@@ -104,7 +104,7 @@ describe("reading commands that are asked about", () => {
     expect((await judge("grep -r KEY .", { ...withoutSandbox, rules })).verdict).not.toBe("allow");
   });
 
-  it("a reading command is asked about if an ignore file hides something and there is no sandbox", async () => {
+  it("the policy asks about a read-only command if an ignore file hides something and there is no sandbox", async () => {
     const other = makeFixture();
     writeFileSync(join(other.workspace, ".cursorignore"), ".env\n");
     const verdictOf = async (changes: Partial<Situation>) =>
@@ -114,14 +114,14 @@ describe("reading commands that are asked about", () => {
     removeFixture(other);
   });
 
-  it("a reading command is asked about in every other situation", async () => {
+  it("the policy asks about a read-only command in every other situation", async () => {
     expect((await judge("ls", {})).verdict).toBe("ask");
     expect((await judge("ls", { interactive: false })).verdict).toBe("ask");
     expect((await judge("ls", { ...inFront, mode: "plan" })).verdict).toBe("deny");
   });
 });
 
-it("explain shows for each part of a reading command that nobody is asked", async () => {
+it("permissions explain shows for each part of a read-only command that nobody is asked", async () => {
   const need = { kind: "Shell", target: "git status && cat src/app.ts" } as const;
   const { verdict, reasons, commands } = await explain(need, situationOf(fixture, inFront));
   expect({ verdict, reasons }).toEqual({

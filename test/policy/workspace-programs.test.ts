@@ -8,7 +8,7 @@ import { makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 const fixture = makeFixture();
 afterAll(() => removeFixture(fixture));
 
-it("a changed program of the workspace is judged as one of its files", async () => {
+it("the policy judges a changed program of the workspace as one of its files", async () => {
   const bin = join(fixture.workspace, "bin");
   mkdirSync(bin);
   for (const name of ["tool", "ls"]) writeFileSync(join(bin, name), "#!/bin/sh\n", { mode: 0o755 });
@@ -24,7 +24,7 @@ it("a changed program of the workspace is judged as one of its files", async () 
   expect(await verdictOf("ls", { attended: { sandboxWorks: true }, startedAt: Date.now() + 60_000 })).toBe("ask");
 });
 
-it("HEAD is left to git", async () => {
+it("the policy asks before .git/HEAD is written, except by git", async () => {
   const situation = situationOf(fixture, { mode: "force" });
   const verdictOf = async (kind: "Shell" | "Write", target: string) =>
     (await decide([{ kind, target }], situation)).verdict;

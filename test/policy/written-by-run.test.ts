@@ -42,7 +42,7 @@ async function ends(deny: string[], calls: [name: string, args: object][]): Prom
 }
 
 describe("files written by a run under --force", () => {
-  it("denied programs cannot be started through files the run wrote", { timeout: 90_000 }, async () => {
+  it("files that the run wrote cannot start denied programs", { timeout: 90_000 }, async () => {
     const results = await ends(
       ["Shell(rm)"],
       [
@@ -60,7 +60,7 @@ describe("files written by a run under --force", () => {
     expect(readFileSync(join(fixture!.workspace, "victim.txt"), "utf8")).not.toBe("");
   });
 
-  it("the run sees no keys, saved or in variables", { timeout: 90_000 }, async () => {
+  it("commands of a run see no API keys, saved or in variables", { timeout: 90_000 }, async () => {
     const results = await ends(
       [],
       [

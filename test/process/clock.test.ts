@@ -6,7 +6,7 @@ import { settlesWithin } from "../../src/process/clock.ts";
 /** Nothing is read and no timer fires meanwhile. */
 const block = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-test("data in a pipe counts as in time even if this process was busy", async () => {
+test("settlesWithin counts data that was already in a pipe as in time, even if this process was busy", async () => {
   const child = spawn("echo", ["said"], { stdio: ["ignore", "pipe", "ignore"] });
   const said = once(child.stdout, "data");
   const isHeard = settlesWithin(said, 50);
@@ -14,7 +14,7 @@ test("data in a pipe counts as in time even if this process was busy", async () 
   expect(await isHeard).toBe(true);
 });
 
-test("waiting for an event ends at its time limit", async () => {
+test("settlesWithin stops waiting for an event at its time limit", async () => {
   const started = performance.now();
   expect(await settlesWithin(new Promise(() => {}), 50)).toBe(false);
   expect(performance.now() - started).toBeGreaterThan(40);

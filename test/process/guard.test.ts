@@ -47,7 +47,7 @@ test("child processes end even if their parent dies while starting them", async 
   expect(all).toEqual([true, true, true, true]);
 });
 
-test("processes left behind on purpose stay", async () => {
+test("processes that a hook left behind on purpose survive the program's end", async () => {
   const { child, gone, others } = await startProgram(["what a hook left on purpose"], uniqueSleep(), "ended");
   expect(await until(() => others().length === 1)).toBe(true);
   child.kill("SIGKILL");

@@ -29,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("text that is cut", () => {
   it.each(["abc", "é", "aé", "€", "a€b", "𝄞", "a𝄞", "é€𝄞a"])(
-    "text cut anywhere ends with a whole character: %s",
+    "cutting UTF-8 text at any byte leaves whole characters: %s",
     (text) => {
       const bytes = Buffer.from(text);
       const ends = [0];
@@ -39,7 +39,7 @@ describe("text that is cut", () => {
     },
   );
 
-  it("bytes that are no text are cut without change", () => {
+  it("cutting bytes that are not UTF-8 text changes nothing else", () => {
     expect(wholeLength(Buffer.from([0x80, 0x80, 0x80, 0x80]))).toBe(4);
     expect(wholeLength(Buffer.from([0x61, 0x80]))).toBe(2);
   });
@@ -49,7 +49,7 @@ describe("the output of ps", () => {
   const line = (pid: number, state: string, session: number | string = 0) =>
     `  ${pid}  41  40  ${session}  ${state}  Mon Nov  2 10:11:12 2026  sleep 60 MARK=1`;
 
-  it("process lists are read by columns, with the environment behind the command", () => {
+  it("the process list reads columns of ps, with the environment behind the command", () => {
     const [row, ...others] = parsePs(`  PID PPID  PGID SESS STAT STARTED COMMAND\n${line(42, "Ss", 39)}\n`);
     expect(others).toEqual([]);
     expect(row).toMatchObject({ pid: 42, parent: 41, group: 40, session: 39, startedAt: "Mon Nov  2 10:11:12 2026" });
@@ -61,14 +61,14 @@ describe("the output of ps", () => {
     expect(parsePs(text).map(({ pid }) => pid)).toEqual([44]);
   });
 
-  it("processes whose session is unknown do not count as one session", () => {
+  it("the process list gives processes without a known session different ones", () => {
     const [one, other] = parsePs(`${line(42, "S")}\n${line(43, "S")}\n`);
     expect(one!.session).not.toBe(other!.session);
   });
 });
 
 describe("output that is kept in part", () => {
-  it("keeps everything up to the limit and then as much of the beginning as of the end, however it arrives", () => {
+  it("bounded output keeps all up to its limit, then equal parts of beginning and end, in any chunks", () => {
     const chance = chanceOf("bounded bytes");
     for (const limit of [1, 2, 3, 8, 33, 3000])
       for (let round = 0; round < 15; round++) {
@@ -89,7 +89,7 @@ describe("output that is kept in part", () => {
       }
   });
 
-  it("says how many bytes are missing, with those of the characters that were cut", () => {
+  it("bounded output says how many bytes are missing, including those of cut characters", () => {
     const kept = new BoundedBytes(10);
     kept.push(Buffer.from("ab😀-----😀yz"));
     expect(kept.text()).toBe("ab\n[… 13 bytes omitted …]\nyz");
@@ -132,7 +132,7 @@ describe("programs", () => {
     ["~/bin/text", {}, "~/bin/text"],
     ["~/bin/none", { PATH: "~/bin" }, undefined],
     ["~/bin/folder", {}, undefined],
-  ])("%s is found in %j: %s", (name, env, found) => {
+  ])("the program %s with the environment %j is found at: %s", (name, env, found) => {
     expect(findProgram(placed(name), inPlace(env), "linux")).toBe(found && placed(found));
   });
 
@@ -143,16 +143,16 @@ describe("programs", () => {
     ["tool.cmd", { PATH: "~/bin", PATHEXT: ".exe" }, undefined],
     ["~/bin/tool", { PATHEXT: ".cmd" }, "~/bin/tool"],
     ["~/other/tool.cmd", { PATHEXT: ".cmd" }, undefined],
-  ])("on Windows, %s is found in %j: %s", (name, env, found) => {
+  ])("on Windows the program %s with the environment %j is found at: %s", (name, env, found) => {
     expect(findProgram(placed(name), inPlace(env), "win32")).toBe(found && placed(found));
   });
 
-  it("on Windows, programs are found by the endings that the system knows by itself", () => {
+  it("on Windows, programs are found by the usual file endings if PATHEXT is not set", () => {
     writeFileSync(join(other, "known.BAT"), "");
     expect(findProgram("known", { PATH: other }, "win32")).toBe(join(other, "known.BAT"));
   });
 
-  it("only files that may be executed are programs", () => {
+  it("only executable files are found as programs", () => {
     expect([program, text, join(bin, "folder"), join(bin, "none")].map(isProgram)).toEqual([true, false, false, false]);
   });
 
@@ -168,18 +168,18 @@ describe("programs", () => {
     ["~", "EAGAIN", {}, "spawn EAGAIN"],
     ["~/gone", "ENOENT", { code: "CWD_MISSING" }, "~/gone does not exist."],
     ["~/bin/tool", "ENOENT", { code: "CWD_MISSING" }, "~/bin/tool is not a directory."],
-  ])("in %s, the failure %s is explained", (cwd, code, expected, words) => {
+  ])("the error about a program that cannot start in %s with %s says why", (cwd, code, expected, words) => {
     const cause = Object.assign(new Error(`spawn ${code}`), { code });
     const { message, ...failure } = startFailure(cause, "tool", placed(cwd));
     expect(failure).toEqual({ ...expected, cause });
     expect(message).toContain(placed(words));
   });
 
-  it("a failure that is no error is told as it is", () => {
+  it("a start failure that is not an Error object is reported as it is", () => {
     expect(startFailure("odd", "tool", folder)).toEqual({ message: "odd", cause: "odd" });
   });
 
-  it("only the system's own shell starts batch files, which is asked for by the caller's variable", () => {
+  it("on Windows only the system's own shell starts batch files, found by the caller's ComSpec variable", () => {
     expect(["a.cmd", "a.BAT", "a.exe", "cmd"].map((name) => isBatchFile(name, "win32"))).toEqual([
       true,
       true,
@@ -195,7 +195,7 @@ describe("programs", () => {
 describe("detached programs", () => {
   const env = { PATH: process.env["PATH"] };
 
-  it("are started with their folder, environment and log", async () => {
+  it("a detached program starts with the given folder, environment and log", async () => {
     const log = join(folder, "detached.log");
     writeFileSync(log, "before\n");
     const script = 'echo "$MARK in $PWD as $$" >&2; echo done >&2';
@@ -207,12 +207,12 @@ describe("detached programs", () => {
     expect(await until(() => existsSync(join(folder, "without")))).toBe(true);
   });
 
-  it("that do not exist have no pid", () => {
+  it("starting a detached program that does not exist returns no pid", () => {
     expect(startDetached(["no-such-program"], { cwd: folder, env })).toBeUndefined();
   });
 });
 
-it("one listener ends all running children at exit, while there are any, and one that fails does not keep the others", () => {
+it("at exit one listener ends all running children, even if ending one of them throws", () => {
   const listeners = () => process.listeners("exit");
   const before = listeners();
   const ended: string[] = [];
@@ -257,14 +257,17 @@ describe("a pipe or a device where small files are expected", () => {
     ["but not a folder of that name", "mkdir .ignore", last],
     ["but not contents of git, which are many", "mkdir -p .git/objects; mkfifo .git/objects/.gitignore", last],
     ["but not a broken link", "ln -s none .mailmap", last],
-  ])("is found: %s", async (name, make, found) => {
-    const path = await tree(name, `mkdir -p ${dirname(last)}; mkfifo ${last}; ${make}`);
-    const watch = watchIrregularFiles(path, 0);
-    await new Promise((resolve) => watch.signal.addEventListener("abort", resolve));
-    expect(watch.end()).toBe(join(path, found));
-  });
+  ])(
+    "the watch for irregular files finds a pipe or device in place of an ignore file: %s",
+    async (name, make, found) => {
+      const path = await tree(name, `mkdir -p ${dirname(last)}; mkfifo ${last}; ${make}`);
+      const watch = watchIrregularFiles(path, 0);
+      await new Promise((resolve) => watch.signal.addEventListener("abort", resolve));
+      expect(watch.end()).toBe(join(path, found));
+    },
+  );
 
-  it("is found above too, but what lies beside is not looked at", async () => {
+  it("the watch for irregular files also looks in folders above, but not beside", async () => {
     const path = await tree(
       "above",
       `mkdir -p beside one/two/${dirname(last)}; mkfifo beside/.gitignore one/two/${last}`,
@@ -279,7 +282,7 @@ describe("a pipe or a device where small files are expected", () => {
     expect(await found()).toBe(join(path, "one/.gitignore"));
   });
 
-  it("makes a program that waits for it fail, with the file as its reason; others are not held up", async () => {
+  it("a program that hangs on a pipe in place of a small file fails and names it; others run on", async () => {
     const path = await tree("waits", "mkfifo .gitignore");
     const request = { cwd: path, env: process.env };
     const end = await runWatched({ ...request, command: ["cat", ".gitignore"] });

@@ -22,7 +22,7 @@ describe("a supervised process", () => {
     expect(ending).not.toHaveProperty("stopped");
   });
 
-  test("processes that a command left behind are listened to while they write output, then ended", async () => {
+  test("the supervisor reads output of leftover processes while they write, then ends them", async () => {
     const sleep = uniqueSleep();
     const seen: string[] = [];
     const ending = await bash(`(for i in 1 2 3 4 5 6; do sleep 0.15; echo $i; done; sleep ${sleep}) & exit 0`, {
@@ -34,7 +34,7 @@ describe("a supervised process", () => {
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("a process that cannot start says why without throwing", async () => {
+  test("the supervisor says why a process cannot start, without throwing", async () => {
     const missing = new Supervisor({ command: ["no-such-program"], cwd, env: process.env });
     expect(missing.pid).toBe(0);
     expect(await missing.ended).toMatchObject({ exitCode: null, failure: { code: "CLI_NOT_FOUND" } });
@@ -46,7 +46,7 @@ describe("a supervised process", () => {
     expect(tooLong.failure!.code).toBeUndefined();
   });
 
-  test("the first reason to stop wins", async () => {
+  test("of several reasons to stop a process, the supervisor reports the first", async () => {
     const reasons: string[] = [];
     const asked = bash("exec sleep 60", { timeoutMs: 200, cancel: (reason) => reasons.push(reason) === 0 });
     await until(() => reasons.length > 0);
@@ -56,7 +56,7 @@ describe("a supervised process", () => {
     expect(reasons).toEqual(["timedOut"]);
   });
 
-  test("a process that listens on stdin gets a cancel first", async () => {
+  test("the supervisor sends cancel first to a process that listens on stdin", async () => {
     const child: Supervisor = bash("read -r word; exit 5", {
       input: "",
       keepOpen: true,
@@ -92,7 +92,7 @@ describe("process enclosures", () => {
       ...more,
     });
 
-  test("an enclosure is entered, gets signals, and is left once", async () => {
+  test("the supervisor starts a process inside an enclosure such as the sandbox, signals it there and leaves it once", async () => {
     const calls: string[] = [];
     const ending = await entered('trap "exit $INSIDE$INSIDE" TERM; while :; do sleep 0.05; done', calls, {
       timeoutMs: 300,
@@ -101,7 +101,7 @@ describe("process enclosures", () => {
     expect(ending).toMatchObject({ exitCode: 11, notes: ["left after 3"] });
   });
 
-  test("an enclosure is not entered for cancelled starts, and is left by failed ones", async () => {
+  test("the supervisor enters no enclosure for a cancelled start, and leaves that of a failed one", async () => {
     const calls: string[] = [];
     await entered("true", calls, { signal: AbortSignal.abort() }).ended;
     expect(calls).toEqual([]);
@@ -118,7 +118,7 @@ describe("process enclosures", () => {
 });
 
 describe("exit of the supervising process", () => {
-  test("endNow kills at once, in all sessions", async () => {
+  test("endNow kills a process and all its sessions at once", async () => {
     const sleep = uniqueSleep();
     const child = bash(`trap '' TERM; setsid sleep ${sleep} & wait`);
     expect(await until(() => aliveWith(`sleep\0${sleep}`).length === 1)).toBe(true);
@@ -127,7 +127,7 @@ describe("exit of the supervising process", () => {
     expect((await child.ended).signal).toBe("SIGKILL");
   });
 
-  test("everything is ended at exit, and enclosures are left", async () => {
+  test("at exit the supervisor ends all processes and leaves their enclosures", async () => {
     const { build } = await import("esbuild");
     const sleep = uniqueSleep();
     const program = join(cwd, "exits.mjs");
@@ -162,7 +162,7 @@ describe("exit of the supervising process", () => {
   });
 });
 
-test("a program that runs to its end returns its output and why it ended", async () => {
+test("runProgram returns a program's output and why it ended", async () => {
   const request = { command: ["bash", "-c", "cat; yes | head -c 100000 >&2"], cwd, env: process.env };
   const end = await runProgram({ ...request, input: "\xff", keepBytes: 1000 });
   expect(end).toMatchObject({ exitCode: 0, isCut: true, timedOut: false, cancelled: false });

@@ -32,11 +32,11 @@ it.each<[string, Partial<Row>, boolean]>([
   ["with nothing of it", {}, false],
   ["with a stream of somebody else", { streams: () => ["pipe:[1]"] }, false],
   ["whose environment cannot be read", { environment: () => "" }, false],
-])("a process %s is a descendant or not", (_title, fields, isOurs) => {
+])("the process tree recognises whether a process %s is a descendant or not", (_title, fields, isOurs) => {
   expect(picked(new ProcessTree(child, mark), [stranger(900, fields)])).toEqual(isOurs ? [900] : []);
 });
 
-it("descendants of descendants are found in whatever order they are listed", () => {
+it("the process tree finds descendants of descendants in whatever order they are listed", () => {
   const rows = [
     stranger(904, { parent: 903 }),
     stranger(903, { parent: 902 }),
@@ -48,7 +48,7 @@ it("descendants of descendants are found in whatever order they are listed", () 
   expect(picked(new ProcessTree(child, mark), [...rows].reverse()).sort()).toEqual([901, 902, 903, 904]);
 });
 
-it("a descendant that was seen once stays one when nothing else tells, unless its pid was given to another", () => {
+it("the process tree remembers a descendant by its pid, unless another process took that pid", () => {
   const tree = new ProcessTree(child, mark);
   expect(picked(tree, [stranger(900, { parent: child, session: 800 })])).toEqual([900]);
   expect(picked(tree, [stranger(900, { session: 801 })])).toEqual([900]);
@@ -61,10 +61,7 @@ const socketOf = (stream: unknown) =>
   readlinkSync(`/proc/self/fd/${(stream as { _handle: { fd: number } })._handle.fd}`);
 
 it.skipIf(notLinux)(
-  orSkipped(
-    "when the child ended before its streams were read, orphans and its children count by its output's other end",
-    notLinux,
-  ),
+  orSkipped("when the child ended early, the process tree recognises orphans by the other end of its output", notLinux),
   async () => {
     const other: ChildProcess = spawn("cat", { stdio: ["pipe", "pipe", "ignore"] });
     try {
@@ -90,7 +87,7 @@ it.skipIf(notLinux)(
 );
 
 it.skipIf(notLinux)(
-  orSkipped("while the child lives, whoever holds its output counts, whatever its parent is", notLinux),
+  orSkipped("while the child lives, the process tree counts every process that holds its output", notLinux),
   async () => {
     const other = spawn("cat", { stdio: ["pipe", "pipe", "ignore"] });
     try {
@@ -109,7 +106,7 @@ it.skipIf(notLinux)(
   },
 );
 
-it("a group is there while one of its processes lives, whoever owns it", async () => {
+it("a process group exists while one of its processes lives, whoever owns it", async () => {
   const other = spawn("cat", { stdio: ["pipe", "ignore", "ignore"], detached: true });
   const tree = new ProcessTree(other.pid!, mark);
   expect(tree.hasGroup()).toBe(true);

@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import { expect, it } from "vitest";
 import { repository } from "../support/run-cli.ts";
 
-it("a time limit that only AbortSignal.any refers to survives garbage collection", async () => {
+it("abortAfter still fires after garbage collection if only AbortSignal.any refers to it", async () => {
   const contents = `
     import { abortAfter } from "./src/protocol/abort-after.ts";
     const both = AbortSignal.any([new AbortController().signal, abortAfter(300)]);

@@ -72,7 +72,7 @@ function changed(line: Line, [key, ...rest]: readonly string[], value: unknown):
   return copy;
 }
 
-it("lines are decoded as the table says", async () => {
+it("the stream-json codec decodes lines as listed in the table", async () => {
   const rows: string[] = [];
   for (const [kind, line] of [...examples()].sort(([one], [other]) => (one < other ? -1 : 1))) {
     const whole = understood(line);

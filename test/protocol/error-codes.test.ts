@@ -32,12 +32,12 @@ it("the error codes are those of the docs", () => {
   expect([...codes(listed)].sort()).toEqual([...known].sort());
 });
 
-it("errors exit with 1, but for a wrong command line, a condition of --fail-on and signals", () => {
+it("every error exits with 1, except wrong command lines, --fail-on conditions and signals", () => {
   const others = known.filter((code) => exitCodeOf(code) !== 1).map((code) => [code, exitCodeOf(code)]);
   expect(Object.fromEntries(others)).toEqual({ USAGE: 2, NOT_DONE: 5, INTERRUPTED: 130, TERMINATED: 143 });
 });
 
-it("a failure is tried again where the docs say that retries failed, and where something is away for now", () => {
+it("error codes count as retryable if docs say that retries failed, or if something is only away for now", () => {
   const away = ["STORE_LOCKED", "MCP_UNREACHABLE", "AGENT_BUSY", "FLEET_UNREACHABLE"];
   expect(known.filter(isRetryable).sort()).toEqual([...rowsWith("retries failed"), ...away].sort());
 });

@@ -20,7 +20,7 @@ describe("open frame cases", () => {
     },
   );
 
-  test("the driver of frame cases can fail", () => {
+  test("the driver of frame cases fails a case with a wrong expectation", () => {
     const given = cases.find((one) => one.id.includes("no-final-newline"))!;
     expect(runFrameCase({ ...given, expect: { outcome: "fail_closed" } })).toMatchObject({ pass: false, safe: false });
     expect(runFrameCase({ ...given, expect: { outcome: "ok", events: ["system"] } }).pass).toBe(false);
@@ -61,7 +61,7 @@ const failed = (code: string, events: string[]) => ({
 describe("F1: any chunking", () => {
   const stream = bytes(`\ufeff${init}\r\n\n${said("é日本😀\u2028")}\n${said("x")} ${said("y")}\n${result}`);
 
-  test.each([1, 2, 3, 5, 7, 64, 1000])("reads of %i bytes give the same frames", (size) => {
+  test.each([1, 2, 3, 5, 7, 64, 1000])("the frame parser gives the same frames in reads of %i bytes", (size) => {
     const parser = new FrameParser();
     const frames: Frame[] = [];
     for (let start = 0; start < stream.length; start += size)
@@ -74,7 +74,7 @@ describe("F1: any chunking", () => {
     );
   });
 
-  test("a chunk of a frame stream may be empty, and its memory may be reused", () => {
+  test("the frame parser accepts empty chunks, and callers may reuse a chunk's memory", () => {
     const parser = new FrameParser();
     const memory = bytes(said("kept").slice(0, 30));
     const frames = parser.push(memory);
@@ -103,7 +103,7 @@ describe("F2: strict UTF-8", () => {
     );
   });
 
-  test("at the end, a partial character is truncated, and invalid UTF-8 is malformed", () => {
+  test("at the end of a frame stream, a partial character is truncated and invalid UTF-8 malformed", () => {
     expect(parse([`${init}\n`, '{"type":"x","y":"', [0xf0, 0x9f, 0x98]])).toMatchObject(
       failed("FRAME_TRUNCATED", ["system"]),
     );
@@ -111,7 +111,7 @@ describe("F2: strict UTF-8", () => {
     expect(parse([`${init}\n`, '{"type":"x","y":"', [0xed, 0xa0]])).toMatchObject(failed("FRAME_ENCODING", ["system"]));
   });
 
-  test("an escaped NUL and a literal replacement character are data", () => {
+  test("the frame parser accepts an escaped NUL and a literal replacement character as data", () => {
     expect(parse([`${init}\n`, `${said("a\u0000\ufffdb")}\n`, result])).toMatchObject({ outcome: "ok" });
   });
 });
@@ -125,18 +125,18 @@ describe("F3: the last line", () => {
     '{"type":"assistant","n":"\\u00',
     "{",
     `${said("a")} {"type"`,
-  ])("an incomplete last line is reported as truncated: %s", (half) => {
+  ])("the frame parser reports an incomplete last line as truncated: %s", (half) => {
     expect(parse([`${init}\n`, half])).toMatchObject(failed("FRAME_TRUNCATED", ["system"]));
   });
 
   test.each(["npm ERR!", "{'type':'x", '{"type":"x"}}', '{"a" 1', '{"a":tru3', '{"a":"\u0000', "[1,", '{"a":01,'])(
-    "a last line that could never become a frame is malformed: %s",
+    "the frame parser reports a last line that could never become a frame as malformed: %s",
     (noise) => {
       expect(parse([`${init}\n`, noise])).toMatchObject(failed("FRAME_MALFORMED", ["system"]));
     },
   );
 
-  test("blanks after the last line end are ignored", () => {
+  test("the frame parser ignores blanks after the last line end", () => {
     expect(parse([`${init}\n${result}\n`, "  \t\r"])).toMatchObject({ outcome: "ok", ignored: 0, warnings: [] });
   });
 });
@@ -149,14 +149,17 @@ describe("F4: the line limit", () => {
     ["\r\n", 1],
     ["\n", 700],
     ["\r\n", 700],
-  ])("a line at the limit passes, one byte more does not; line end %j, reads of %i", (end, size) => {
-    const split = (text: string) => text.match(new RegExp(`[^]{1,${size}}`, "g"))!;
-    const options = { maxLineBytes: 500 };
-    expect(parse(split(`${line(500)}${end}${result}${end}`), options)).toMatchObject({ outcome: "ok" });
-    expect(parse(split(`${line(501)}${end}${result}${end}`), options)).toMatchObject(failed("FRAME_TOO_LARGE", []));
-  });
+  ])(
+    "the frame parser accepts a line at the limit and refuses one byte more; line end %j, reads of %i",
+    (end, size) => {
+      const split = (text: string) => text.match(new RegExp(`[^]{1,${size}}`, "g"))!;
+      const options = { maxLineBytes: 500 };
+      expect(parse(split(`${line(500)}${end}${result}${end}`), options)).toMatchObject({ outcome: "ok" });
+      expect(parse(split(`${line(501)}${end}${result}${end}`), options)).toMatchObject(failed("FRAME_TOO_LARGE", []));
+    },
+  );
 
-  test("an endless line is refused while it arrives, and is not kept", () => {
+  test("the frame parser refuses an endless line while it arrives, and does not keep it", () => {
     const parser = new FrameParser({ maxLineBytes: 1 << 20 });
     const read = new Uint8Array(1 << 16).fill(0x61);
     let reads = 0;
@@ -168,7 +171,7 @@ describe("F4: the line limit", () => {
     expect(reads).toBe(17);
   });
 
-  test("one read may contain many lines that only together exceed the limit for a line", () => {
+  test("the frame parser applies the line limit per line, not to a read with many lines", () => {
     const lines = `${Array.from({ length: 50 }, () => line(400)).join("\n")}\n${result}\n`;
     expect(parse([lines], { maxLineBytes: 500 }).events).toHaveLength(51);
   });
@@ -232,11 +235,11 @@ describe("F5: malformed and misshapen frames", () => {
     '{"type":"done"}',
     '{"type":"done","data":{"finishReason":1}}',
     '{"type":"tool_call","data":{"args":{}}}',
-  ])("a frame of a known type with a wrong shape is refused: %s", (line) => {
+  ])("the frame parser refuses a frame of a known type with a wrong shape: %s", (line) => {
     expect(parse([`${init}\n${line}\n${result}\n`])).toMatchObject(failed("FRAME_SCHEMA", ["system"]));
   });
 
-  test("100,000 levels of nesting overflow no stack", () => {
+  test("the frame parser survives 100,000 levels of nesting", () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const deepObjects = '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000);
     for (const line of [
@@ -252,14 +255,14 @@ describe("F5: malformed and misshapen frames", () => {
     );
   });
 
-  test("no frame is delivered after a fault", () => {
+  test("the frame parser delivers no frame after a fault", () => {
     const parser = new FrameParser();
     expect(parser.push(bytes(`${init}\nnoise\n${said("a")}\n`)).map((frame) => frame.type)).toEqual(["system"]);
     expect(parser.push(bytes(`${said("b")}\n`))).toEqual([]);
     expect(parser.end({ exit: 0 })).toMatchObject({ outcome: "fail_closed", frames: [] });
   });
 
-  test("lines between frames that are no frames can be skipped on request, but not broken objects", () => {
+  test("the frame parser can skip lines that are no frames, but not broken JSON objects", () => {
     const lines = `npm WARN old\n${init}\n[notice]\n${said("a")}\n${result}\n`;
     expect(parse([lines], { onNoise: "skip" })).toMatchObject({ outcome: "ok", ignored: 2 });
     expect(parse([`${init}\n{"type":\n`], { onNoise: "skip" })).toMatchObject(failed("FRAME_MALFORMED", ["system"]));
@@ -267,7 +270,7 @@ describe("F5: malformed and misshapen frames", () => {
 });
 
 describe("F6: unknown types", () => {
-  test("frames of unknown types are counted and skipped, and can be read on request", () => {
+  test("the frame parser counts and skips frames of unknown types, or returns them on request", () => {
     const seen = parse([
       `${init}\n{"type":"constructor"}\n{"type":"__proto__","session_id":"s2","n":1e999}\n${said("a")}\n${result}\n`,
     ]);
@@ -287,18 +290,18 @@ describe("F7: line ends", () => {
     ["a no-break space", `${init}\n\u00a0\n`, ["system"]],
     ["a form feed between objects", `${init}\n${said("a")}\f${said("b")}\n`, ["system"]],
     ["U+2028 between objects", `${init}\n${said("a")}\u2028${said("b")}\n`, ["system"]],
-  ])("%s is malformed", (_name, stream, events) => {
+  ])("the frame parser reports %s as malformed", (_name, stream, events) => {
     expect(parse([stream])).toMatchObject(failed("FRAME_MALFORMED", events as string[]));
   });
 
-  test("blank lines, a byte order mark and mixed line ends are accepted", () => {
+  test("the frame parser accepts blank lines, a byte order mark and mixed line ends", () => {
     expect(parse([`\ufeff\n \t \r\n\r\n${init}\r\n${said("a\u2029\u0085")}\n\n${result}\r\n`])).toMatchObject({
       outcome: "ok",
       events: ["system", "assistant", "result"],
     });
   });
 
-  test("two JSON objects on one line are parsed as two frames", () => {
+  test("the frame parser reads two JSON objects on one line as two frames", () => {
     expect(parse([`${init}${said('a } { \\" ')} \t ${said("b")}\r\n${result}\n`])).toMatchObject({
       outcome: "ok",
       events: ["system", "assistant", "assistant", "result"],
@@ -322,7 +325,7 @@ describe("F8: the first result is final", () => {
     expect(seen.warnings).toHaveLength(1);
   });
 
-  test("no frame is accepted after a done or error frame", () => {
+  test("the frame parser accepts no frame after a done or error frame", () => {
     const delta = '{"type":"assistant_delta","data":{"content":"a"}}';
     const done = '{"type":"done","data":{"finishReason":"length"}}';
     const error = '{"type":"error","data":{"code":"MODEL_AUTH_ERROR","message":"token expired"}}';
@@ -367,7 +370,7 @@ describe("F9: end without result", () => {
     });
   });
 
-  test("exit 0 after an answer is a success", () => {
+  test("the frame parser counts exit code 0 after an answer as success", () => {
     for (const line of [
       said("a"),
       '{"type":"assistant_delta","data":{"content":"a"}}',
@@ -377,12 +380,12 @@ describe("F9: end without result", () => {
     }
   });
 
-  test("an incomplete last line is reported before the exit code, with stderr", () => {
+  test("the frame parser reports an incomplete last line rather than the exit code, with stderr", () => {
     const seen = parse([`${init}\n{"type"`], { exit: 1, stderr: "out of memory" });
     expect(seen.error).toMatchObject({ code: "FRAME_TRUNCATED", message: expect.stringContaining("out of memory") });
   });
 
-  test("a result is kept whatever the exit code, which is only mentioned if it is not zero", () => {
+  test("the frame parser keeps a result whatever the exit code, and mentions only a non-zero one", () => {
     const stream = `${init}\n${result}\n`;
     expect(parse([stream], { exit: 0 })).toMatchObject({ outcome: "ok", finish: "stop", warnings: [] });
     expect(parse([stream], { exit: null })).toMatchObject({ outcome: "ok", warnings: [] });
@@ -391,14 +394,14 @@ describe("F9: end without result", () => {
 });
 
 describe("F10, F11: session and version", () => {
-  test("a frame of another session is an error; one that names no session is accepted", () => {
+  test("the frame parser refuses a frame of another session, and accepts one that names no session", () => {
     for (const line of [said("a", "s2"), result.replace("s1", ""), init.replace("s1", "s2")]) {
       expect(parse([`${init}\n${line}\n`])).toMatchObject(failed("FRAME_SESSION", ["system"]));
     }
     expect(parse([`${init}\n{"type":"connection","subtype":"reconnecting"}\n${result}\n`]).outcome).toBe("ok");
   });
 
-  test("a frame of a type that has no effect may have any shape, but names its session", () => {
+  test("the frame parser accepts any shape for a frame without effect, but checks its session", () => {
     const types = new Map<string, FrameType>([...frameTypes, ["retry", { isIgnored: true }]]);
     const heard = (line: string) => parse([`${init}\n${line}\n${result}\n`], { types });
     expect(heard('{"type":"retry","subtype":7}')).toMatchObject({
@@ -410,12 +413,15 @@ describe("F10, F11: session and version", () => {
     expect(heard('{"type":"connection","subtype":7}').outcome).toBe("fail_closed");
   });
 
-  test.each(['"2.0"', '"1"', '""', "1", "null", '"1.0 "'])("version %s is not supported", (version) => {
-    const line = `{"type":"protocol","data":{"version":${version}}}\n`;
-    expect(parse([line, `${init}\n`])).toMatchObject(failed("FRAME_VERSION", []));
-  });
+  test.each(['"2.0"', '"1"', '""', "1", "null", '"1.0 "'])(
+    "the frame parser does not support version %s",
+    (version) => {
+      const line = `{"type":"protocol","data":{"version":${version}}}\n`;
+      expect(parse([line, `${init}\n`])).toMatchObject(failed("FRAME_VERSION", []));
+    },
+  );
 
-  test("the list of versions decides, and a missing version is accepted", () => {
+  test("the frame parser accepts listed protocol versions and frames without a version", () => {
     expect(
       parse(['{"type":"protocol","data":{"version":"2.0"}}\n', said("a")], { supported: ["1.0", "2.0"] }).outcome,
     ).toBe("ok");
@@ -429,7 +435,7 @@ describe("F12: sentinel framing", () => {
   const delta = '{"type":"assistant_delta","data":{"content":"__JSON_END__"}}';
   const block = (body: string) => `__JSON_START__\n${body}\n__JSON_END__\n`;
 
-  test("blocks may have many lines, noise between them, and any chunking", () => {
+  test("frame blocks may have many lines, noise between them, and any chunking", () => {
     const noise: number[] = [0xff, 0xfe, 0x0a];
     const pretty = JSON.stringify({ type: "done", data: { finishReason: "stop" } }, null, 2);
     const parts: Input[] = [
@@ -465,7 +471,7 @@ describe("F12: sentinel framing", () => {
     expect(parse([stream], { framing })).toMatchObject(failed(code, []));
   });
 
-  test("invalid UTF-8 and oversized blocks fail, and larger noise does not", () => {
+  test("the frame parser refuses invalid UTF-8 and oversized blocks, but not larger noise", () => {
     expect(parse([`__JSON_START__\n`, [0xff], "\n__JSON_END__\n"], { framing }).error?.code).toBe("FRAME_ENCODING");
     const limits = { framing, maxLineBytes: 1000 } as const;
     expect(parse(["x".repeat(5000), "x".repeat(5000), `\n${block(delta)}`], limits).events).toEqual([
@@ -484,17 +490,20 @@ describe("F13: tools", () => {
   const call = (name: string, args: unknown) => `${JSON.stringify({ type: "tool_call", data: { name, args } })}\n`;
 
   test.each(["exec", "Web_fetch", "web_fetch ", "__proto__", "constructor", ""])(
-    "a call of an unknown tool is an error: %j",
+    "the frame parser refuses a call of an unknown tool: %j",
     (name) => {
       expect(parse([call(name, { url: "u" })], { tools: ["web_fetch"] })).toMatchObject(failed("TOOL_UNKNOWN", []));
     },
   );
 
-  test.each([undefined, null, "url", [], 5])("a call with arguments that are not an object is an error: %j", (args) => {
-    expect(parse([call("exec", args)], { tools: ["exec"] })).toMatchObject(failed("TOOL_ARGUMENTS", []));
-  });
+  test.each([undefined, null, "url", [], 5])(
+    "the frame parser refuses a call with arguments that are not an object: %j",
+    (args) => {
+      expect(parse([call("exec", args)], { tools: ["exec"] })).toMatchObject(failed("TOOL_ARGUMENTS", []));
+    },
+  );
 
-  test("arguments that violate the schema are refused", () => {
+  test("the frame parser refuses call arguments that violate the tool's schema", () => {
     expect(parse([call("web_fetch", {})], { tools: ["web_fetch"] })).toMatchObject(failed("TOOL_ARGUMENTS", []));
     expect(parse([call("web_fetch", { url: 5 })], { tools: ["web_fetch"] })).toMatchObject(
       failed("TOOL_ARGUMENTS", []),
@@ -508,7 +517,7 @@ describe("F13: tools", () => {
     expect(parse([call("exec", { n: 1 })], { tools: [exec] })).toMatchObject({ outcome: "ok", events: ["tool_call"] });
   });
 
-  test("an empty list of tools allows no call; without a list, calls are not checked", () => {
+  test("with an empty list of tools the frame parser allows no call; without a list it checks none", () => {
     expect(parse([call("exec", {})], { tools: [] })).toMatchObject(failed("TOOL_UNKNOWN", []));
     expect(parse([call("exec", {})])).toMatchObject({ outcome: "ok" });
   });

@@ -28,12 +28,12 @@ describe("framing detected from the first line", () => {
     ["blocks after a byte order mark", `\ufeff${block(delta)}${block(done)}`],
     ["blocks with a blank before the mark", `  ${block(delta)}noise between them\n${block(done)}`],
   ];
-  test.each(streams)("framing is detected as %s, in reads of any size", (_name, text) => {
+  test.each(streams)("the frame parser detects the framing as %s, in reads of any size", (_name, text) => {
     for (const size of [1, 2, 3, 7, 15, 1000])
       expect(play(text, { size })).toEqual({ types: ["assistant_delta", "done"], code: undefined });
   });
 
-  test("the framing of a stream is fixed from its first frame on, and a later block mark is malformed", () => {
+  test("the first frame fixes a stream's framing, and a later block mark is malformed", () => {
     expect(play(`${delta}\n${block(done)}`)).toEqual({ types: ["assistant_delta"], code: "FRAME_MALFORMED" });
     expect(play(`hello\n${block(done)}`)).toEqual({ types: [], code: "FRAME_MALFORMED" });
   });
@@ -43,13 +43,13 @@ describe("framing detected from the first line", () => {
     expect(play(`${spoof}\n${done}\n`).types).toEqual(["assistant_delta", "done"]);
   });
 
-  test("empty output, blanks and a partial frame mark are not an answer", () => {
+  test("the frame parser takes no empty output, blanks or partial frame mark for an answer", () => {
     for (const text of ["", "\n\n", " ".repeat(5000)]) expect(play(text).code).toBe("NO_OUTPUT");
     expect(play("__JSON_ST").code).toBe("FRAME_MALFORMED");
     expect(play("__JSON_START__").code).toBe("FRAME_TRUNCATED");
   });
 
-  test("frame blocks are not looked for unless requested", () => {
+  test("the frame parser looks for frame blocks only on request", () => {
     expect(play(block(done), { framing: "ndjson" }).code).toBe("FRAME_MALFORMED");
   });
 });

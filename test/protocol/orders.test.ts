@@ -72,7 +72,7 @@ describe("a run in another process", () => {
     ["context", (run) => run.context(), { type: "context" }, { used: 1 }, { used: 1 }],
     ["aside", (run) => run.aside("why?"), { type: "aside", text: "why?" }, "so", "so"],
     ["names", (run) => run.names(), { type: "names" }, ["a"], ["a"]],
-  ])("%s is sent with an id and gets its reply", async (_name, call, order, value, result) => {
+  ])("a remote run sends %s with an id and gets its reply", async (_name, call, order, value, result) => {
     const run = new TestRun("me-");
     const answer = call(run);
     expect(run.told).toEqual([{ ...order, id: "me-request-1" }]);
@@ -83,7 +83,7 @@ describe("a run in another process", () => {
     expect(run.isAwaited).toBe(false);
   });
 
-  it("an error reported by the other process is thrown here, with its code if known", async () => {
+  it("a remote run throws an error that the other process reported, with its code if known", async () => {
     const run = new TestRun();
     const first = run.compact();
     run.answer({ id: run.lastId, error: "no room", code: "USAGE" });
@@ -96,7 +96,7 @@ describe("a run in another process", () => {
     expect(run.isAwaited).toBe(false);
   });
 
-  it("a lost connection rejects waiting requests and refuses new ones", async () => {
+  it("a remote run whose connection is lost rejects waiting requests and refuses new ones", async () => {
     const run = new TestRun();
     const waiting = [run.context(), run.background("c"), run.aside("?")];
     const why = new UserError("CLI_FAILED", "gone");
@@ -114,7 +114,7 @@ describe("a run in another process", () => {
     expect(run.passed).toEqual([]);
   });
 
-  it("interrupt and mode changes do not wait for a reply", () => {
+  it("a remote run's interrupt and mode change do not wait for a reply", () => {
     const run = new TestRun();
     run.interrupt();
     run.interrupt("enough");
@@ -128,7 +128,7 @@ describe("a run in another process", () => {
     run.interrupt();
   });
 
-  it("prompts and steering are sent, dropped if impossible, and withdrawn if the run agrees", async () => {
+  it("a remote run sends prompts and steering, drops impossible ones, and withdraws them if the run agrees", async () => {
     const run = new TestRun("me-");
     const sent = run.send({ text: "go" });
     const steered = run.steer("left");
@@ -149,7 +149,7 @@ describe("a run in another process", () => {
     expect(await steered.withdraw()).toBe(false);
   });
 
-  it("a prompt settles with the turn that used it, or with why it was dropped", async () => {
+  it("a remote run's prompt resolves with the turn that used it, or with why it was dropped", async () => {
     const run = new TestRun();
     const [first, second, third] = ["1", "2", "3"].map((text) => run.send({ text }));
     run.over(first!.id, "told");
@@ -163,7 +163,7 @@ describe("a run in another process", () => {
     run.over("unknown", "told");
   });
 
-  it("calls open at a disconnect are ended, except those of subagents and ended ones", async () => {
+  it("when the connection is lost, a remote run ends open tool calls, except those of subagents", async () => {
     const run = new TestRun();
     const start = (callId: string) => ({ type: "tool_start", callId, tool: "shell", args: {}, at: 1 }) as never;
     run.see({ number: 1, event: start("a") });
@@ -189,7 +189,7 @@ describe("a run in another process", () => {
 });
 
 describe("control requests at the run itself", () => {
-  it("a request becomes the call of the same name, and its reply names the line", async () => {
+  it("a control line calls the run's method of the same name, and the reply names the line", async () => {
     const calls: unknown[] = [];
     const replies: [string | undefined, unknown][] = [];
     const said =
@@ -314,7 +314,7 @@ describe("control lines", () => {
     expect(readControlLine(line)).toEqual(expect.stringContaining(named));
   });
 
-  it("other lines are not control lines; older names and newer abilities are accepted", () => {
+  it("only known types are control lines; older names and unknown abilities are accepted", () => {
     for (const other of [{ type: "user" }, { type: "toString" }, { type: 1 }, null, "steer", []])
       expect(readControlLine(other)).toBeUndefined();
     expect(readControlLine({ type: "cancel" })).toEqual({ type: "interrupt" });
@@ -344,13 +344,13 @@ describe("control lines", () => {
     [{ subtype: "reply", id: "r", value: 1 }, true],
     [{ subtype: "reply" }, false],
     [{ subtype: "of tomorrow", id: "r" }, false],
-  ])("the notice %j is understood: %s", (notice, isKnown) => {
+  ])("the client understands the notice %j of a run: %s", (notice, isKnown) => {
     expect(readControlNotice({ type: "control", ...notice })).toEqual(isKnown ? notice : undefined);
   });
 });
 
 describe("prompts on their way", () => {
-  it("prompts wait in order, steering first, and are forgotten once they are over", async () => {
+  it("a run's queue gives steering before prompts, in order, and forgets finished ones", async () => {
     const prompts = new Prompts("n-");
     expect(prompts.isEmpty).toBe(true);
     const first = prompts.add("prompt", { text: "1" });
@@ -369,7 +369,7 @@ describe("prompts on their way", () => {
     expect([prompts.has(first), prompts.get(first.id), prompts.has(second)]).toEqual([false, undefined, true]);
   });
 
-  it("an unannounced ending says why, with a code if there is one, and how long it took", () => {
+  it("an ending made for a lost turn says why, with a code if there is one, and how long it took", () => {
     const ending = failedTurn({ message: "m", code: "USAGE" }, Date.now() - 1000);
     expect(ending).toMatchObject({ type: "fail", message: "m", code: "USAGE", apiDurationMs: 0 });
     expect(ending.durationMs).toBeGreaterThanOrEqual(1000);

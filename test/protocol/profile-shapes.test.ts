@@ -51,7 +51,7 @@ test.each([
   });
 });
 
-test("a failed command of 2025 is a success with its exit code, and only the older fields", () => {
+test("COURSER_COMPAT=2025 shows a failed command as a success with its exit code and only the older fields", () => {
   const value = { command: "exit 3", exitCode: 3, stdout: "", interleavedOutput: "", pid: 1, outputLocation: {} };
   const outcome = outcomeIn("2025", "shell", { kind: "failure", value, siblings: { isBackground: false } });
   expect(outcome).toEqual({ kind: "success", value: { command: "exit 3", exitCode: 3, stdout: "" } });
@@ -63,13 +63,13 @@ test("a failed command of 2025 is a success with its exit code, and only the old
 const wordTypes = (event: AgentEvent | undefined) =>
   (event as any).args.parsingResult.executableCommands.flatMap(({ args }: any) => args.map(({ type }: any) => type));
 
-test.each(profileNames)("the words of a command are word, string or number in the profile %s", (name) => {
+test.each(profileNames)("in the profile %s, words of a command have the types word, string and number", (name) => {
   expect(wordTypes(inProfile(start, profileOf(name)))).toEqual(
     "word string string string number word word word word".split(" "),
   );
 });
 
-test("an older stream format leaves out values that are not lists of commands, and list items that are not commands", () => {
+test("an older stream profile leaves out values and list items that are not commands", () => {
   const then = (parsingResult: object) =>
     inProfile({ ...start, args: { command: "ls", parsingResult } } as never, profileOf("2025"));
   const commandsOf = (event: any) => event.args.parsingResult.executableCommands;
@@ -79,7 +79,7 @@ test("an older stream format leaves out values that are not lists of commands, a
   ).toEqual([{ name: "ls", args: [{ type: "word", value: "a" }] }]);
 });
 
-test("the current version names words like a syntax tree", () => {
+test("the current stream profile names words of a command like a syntax tree", () => {
   expect(wordTypes(inProfile(start, profileOf(undefined)))).toEqual(
     "word raw_string string ansi_c_string number simple_expansion expansion command_substitution concatenation".split(
       " ",

@@ -114,7 +114,7 @@ function settled({ force, mode, ...request }: RunRequest): object {
 describe("merging restrictions", () => {
   const make = random(31);
 
-  it("restrict is associative, idempotent, and never weaker than either side", () => {
+  it("restrict() of run requests is associative, idempotent, and never weaker than either side", () => {
     for (let round = 0; round < 400; round++) {
       const [one, two, three] = [madeUp(make), madeUp(make), madeUp(make)];
       expect(settled(restrict(restrict(one, two), three))).toEqual(settled(restrict(one, restrict(two, three))));
@@ -127,7 +127,7 @@ describe("merging restrictions", () => {
     }
   });
 
-  it("restrict takes no grant from the other side", () => {
+  it("restrict() of run requests takes no grant from the other side", () => {
     const names = Object.entries(requestFields).flatMap(([name, { effect }]) => (effect === "grants" ? [name] : []));
     for (let round = 0; round < 200; round++) {
       const [one, two] = [madeUp(make), madeUp(make)];
@@ -154,7 +154,7 @@ describe("merging restrictions", () => {
       { permissions: { allow: ["Shell(c)"], deny: ["Shell(d)"] } },
       { permissions: { allow: ["Shell(c)"], deny: ["Shell(b)", "Shell(d)"] } },
     ],
-  ])("%j with %j of somebody who may grant", (base, more, expected) => {
+  ])("restrict() of %j with %j of somebody who may grant takes the grants over", (base, more, expected) => {
     expect(restrict(base, more, "more")).toEqual({ workspace: "/a", ...expected });
   });
 });
@@ -205,7 +205,7 @@ it("each field of a run request accepts the values in the table and rejects othe
   await expect(rows.join("")).toMatchFileSnapshot(join(import.meta.dirname, "run-request.txt"));
 });
 
-it("unknown fields are refused by name", () => {
+it("a run request with an unknown field is refused by the field's name", () => {
   const read = (more: object) => () => readRunRequest({ workspace: "/a", ...more });
   expect(read({ Mode: "plan" })).toThrow('unknown field "Mode" (did you mean "mode"?)');
   expect(read({ mode: "Plan" })).toThrow('"mode" must be one of agent, plan, ask');
@@ -215,7 +215,7 @@ it("unknown fields are refused by name", () => {
   expect(Object.keys(requestChecks)).toEqual(Object.keys(requestFields));
 });
 
-it("a chat id that looks like a flag is refused", () => {
+it("a run request with a chat id that looks like a flag is refused", () => {
   for (const id of ["--force", "-p", " x", "-2x", ""])
     for (const chat of [
       { type: "resume", id },

@@ -16,7 +16,7 @@ describe("streams in the original's formats", () => {
     for (const line of lines) expect(again(JSON.parse(line))).toBe(line);
   });
 
-  test.each(named)("%s: lines survive storage as JSON without their text", (_, { lines }) => {
+  test.each(named)("%s: decoded lines stored as JSON without their text encode to the same lines", (_, { lines }) => {
     for (const line of lines) {
       const event = decodeLine(JSON.parse(line));
       const stored = JSON.stringify(event);
@@ -28,7 +28,7 @@ describe("streams in the original's formats", () => {
     }
   });
 
-  test("only unknown lines are decoded as unknown", () => {
+  test("only lines of unknown types decode to unknown events", () => {
     const events = streams.flatMap(valuesOf).map((line) => decodeLine(line));
     const unknown = events.flatMap((event) => (event.type === "other" ? [event.raw as Record<string, unknown>] : []));
     expect([...new Set(unknown.map((line) => `${line["type"]}/${line["subtype"]}`))].sort()).toEqual([
@@ -65,7 +65,7 @@ describe("streams in the original's formats", () => {
       expect([end.type, stream.rest === ""]).toEqual(stream.name === "error" ? ["fail", true] : ["tool_start", false]);
   });
 
-  test("keys in any order, extra or missing keys and values of any type survive", () => {
+  test("stream lines with keys in any order, extra or missing keys and any value types are encoded again unchanged", () => {
     const lines = streams.flatMap(valuesOf);
     const dice = random(7);
     for (let round = 0; round < 4000; round++) {
@@ -260,16 +260,16 @@ describe("our own stream lines", () => {
     expect(encode(event, options)).toBe(line);
   });
 
-  test("a text delta always has a timestamp, or it would be read as a whole text", () => {
+  test("an encoded text delta always has a timestamp, or readers would take it for a whole text", () => {
     const line = encodeEvent({ type: "text", text: "a" }, session, { partial: true });
     expect(decodeLine(line)).toMatchObject({ type: "text", text: "a", at: expect.any(Number) });
   });
 
-  test("events of another codec are left alone", () => {
+  test("the stream codec leaves the kept fields of another codec alone", () => {
     expect(encode({ type: "thinking_end", carried: { keys: ["type"] } })).toContain('"subtype":"completed"');
   });
 
-  test("a notice cannot overwrite the line's own fields", () => {
+  test("a notice's fields cannot overwrite the stream line's own fields", () => {
     expect(encode({ type: "notice", kind: "k", message: "m", fields: { type: "result", session_id: "x" } })).toBe(
       `{"type":"system","subtype":"k","message":"m",${id}}`,
     );
@@ -343,17 +343,17 @@ describe("stream lines of others", () => {
     ["an unknown subtype", call({}, "progress")],
     ["a resumed retry", { type: "retry", subtype: "resuming", attempt: 1, is_resume: true, checkpoint_turn_count: 2 }],
     ["a result without text", { type: "result", subtype: "success" }],
-  ])("a stream line that cannot be understood is kept as it is: %s", (_name, line) => {
+  ])("the stream codec keeps a line that it cannot understand unchanged: %s", (_name, line) => {
     expect(decodeLine(line)).toEqual({ type: "other", raw: line });
   });
 
-  test("a result without an outcome is not a success", () => {
+  test("the stream codec does not count a result without an outcome as a success", () => {
     for (const result of [{}, { isBackground: false }, null, "text"]) {
       expect(decodeLine(call({ shellToolCall: { args: {}, result } }))).not.toHaveProperty("outcome");
     }
   });
 
-  test("several text blocks of a line are joined, and stay separate when it is encoded again", () => {
+  test("decoding a stream line joins its text blocks, and encoding separates them again", () => {
     const content = [
       { type: "text", text: "a" },
       { type: "image", data: "x" },
@@ -364,7 +364,7 @@ describe("stream lines of others", () => {
     expect(again(line)).toBe(JSON.stringify(line));
   });
 
-  test("either of the two error fields makes a result an error", () => {
+  test("either of the two error fields makes a decoded result an error", () => {
     const line = {
       type: "result",
       subtype: "success",
@@ -377,7 +377,7 @@ describe("stream lines of others", () => {
     expect(again(line)).toBe(JSON.stringify(line));
   });
 
-  test("a line of another session keeps its id", () => {
+  test("a decoded stream line of another session keeps its session id", () => {
     const line = { type: "thinking", subtype: "completed", session_id: "sub" };
     expect(encodeEvent(decodeLine(line, session), session)).toEqual(line);
     expect(decodeLine({ ...line, session_id: session }, session)).toEqual({ type: "thinking_end" });
@@ -426,7 +426,7 @@ describe("text decoded once", () => {
     return given.flatMap((line) => decode(line));
   };
 
-  test("with partial output, the decoded events equal the written ones", () => {
+  test("events decoded from partial output equal the written events", () => {
     expect(decodeAll(lines({ partial: true }))).toEqual(turn);
   });
 
@@ -442,7 +442,7 @@ describe("text decoded once", () => {
     expectSaid(decodeAll(timed), "hahadone");
   });
 
-  test("a text that is never repeated whole ends at the next call or at the end", () => {
+  test("a text that is never repeated whole ends at the next tool call or at the end of the stream", () => {
     const unflushed = lines({ partial: true }).filter((line: any) => line.type !== "assistant" || line.timestamp_ms);
     const events = decodeAll(unflushed);
     expectSaid(events, "hahadone");
@@ -452,12 +452,12 @@ describe("text decoded once", () => {
     ]);
   });
 
-  test("a whole text that has more than its deltas adds the rest", () => {
+  test("when a whole text has more than its deltas, the decoder adds the rest", () => {
     const cut = lines({ partial: true }).filter((line: any) => line.timestamp_ms !== 8);
     expectSaid(decodeAll(cut), "hahadone");
   });
 
-  test("any turn decodes alike with and without deltas", () => {
+  test("any turn decodes to the same text with and without deltas", () => {
     const dice = random(5);
     for (let round = 0; round < 300; round++) {
       const events = dice.turn(session);

@@ -18,7 +18,7 @@ test.each([
   });
 });
 
-test("the model, the subagent to resume and the background are named where they are given", () => {
+test("a Task call names model, subagent to resume and background where they are given", () => {
   expect(taskArgs({ ...request, model: "m", resume: "b", isBackground: true })).toMatchObject({
     model: "m",
     resume: "b",
@@ -27,7 +27,7 @@ test("the model, the subagent to resume and the background are named where they 
   expect(Object.keys(taskArgs({ ...request, isBackground: false }))).not.toContain("runInBackground");
 });
 
-test("the end of a subagent says whether it went on in the background", () => {
+test("the result of a Task call says whether the subagent went on in the background", () => {
   const end = { agentId: "a", steps: [], isBackground: false };
   expect(taskSuccess(end)).toEqual({
     ...{ agentId: "a", conversationSteps: [], isBackground: false },
@@ -46,7 +46,7 @@ test("the end of a subagent says whether it went on in the background", () => {
   expect(notice("error")).toMatchObject({ message: 'The subagent "T" failed.' });
 });
 
-test("the steps of a subagent are its thoughts, texts and calls, without results beyond a limit", () => {
+test("the result of a Task call lists the subagent's thoughts, texts and calls, without results beyond a limit", () => {
   const seen = collectSteps();
   const ended = (callId: string, tool: string, args: unknown, outcome?: object): AgentEvent =>
     ({ type: "tool_end", callId, tool, args, ...(outcome && { outcome }) }) as AgentEvent;

@@ -20,7 +20,7 @@ test.each([
   [{ ToolCall: {} }, undefined],
   [{ function: { name: "f" } }, undefined],
   [{}, undefined],
-])("the tool key of a call is found in %j", (call, key) => {
+])("the stream reader finds the tool key of the call %j", (call, key) => {
   expect(toolKeyOf(call)).toBe(key);
 });
 
@@ -41,7 +41,7 @@ test.each([
   [{ pid: 1 }, undefined],
   [[{}], undefined],
   [undefined, undefined],
-])("the outcome of a call is found in %j", (result, outcome) => {
+])("the stream reader finds the outcome of the call %j", (result, outcome) => {
   expect(outcomeOf(result)).toEqual(outcome);
 });
 
@@ -69,7 +69,7 @@ test.each([
   expect(errorTextOf({ kind, value })).toBe(text);
 });
 
-test("a missing outcome is unknown, never a success", () => {
+test("a tool call without an outcome is unknown, never a success", () => {
   expect(outcomeGroupOf(undefined)).toBe("unknown");
   expect(errorTextOf(undefined)).toBeUndefined();
 });
@@ -78,11 +78,11 @@ test.each([
   ["ok", "success startSuccess saveSuccess discardSuccess async"],
   ["failed", "error failure timeout spawnError fileNotFound notFile notFound fileBusy"],
   ["refused", "rejected permissionDenied readPermissionDenied writePermissionDenied"],
-])("these outcomes are %s: %s", (group, kinds) => {
+])("tool call outcomes counted as %s: %s", (group, kinds) => {
   expect(outcomeKinds.filter((kind) => outcomeGroupOf({ kind, value: {} }) === group).join(" ")).toBe(kinds);
 });
 
-test("tools have the names that models know", () => {
+test("the model sees tools under the names that models know", () => {
   expect(["read", "ls", "updateTodos", "semSearch", "mcp", "teleport"].map(displayNameOf)).toEqual(
     "Read LS TodoWrite SemanticSearch MCP Teleport".split(" "),
   );
@@ -91,14 +91,14 @@ test("tools have the names that models know", () => {
   );
 });
 
-test("people read names of their own", () => {
+test("people see short display names of tools", () => {
   const tools = "shell ls updateTodos mcp createPlan askQuestion readMcpResource listMcpResources await semSearch glob";
   expect(tools.split(" ").map((tool) => callName(tool, {}))).toEqual(
     "Bash List Todo Mcp Plan Question Resource Resources Wait SemanticSearch Glob".split(" "),
   );
 });
 
-test("the shapes fit a call of a real stream", () => {
+test("the TypeScript types of tool calls fit a call of a real stream", () => {
   const call: ToolShapes["globToolCall"] = {
     args: { globPattern: "**/app.ts" },
     result: {

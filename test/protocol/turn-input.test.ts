@@ -28,12 +28,12 @@ describe("a turn that cannot be read", () => {
     [turnWith({ tools: [{ name: "" }] }), "tools[0] must have a name"],
     [turnWith({ tools: [{ name: "a", schema: [] }] }), "tools[0].schema must be an object"],
     [turnWith({ tools: [{ name: "a" }, { name: "a" }] }), "tools[1]: a is there twice"],
-  ])("a turn that cannot be read says why: %j", (value, problem) => {
+  ])("reading an invalid turn says why: %j", (value, problem) => {
     expect(readTurn(value)).toEqual({ problem: expect.stringContaining(problem) });
   });
 });
 
-it("a turn is read into the shape of the contract, whatever form its parts have", () => {
+it("reading a turn gives the contract's shape, whatever form its parts have", () => {
   const openAi = { id: "c1", function: { name: "read", arguments: '{"path":"a"}' } };
   const messages = [
     { role: "system" },
@@ -154,7 +154,7 @@ describe("the conversation of a turn", () => {
       ],
     ],
     ["an answer of nothing is left out", [said("user", "hi"), said("assistant", "")], ["user | hi"]],
-  ])("in the messages for a model %s", (_what, messages, expected) => {
+  ])("a turn's messages for a model: %s", (_what, messages, expected) => {
     expect(shown(messages)).toEqual(expected);
   });
 });

@@ -113,7 +113,7 @@ describe("secret variable names", () => {
     expect(isSecretName(name)).toBe(false);
   });
 
-  it("short values count as ordinary words", () => {
+  it("the redactor does not take short values of secret variables for secrets", () => {
     expect(
       secretValues({
         API_TOKEN: "true",
@@ -149,7 +149,7 @@ describe("keys in use", () => {
     expect(flagSecrets(argv)).toEqual(secrets);
   });
 
-  it("keys come from flags, variables, saved logins and courser.json", () => {
+  it("the redactor collects API keys from flags, variables, saved logins and courser.json", () => {
     const folder = home();
     const config = join(folder, ".cursor");
     saveKey(config, "openai", "saved-key-1");
@@ -179,7 +179,7 @@ describe("keys in use", () => {
     );
   });
 
-  it("a broken file hides no other key", () => {
+  it("a broken key file does not keep the redactor from other keys", () => {
     const folder = home();
     writeFileSync(join(folder, ".cursor/auth.json"), "{");
     expect(secretsInUse([], { HOME: folder, MY_TOKEN: "variable-1" })).toEqual(["variable-1"]);
@@ -189,16 +189,16 @@ describe("keys in use", () => {
 describe("keys kept from tools", () => {
   const secret = "a-secret-of-some-length-1";
 
-  it("tools get no variable with a secret name, nor its value under another name", () => {
+  it("the environment of tools has no variable with a secret name, nor its value under another name", () => {
     const env = { PATH: "/bin", MY_API_KEY: secret, COPY: secret, GH_TOKEN: "short", PLAIN: "yes" };
     expect(toolEnvironment(env)).toEqual({ PATH: "/bin", PLAIN: "yes", CURSOR_AGENT: "1" });
   });
 
-  it("tools get no key in use, whatever the variable is called", () => {
+  it("the environment of tools has no API key in use, whatever the variable is called", () => {
     expect(toolEnvironment({ WEIRD_NAME: "k-1", PLAIN: "yes" }, ["k-1"])).toEqual({ PLAIN: "yes", CURSOR_AGENT: "1" });
   });
 
-  it("tools see no key in their environment or on any command line", async () => {
+  it("tools see no API key in their environment or on any command line", async () => {
     const env = { PATH: process.env["PATH"] ?? "", ANTHROPIC_API_KEY: secret, CURSOR_API_KEY: secret, COPY: secret };
     const runner = createProcessRunner({ env });
     const command = `env; tr '\\0' ' ' < /proc/$$/cmdline; tr '\\0' ' ' < /proc/$$/environ`;
@@ -216,7 +216,7 @@ describe("keys kept from tools", () => {
 describe("keys kept from output", () => {
   const key = "correct-horse-battery";
 
-  it("output shows no key in use, whatever its format", async () => {
+  it("a run's output shows no API key in use, whatever its format", async () => {
     const sinks = ["log", "debug", "error", "bug", "model"];
     const env = { PATH: process.env["PATH"] ?? "", HOME: home(), MY_TOKEN: key };
     const said = await saidBy(sinks, `it holds ${key} and more`, { folder: tmpdir(), env });

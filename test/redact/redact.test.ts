@@ -87,7 +87,7 @@ const shapes: [prefix: string, alphabet: Alphabet, length: number][] = [
 ];
 
 describe("secrets recognised by format", () => {
-  it.each(shapes)("a secret is recognised by its format: %s %s %i", (prefix, alphabet, length) => {
+  it.each(shapes)("the redactor recognises a secret by its format: %s %s %i", (prefix, alphabet, length) => {
     const token = made(alphabet, length);
     const around = [
       ["", ""],
@@ -107,7 +107,7 @@ describe("secrets recognised by format", () => {
     }
   });
 
-  it("tokens without a prefix are recognised", () => {
+  it("the redactor recognises tokens without a prefix", () => {
     const entra = `a1~${made("alphanumeric", 1)}8Q~${made("alphanumeric", 34)}`.slice(-40);
     const bot = `${"1234567890"}:AA${made("word", 33)}`;
     const discord = `M${made("alphanumeric", 25)}.${made("alphanumeric", 6)}.${made("word", 38)}`;
@@ -196,15 +196,18 @@ const named: [before: string, alphabet: Alphabet, length: number, after: string]
 ];
 
 describe("secrets recognised by name and position", () => {
-  it.each(named)("a secret is recognised by its name and position: %s … %s %i", (before, alphabet, length, after) => {
-    const secret = made(alphabet, length);
-    const out = redact(`${before}${secret}${after}`);
-    expect(out).not.toContain(secret);
-    expect(out).toContain(marker);
-    expect(out.startsWith(before.slice(0, before.search(/[=:"' >]/))), out).toBe(true);
-    // A secret in the query of a URL may end in an escape that belongs to it.
-    if (!/^[%=;]/.test(after) && !/Cookie/.test(before)) expect(out.endsWith(after), out).toBe(true);
-  });
+  it.each(named)(
+    "the redactor recognises a secret by its name and position: %s … %s %i",
+    (before, alphabet, length, after) => {
+      const secret = made(alphabet, length);
+      const out = redact(`${before}${secret}${after}`);
+      expect(out).not.toContain(secret);
+      expect(out).toContain(marker);
+      expect(out.startsWith(before.slice(0, before.search(/[=:"' >]/))), out).toBe(true);
+      // A secret in the query of a URL may end in an escape that belongs to it.
+      if (!/^[%=;]/.test(after) && !/Cookie/.test(before)) expect(out.endsWith(after), out).toBe(true);
+    },
+  );
 
   it.each([
     ["-----BEGIN RSA PRIVATE KEY-----\n", "\n", "-----END RSA PRIVATE KEY-----\n"],
@@ -213,7 +216,7 @@ describe("secrets recognised by name and position", () => {
     ['{"private_key":"-----BEGIN PRIVATE KEY-----\\n', "\\n", '-----END PRIVATE KEY-----\\n"}'],
     ["+-----BEGIN EC PRIVATE KEY-----\n+", "\n+", "-----END EC PRIVATE KEY-----"],
     ["key: |\n  -----BEGIN PRIVATE KEY-----\n  ", "\n  ", "-----END PRIVATE KEY-----"],
-  ])("a private key is hidden: %j", (head, lineBreak, tail) => {
+  ])("the redactor hides a private key: %j", (head, lineBreak, tail) => {
     const lines = [1, 2, 3].map((seed) => made("base64", 64, seed));
     const text = `${head}${[...lines, "q7=="].join(lineBreak)}${lineBreak}${tail}`;
     const out = redact(text);
@@ -222,7 +225,7 @@ describe("secrets recognised by name and position", () => {
     expect(out.endsWith(tail)).toBe(true);
   });
 
-  it("private keys in PuTTY's format are redacted", () => {
+  it("the redactor hides private keys in PuTTY's format", () => {
     const lines = [1, 2].map((seed) => made("base64", 64, seed));
     const text = `Public-Lines: 1\n${made("base64", 64, 9)}\nPrivate-Lines: 2\n${lines.join("\n")}\nPrivate-MAC: ${made("hex", 40)}\n`;
     const out = redact(text);
@@ -230,7 +233,7 @@ describe("secrets recognised by name and position", () => {
     expect(out).toContain(made("base64", 64, 9));
   });
 
-  it("public keys and certificates are not redacted", () => {
+  it("the redactor keeps public keys and certificates", () => {
     for (const kind of ["CERTIFICATE", "PUBLIC KEY", "RSA PUBLIC KEY"]) {
       const text = `-----BEGIN ${kind}-----\n${made("base64", 64)}\n-----END ${kind}-----\n`;
       expect(redact(text)).toBe(text);
@@ -258,17 +261,17 @@ describe("encoded secrets", () => {
     ["percent-encoded JSON", `%7B%22password%22%3A%22${body}%22%7D`],
     ["HTML in JSON", `&quot;password&quot;:&quot;${body}&quot;`],
     ["a coloured name", `\x1b[32mDB_PASSWORD\x1b[0m=\x1b[33m${body}\x1b[0m`],
-  ])("an encoded secret is hidden: %s", (_, text) => {
+  ])("the redactor hides an encoded secret: %s", (_, text) => {
     const out = redact(`before ${text} after`);
     for (const half of halves) expect(out).not.toContain(half);
     expect(out.startsWith("before ") && out.endsWith(" after"), out).toBe(true);
   });
 
-  it("secrets in hexadecimal are hidden", () => {
+  it("the redactor hides secrets in hexadecimal", () => {
     expect(redact(`data: ${Buffer.from(token).toString("hex")}.`)).toBe(`data: ${marker}.`);
   });
 
-  it("secrets in base64 are hidden", () => {
+  it("the redactor hides secrets in base64", () => {
     const packed = Buffer.from(`{"password":"${token}"}`).toString("base64");
     expect(redact(`data: ${packed}`)).toBe(`data: ${marker}`);
     expect(redact(`data: ${Buffer.from(token).toString("base64url")}.`)).toBe(`data: ${marker}.`);
@@ -295,7 +298,7 @@ describe("known secret values", () => {
     ["blanks as plus", encodeURIComponent("a b/c+d&e?f").replaceAll("%20", "+")],
     ["as JSON", JSON.stringify('quo"te\\d').slice(1, -1)],
     ["one of its lines", "second line of it"],
-  ])("a known secret value is hidden: %s", (_, text) => {
+  ])("the redactor hides a known secret value: %s", (_, text) => {
     const out = hide(`before ${text} after`);
     expect(out.startsWith("before ")).toBe(true);
     expect(out).toContain(marker);
@@ -303,7 +306,7 @@ describe("known secret values", () => {
     expect(out.length).toBeLessThan(40 + marker.length * 2);
   });
 
-  it("short values count as ordinary words", () => {
+  it("the redactor does not hide short known values that may be ordinary words", () => {
     expect(hide("abandon the cabin")).toBe("abandon the cabin");
   });
 });
@@ -369,11 +372,11 @@ describe("text that is not secret", () => {
     "SKU0123456789 API-DOCUMENTATION",
     "import { token } from './token-2024.ts'; secret: Secret::Named2",
     "x = 'password', 'salt2024', 64",
-  ])("text that is not secret is kept: %s", (text) => {
+  ])("the redactor keeps text that is not secret: %s", (text) => {
     expect(redact(text)).toBe(text);
   });
 
-  it("the sources, documents and lock file of this repository stay unchanged", () => {
+  it("the redactor changes nothing in the sources, documents and lock file of this repository", () => {
     const root = join(import.meta.dirname, "../..");
     const files = [
       "package-lock.json",
@@ -391,7 +394,7 @@ describe("text that is not secret", () => {
 });
 
 describe("redacted text", () => {
-  it("text without secrets is returned unchanged", () => {
+  it("the redactor returns text without secrets unchanged", () => {
     const text = "\ufeffa\r\n\u0000\ud800 \u2028 é 😀\t\x1b[0m";
     expect(redact(text)).toBe(text);
     expect(redact("")).toBe("");

@@ -16,7 +16,7 @@ function shownOf(text: string, secret = key): number {
 }
 
 describe("shortened secrets", () => {
-  it("no part of a key is shown, wherever the text is cut", () => {
+  it("shortened text shows no part of an API key, wherever it is cut", () => {
     for (let at = 440; at < 510; at++) {
       const text = `${"a ".repeat(at / 2)}${key} and more ${"b ".repeat(300)}`;
       expect(shownOf(redactedStart(text, 500, redact))).toBeLessThan(3);
@@ -26,14 +26,14 @@ describe("shortened secrets", () => {
     }
   });
 
-  it("short text is left alone, and no character is split", () => {
+  it("shortening leaves short text alone, and splits no character", () => {
     expect(redactedStart("short", 500)).toBe("short");
     expect(redactedStart("😀😀", 3)).toBe("😀…");
     expect(redactedEnd("😀😀", 3)).toBe("…😀");
   });
 });
 
-it("an error of a model server shows no part of the quoted key", async () => {
+it("a model server's error that quotes an API key shows no part of it", async () => {
   const space = createWorkspace();
   let at = 0;
   const server = await modelServer(() => {
@@ -61,7 +61,7 @@ describe("keys that others shortened", () => {
     ["before three dots, in quotes", (part: string) => `"Incorrect key: ${part}..." (401)`],
     ["at the end", (part: string) => `Incorrect key: ${part}`],
     ["at the end, in quotes", (part: string) => `Incorrect key: "${part}"`],
-  ])("no part of a shortened key is shown %s", (_, around) => {
+  ])("the redactor shows no part of a shortened API key %s", (_, around) => {
     for (let length = 9; length < key.length; length++)
       expect(shownOf(redact(around(key.slice(0, length))))).toBeLessThan(3);
   });
@@ -69,12 +69,12 @@ describe("keys that others shortened", () => {
   it.each([
     ["behind an ellipsis", (part: string) => `said: …${part} is wrong`],
     ["at the start", (part: string) => `${part} is wrong`],
-  ])("a partial key is hidden %s", (_, around) => {
+  ])("the redactor hides a partial API key %s", (_, around) => {
     for (let length = 9; length < key.length; length++)
       expect(shownOf(redact(around(key.slice(-length))))).toBeLessThan(3);
   });
 
-  it("hints of a key and words with the same beginning stay", () => {
+  it("the redactor keeps short hints of an API key, and words with the same beginning", () => {
     expect(redact(`saved: ${key.slice(0, 6)}…`)).toContain(key.slice(0, 6));
     expect(redact(`${key.slice(0, 12)}-other and more`)).toContain(key.slice(0, 12));
   });
@@ -92,7 +92,7 @@ describe("long keys in base64", () => {
   it.each([
     ["300 characters", long],
     ["12,000 characters", huge],
-  ])("a base64 key is found on one or many lines, in any alphabet: %s", (_, secret) => {
+  ])("the redactor finds a long base64 key on one or many lines, in any alphabet: %s", (_, secret) => {
     const redactor = createRedactor({ values: [secret] });
     for (const before of ["", "x", "xy"]) {
       const whole = Buffer.from(`${before}${secret}z`);
@@ -111,7 +111,7 @@ describe("long keys in base64", () => {
     }
   });
 
-  it("a base64 key is found by its format alone", () => {
+  it("the redactor finds a long base64 key by its format alone", () => {
     const secret = `sk-ant-api03-${"aB3dE6gH9j".repeat(9)}AA`;
     const encoded = Buffer.from(`token: ${secret}`)
       .toString("base64")

@@ -38,17 +38,17 @@ const text = [
 describe("redacting a stream", () => {
   const whole = redactor.redact(text);
 
-  it("every secret in a stream is hidden", () => {
+  it("the streaming redactor hides every secret", () => {
     for (const secret of secrets) expect(whole).not.toContain(secret);
   });
 
-  it("a stream cut anywhere in two gives the same", () => {
+  it("the streaming redactor gives the same for a stream cut anywhere in two", () => {
     for (let cut = 0; cut <= text.length; cut++) {
       expect(throughStream([text.slice(0, cut), text.slice(cut)])).toBe(whole);
     }
   });
 
-  it("a stream in pieces of any size gives the same", () => {
+  it("the streaming redactor gives the same for pieces of any size", () => {
     expect(throughStream([...text.split("")])).toBe(whole);
     const { below } = random(4);
     for (let round = 0; round < 200; round++) {
@@ -62,7 +62,7 @@ describe("redacting a stream", () => {
     }
   });
 
-  it("complete lines pass at once, and the last one is held back", () => {
+  it("the streaming redactor passes complete lines at once, and holds the last one back", () => {
     const stream = redactor.stream();
     expect(stream.push("one\ntwo")).toBe("one\n");
     expect(stream.push(" and\nthree")).toBe("two and\n");
@@ -71,7 +71,7 @@ describe("redacting a stream", () => {
     expect(stream.end()).toBe("");
   });
 
-  it("lines of a private key are hidden as they arrive", () => {
+  it("the streaming redactor hides lines of a private key as they arrive", () => {
     const stream = redactor.stream();
     stream.push("-----BEGIN PRIVATE KEY-----\n");
     expect(stream.push(`${key[0]}\n`)).toBe(`${marker}\n`);
@@ -79,7 +79,7 @@ describe("redacting a stream", () => {
     expect(stream.push(`${key[0]}\n`)).toBe(`${key[0]}\n`);
   });
 
-  it("an endless line is passed on in chunks, and secrets across chunks are hidden", () => {
+  it("the streaming redactor passes an endless line on in chunks, and hides secrets across them", () => {
     const word = "some words that go on ";
     const filler = word.repeat(Math.ceil(262_144 / word.length));
     const stream = redactor.stream();
@@ -100,7 +100,7 @@ describe("redacting a stream", () => {
     expect(out.split(marker)).toHaveLength(21);
   });
 
-  it("a value without an end is hidden too", () => {
+  it("the streaming redactor hides a secret value that never ends", () => {
     const stream = redactor.stream();
     let out = stream.push("password=");
     for (let round = 0; round < 40; round++) out += stream.push(made("alphanumeric", 65_536, round));

@@ -133,11 +133,11 @@ it.each([
   ["https://host/a:b@c", false],
   ["ada:pw@host", false],
   ["HTTPS+git://:pw@host", true],
-])("%s contains a login: %s", (value, expected) => {
+])("the redactor finds a login in %s: %s", (value, expected) => {
   expect(holdsLogin(value)).toBe(expected);
 });
 
-it("values of variables with secret names are secrets, except ordinary words", () => {
+it("the redactor takes values of variables with secret names for secrets, except ordinary words", () => {
   expect(["1234567", "12345678", "abcdefghijk", "abcdefghijkl", "postgres1", ""].map(isWord)).toEqual([
     true,
     false,

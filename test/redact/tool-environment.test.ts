@@ -46,7 +46,7 @@ describe("the environment of commands", () => {
     expect(toolEnvironment(env)).toEqual({ HTTPS_PROXY, PAGE, PROJECT_PWD, PWD, CURSOR_AGENT: "1" });
   });
 
-  it("ordinary words that could be passwords are kept", () => {
+  it("commands keep an ordinary word as a variable's value, even if it is also a password", () => {
     const env = { DB_PASSWORD: "postgres", SOME_TOKEN: "true", PGDATABASE: "postgres", CI: "true" };
     expect(toolEnvironment(env)).toEqual({ PGDATABASE: "postgres", CI: "true", CURSOR_AGENT: "1" });
   });

@@ -58,7 +58,7 @@ describe("who can be asked", () => {
     [["permission"], true, true, false],
     [["trust", "plan"], true, false, true],
     [[], false, false, false],
-  ])("a person who answers %j is asked only such questions", async (types, someone, permission, trust) => {
+  ])("a front end that can answer %j is asked only such questions", async (types, someone, permission, trust) => {
     const { human, questions } = asked([{ type: "yes" }], types);
     const asking = createAsking(human);
     expect([asking.canAnswer, asking.can("permission"), asking.can("trust")]).toEqual([someone, permission, trust]);
@@ -66,7 +66,7 @@ describe("who can be asked", () => {
     expect(questions).toHaveLength(trust ? 1 : 0);
   });
 
-  it("without a person, nobody can be asked", async () => {
+  it("a run without a front end asks nobody", async () => {
     const asking = createAsking(undefined);
     expect([asking.canAnswer, asking.can("trust"), await asking.ask(body)]).toEqual([false, false, undefined]);
     expect([permissionAsker(asking), personOf(asking)]).toEqual([undefined, undefined]);
@@ -89,7 +89,7 @@ describe("who can be asked", () => {
     expect(two!.signal).toBe(signal);
   });
 
-  it("the time that a run waits for people is counted once, even while several questions are open", async () => {
+  it("the time a run waits for people counts once, even while several questions are open", async () => {
     vi.useFakeTimers({ now: 5_000_000 });
     const open: ((answer: Answer | Promise<never>) => void)[] = [];
     const waiting = new Waiting();
@@ -159,7 +159,7 @@ describe("permissions that a person gives", () => {
     });
   });
 
-  it("a wider rule is granted only if one was proposed", async () => {
+  it("a permission answer grants a wider rule only if the question proposed one", async () => {
     const { ask, granted, questions } = asker([{ type: "yes", grant: "user", wider: true }], { wider: [] });
     await ask();
     expect(granted).toEqual([[["narrow"], "user"]]);
@@ -182,7 +182,7 @@ describe("permissions that a person gives", () => {
     expect(questions[0]).toMatchObject({ personOnly: true });
   });
 
-  it("a call that was always allowed is not asked about again; one allowed once, and other calls, are", async () => {
+  it("a run does not ask again about an always-allowed call, but does about one allowed once", async () => {
     const { ask, questions } = asker([{ type: "yes" }, { type: "yes", always: true }, { type: "no" }, { type: "no" }]);
     await ask();
     await ask();
@@ -192,7 +192,7 @@ describe("permissions that a person gives", () => {
     expect(questions).toHaveLength(4);
   });
 
-  it("a human that does not answer permission questions is not asked any", () => {
+  it("a front end that cannot answer permission questions is not asked any", () => {
     expect(permissionAsker(createAsking(asked([], ["trust"]).human))).toBeUndefined();
   });
 });
@@ -200,14 +200,14 @@ describe("permissions that a person gives", () => {
 describe("choices and plans", () => {
   const person = (answers: Answer[], types?: Human["answers"]) => personOf(createAsking(asked(answers, types).human));
 
-  it("a human counts as present if it can answer choices or plans", async () => {
+  it("a front end counts as a present person if it can answer choices or plans", async () => {
     expect(person([], ["permission"])).toBeUndefined();
     const [choices, plans] = [person([], ["choices"])!, person([], ["plan"])!];
     expect(await choices.refusesPlan({} as never, signal)).toBeUndefined();
     expect(await plans.choose("t", [], signal)).toBeUndefined();
   });
 
-  it("an answer to a choice that chooses nothing counts as none", async () => {
+  it("an answer to a choice question that chooses nothing counts as none", async () => {
     const picked = { question: "q", choices: ["a"] } as never;
     const answers: Answer[] = [
       { type: "choices", answers: [picked] },
@@ -231,7 +231,7 @@ describe("choices and plans", () => {
   });
 });
 
-it("a consent that cannot be saved applies to this run, with a warning", () => {
+it("a consent that cannot be saved applies to this run only, with a warning", () => {
   const warned: string[] = [];
   const keep = (save: () => void) => keepConsent(save, "Trusted", (message) => warned.push(message));
   keep(() => {});

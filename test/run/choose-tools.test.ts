@@ -26,7 +26,7 @@ it("a run offers only the tools named by flags, without the disallowed ones", ()
 });
 
 it.each(["docs-search", "docs:*", "mcp", "listMcpResources", "readMcpResource", "ReadMCPResource"])(
-  "%s is known once there are servers",
+  "--disallowed-tools accepts the resource tool %s only if there are MCP servers",
   (name) => {
     expect(names({ disallowedTools: [name] }, "default", true)).toEqual(names({}, "default", true));
     expect(() => names({ disallowedTools: [name] })).toThrow(`--disallowed-tools: unknown tool '${name}'.`);
@@ -40,7 +40,7 @@ it("an unknown tool name in a flag is refused, with the nearest tool", () => {
   expect(() => names({ allowedTools: ["Teleport"] })).toThrow(/unknown tool 'Teleport'\. Tools: /);
 });
 
-it("MCP tools are chosen by name, by server or all at once", () => {
+it("flags choose MCP tools by name, by server or all at once", () => {
   const tool = (tool: string, readOnly: boolean) => ({
     name: `docs-${tool}`,
     wire: "mcp",

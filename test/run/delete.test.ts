@@ -29,7 +29,7 @@ async function print({ path: cwd, env, model }: Place, ...flags: string[]) {
   return JSON.parse(run.stdout.trim().split("\n").at(-1)!);
 }
 
-it("Delete works in print mode, and a rewind restores the file", async () => {
+it("the Delete tool works in print mode, and a rewind restores the file", async () => {
   const here = place();
   const { session_id, permission_denials } = await print(here);
   expect([existsSync(here.file), permission_denials ?? []]).toEqual([false, []]);
@@ -38,7 +38,7 @@ it("Delete works in print mode, and a rewind restores the file", async () => {
   expect(readFileSync(here.file, "utf8")).toBe("mine\n");
 });
 
-it("Delete works for a file that a command changed before", async () => {
+it("the Delete tool works for a file that a command changed before", async () => {
   const changed = { name: "Shell", args: { command: "echo changed > notes.txt" } };
   const here = place([changed, { name: "Delete", args: { path: "notes.txt" } }]);
   const { session_id } = await print(here);
@@ -63,7 +63,7 @@ it.each<[string, string[], string, ((place: Place) => void)?]>([
   ["a rule denies it", ["--deny", "Write(notes.txt)"], "denies"],
   ["it is hidden", [], "hides", ({ path }) => writeFileSync(join(path, ".cursorignore"), "notes.txt\n")],
   ["only reading is allowed", ["--mode", "ask"], "only reads"],
-])("Delete is refused where %s", async (_why, flags, reason, prepare) => {
+])("the Delete tool is refused where %s", async (_why, flags, reason, prepare) => {
   const here = place();
   prepare?.(here);
   const { permission_denials } = await print(here, ...flags);
@@ -74,7 +74,7 @@ it.each<[string, string[], string, ((place: Place) => void)?]>([
 it.each([
   ["outside", (here: Place) => join(here.home, "outside.txt")],
   ["protected", (here: Place) => join(here.path, ".cursor/cli.json")],
-])("Delete is refused %s", async (_name, of) => {
+])("the Delete tool is refused %s", async (_name, of) => {
   const bare = place();
   const file = of(bare);
   mkdirSync(join(bare.path, ".cursor"), { recursive: true });
@@ -87,7 +87,7 @@ it.each([
   expect(existsSync(file)).toBe(true);
 });
 
-it("Delete works if a Write rule covers it, whatever is saved", async () => {
+it("the Delete tool works if a Write rule covers the file, whatever is saved", async () => {
   const here = place();
   await print(here, "--no-persist", "--allow", "Write(notes.txt)");
   expect(existsSync(here.file)).toBe(false);
@@ -96,7 +96,7 @@ it("Delete works if a Write rule covers it, whatever is saved", async () => {
 it.each([
   { attended: true, asked: ["permission"], isThere: true },
   { attended: false, asked: [], isThere: false },
-])("Delete with a person in front: $attended", async ({ attended, asked, isThere }) => {
+])("the Delete tool with a person present: $attended", async ({ attended, asked, isThere }) => {
   const here = place();
   const questions: string[] = [];
   const human = {

@@ -18,7 +18,7 @@ const script = [
   { steps: [{ text: "I begin" }, { delayMs: 60_000 }, { text: " and never end." }] },
 ];
 
-it("a custom front end can use the run object", async () => {
+it("a custom front end can drive a run through openRun", async () => {
   writeFileSync(join(folder, "script.json"), JSON.stringify(script));
   const asked: Question[] = [];
   const run = await openRun(

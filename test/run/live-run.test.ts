@@ -25,7 +25,7 @@ const write = (path: string, content: string) => ({ calls: [{ name: "Write", arg
 const long = { steps: [{ text: "I begin" }, { delayMs: 60_000 }] };
 
 describe("a run request", () => {
-  it("every field of a request is checked", () => {
+  it("openRun checks every field of a run request", () => {
     expect(readRunRequest({ workspace: "/w", chat: { type: "resume", id: "-1", fork: true } })).toBeTruthy();
     const wrong: [object, string][] = [
       [{}, 'needs "workspace"'],
@@ -53,7 +53,7 @@ describe("turns of a live run", () => {
   });
 });
 
-it("the answer that a run delivers is what was said after its last call and its last prompt", async () => {
+it("the answer of a run is the text after its last tool call and its last prompt", async () => {
   const delivered: string[] = [];
   const deliver = ({ text }: { text: string }) => void delivered.push(text);
   const script = [{ ...shell("true"), text: "I look." }, { text: "Found." }, { text: "And again." }];
@@ -86,7 +86,7 @@ describe("a running command", () => {
 });
 
 describe("changing a run while it works", () => {
-  it("a new mode applies from the next reply on, with its tools, and survives a resume", async () => {
+  it("a new mode applies from the model's next reply on, with its tools, and survives a resume", async () => {
     const place = create();
     const script = [shell("sleep 0.2"), write("a.txt", "a"), { text: "No." }, write("b.txt", "b"), { text: "Yes." }];
     const run = await place.open(script);
@@ -148,7 +148,7 @@ describe("rewinding a run", () => {
     expect(readFileSync(a!, "utf8")).toBe("second");
   });
 
-  it("a rewind and its undo are one transaction that survives a crash", async () => {
+  it("rewind and its undo are transactions that survive a crash", async () => {
     const { place, run } = await changed([write("a.txt", "second"), { text: "Written." }]);
     const { chatId } = run;
     await run.close();
@@ -174,7 +174,7 @@ describe("rewinding a run", () => {
 });
 
 describe("limits of a run", () => {
-  it("the time limit holds for every front end", async () => {
+  it("the time limit ends a run of every front end", async () => {
     const run = await create().open([long], { limits: { maxTimeMs: 400 } });
     const [sent, next] = [run.send({ text: "go" }), run.send({ text: "never" })];
     expect(await sent.ending).toMatchObject({ type: "fail", code: "MAX_TIME" });
@@ -183,7 +183,7 @@ describe("limits of a run", () => {
     await run.close();
   });
 
-  it("the reply limit counts over all turns", async () => {
+  it("the reply limit counts the replies of all turns of a run", async () => {
     const run = await create().open([{ text: "1" }, { text: "2" }, { text: "3" }], { limits: { maxTurns: 2 } });
     await run.send({ text: "one" }).ending;
     await run.send({ text: "two" }).ending;
@@ -215,7 +215,7 @@ describe("asking people", () => {
 });
 
 describe("replaceable parts of a run", () => {
-  it("clock, ids, model, tools and an editor's open files can be replaced", async () => {
+  it("a front end can replace clock, ids, model and tools of a run, and supply an editor's open files", async () => {
     let ids = 0;
     let time = 1_000;
     const ran: string[] = [];

@@ -40,7 +40,7 @@ function create(): RunPlace {
 const shell = (command: string) => ({ name: "Shell", args: { command } });
 
 describe("permission questions", () => {
-  it("the narrowest rule is proposed, and a grant for the run covers similar calls", async () => {
+  it("a permission question proposes the narrowest rule, and a grant for the run covers similar calls", async () => {
     const calls = [shell("npm test -- a"), shell("npm test -- b"), shell("npm publish")];
     const narrow = await asked(create(), [...calls, shell("npm test -- a")], [{ type: "yes", grant: "run" }]);
     expect(narrow.map(({ rules }) => rules?.join())).toEqual([
@@ -57,7 +57,7 @@ describe("permission questions", () => {
     expect(wide.map(({ needs }) => needs[0]?.target)).toEqual(["npm test -- a", "npm publish"]);
   });
 
-  it("grants for the project and the user are saved in their files", async () => {
+  it("permission grants for the project and the user are saved in their files", async () => {
     const place = create();
     await asked(
       place,

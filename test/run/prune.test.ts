@@ -46,7 +46,7 @@ function chatOf(days: number, title?: string): string {
   return chat.metadata.folder;
 }
 
-it("chats older than asked for are deleted, named ones stay where that is asked for, and each that cannot be deleted is told of", async () => {
+it("pruning deletes chats over the given age, keeps named ones on request, and reports each it cannot delete", async () => {
   const [old, recent, named] = [chatOf(3), chatOf(0.5), chatOf(9, "Mine")];
   const folders = (keepNamed: boolean, days: number) =>
     chatsToPrune(configDir, { olderThanMs: days * dayMs, keepNamed }).map(({ folder }) => folder);
@@ -62,7 +62,7 @@ it("chats older than asked for are deleted, named ones stay where that is asked 
   expect(said).toEqual([expect.stringContaining(named)]);
 });
 
-it("old chats are looked for once a day, and only unnamed ones are deleted", async () => {
+it("runs delete old chats once a day, and only unnamed ones", async () => {
   const [old, named] = [chatOf(3), chatOf(3, "Mine")];
   const { said, notice } = say();
   await pruneDaily(configDir, { days: 2, notice });
@@ -75,7 +75,7 @@ it("old chats are looked for once a day, and only unnamed ones are deleted", asy
   expect([existsSync(other), existsSync(marker("chats-measured")), said]).toEqual([false, false, []]);
 });
 
-it("chats that take a gigabyte are told of once, and smaller ones are measured once a day", async () => {
+it("runs warn once about chats over a gigabyte, and measure smaller ones once a day", async () => {
   mkdirSync(join(configDir, "chats/x"), { recursive: true });
   const file = join(configDir, "chats/x/y");
   writeFileSync(file, "");
@@ -105,7 +105,7 @@ it.each<[string, string[], string]>([
   ["doc", ["docs", "web"], "unknown MCP server 'doc'. Did you mean docs?"],
   ["zzz", ["docs"], "unknown MCP server 'zzz'. There is docs."],
   ["zzz", ["docs", "web"], "unknown MCP server 'zzz'. There are docs, web."],
-])("the server %s among %j is unknown", (name, names, message) => {
+])("the error about the MCP server %s, unknown among %j, suggests names", (name, names, message) => {
   expect(unknownServer(name, names)).toMatchObject({ code: "USAGE", message });
   expect(unknownServer(name, names, "--x: ").message).toBe(`--x: ${message}`);
 });

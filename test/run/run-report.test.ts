@@ -65,12 +65,12 @@ const failed = { type: "fail", message: "why", code: "AUTH", durationMs: 1 } as 
 const worked = { type: "tool_end", outcome: { kind: "success" } } as AgentEvent;
 
 describe("the end of a turn", () => {
-  it("an end has no more fields than there is to report", async () => {
+  it("the result of a run has only fields for which there is something to report", async () => {
     expect(await opened({}).report.ending(done)).toEqual(done);
     expect(await opened({ request: { limits: {} } as never }).report.ending(failed)).toEqual(failed);
   });
 
-  it("an end reports how long people were waited for in this turn, what is missing and each background command", async () => {
+  it("the result of a run reports the waiting time for people, missing servers and each background command", async () => {
     const missing = [{ name: "docs", status: "failed" }];
     const tasks = [
       task("a", "exited", 0),
@@ -103,12 +103,12 @@ describe("the end of a turn", () => {
       { turns: 3, max_turns: 0, cost_usd: 0.123_457, max_cost_usd: 0 },
     ],
     [{ maxTimeMs: 5 }, undefined],
-  ])("with the limits %j an end reports the budget %j", async (limits, budget) => {
+  ])("with the limits %j the result of a run reports the budget %j", async (limits, budget) => {
     const { report } = opened({ request: { limits } as never });
     expect((await report.ending(done)).budget).toEqual(budget);
   });
 
-  it("a single prompt whose background work had to be cut off is a failure that says what and how to avoid it", async () => {
+  it("a run of one prompt fails when background work had to be cut off, and says how to avoid it", async () => {
     const tasks = [task("a", "running"), task("b", "exited", 0)];
     const end = await opened({ tasks, request: { single: true } }).report.ending(done);
     expect(end).toMatchObject({
@@ -174,7 +174,7 @@ describe("the end of a turn", () => {
     },
   );
 
-  it("all conditions that are met are named, and cut-off work beside them makes no other failure", async () => {
+  it("--fail-on names all conditions that are met, also beside cut-off background work", async () => {
     const tasks = [task("a", "running")];
     const { report } = opened({
       tasks,
@@ -218,7 +218,7 @@ describe("background work when the prompt is answered", () => {
     expect(settles).toEqual([]);
   });
 
-  it("the model is reminded once of the background commands that still run after the wait", async () => {
+  it("a run reminds the model once of background commands that still run after the wait", async () => {
     const tasks = [task("a", "running"), task("b", "exited", 0), task("c", "running")];
     const { report, settles, waits } = opened({ tasks });
     expect(await report.unfinished(never)).toMatch(
@@ -236,7 +236,7 @@ describe("background work when the prompt is answered", () => {
     );
   });
 
-  it("the model is not reminded of background work that ends while the run waits for it, or when the run is stopped", async () => {
+  it("a run does not remind the model of background work that ends during the wait, or when stopped", async () => {
     const tasks = [task("a", "running")];
     expect(
       await opened({ tasks, settled: () => (tasks[0]!.status = "exited") }).report.unfinished(never),

@@ -148,7 +148,7 @@ async function seen({ files = {}, request = {}, host = {}, gate = true }: Case):
   ].map((each) => each.replaceAll(home, "~"));
 }
 
-it("the setup of a run before its start is as the table says", async () => {
+it("the setup of a run before its start is as listed in the table", async () => {
   const usual = await seen({ request: trusted });
   const rows = ["a trusted folder", ...usual.map((line) => `  ${line}`), "", "what is otherwise"];
   for (const [name, each] of Object.entries(cases)) {

@@ -20,7 +20,7 @@ it.each<[McpServer["definition"], string]>([
   expect(shownStart({ definition } as McpServer)).toBe(shown);
 });
 
-it("names are quoted for a shell where they must be", () => {
+it("names in messages are quoted for a shell where they must be", () => {
   expect(["tools", "a.b-c_d", "two words", "it's"].map(quotedName)).toEqual([
     "tools",
     "a.b-c_d",

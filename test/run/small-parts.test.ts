@@ -53,7 +53,7 @@ const make = (name: string, text: string | Buffer = "") => {
 describe("images that are named", () => {
   const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 
-  it("a picture is read with its kind", () => {
+  it("--image reads a picture with its type", () => {
     expect(readImage(make("a.png", png))).toEqual({ mime: "image/png", base64: png.toString("base64") });
     const largest = make("large.png", png);
     truncateSync(largest, largestImage);
@@ -64,7 +64,7 @@ describe("images that are named", () => {
     );
   });
 
-  it("what is no picture is refused with its reason", () => {
+  it("--image refuses a file that is no picture, with the reason", () => {
     const why = (path: string) => said(() => readImage(path));
     expect(why(make("a.txt", "text"))).toContain(
       "~/a.txt is not a PNG, JPEG, GIF or WebP image. Pass another with --image",
@@ -74,7 +74,7 @@ describe("images that are named", () => {
   });
 });
 
-it("a directory is the real one, and what is none is refused with the flag for another", () => {
+it("a directory flag resolves to the real path, and refuses what is no directory", () => {
   const file = make("file");
   mkdirSync(join(folder, "real"));
   symlinkSync("real", join(folder, "link"));
@@ -110,11 +110,11 @@ describe("whether anything has changed", () => {
     ["settings of git", () => make(".git/config", "x"), true],
     ["a hook of git", () => make(".git/hooks/x", "x"), true],
     ["a closed folder", () => make("closed/d", "x"), false],
-  ])("%s", async (_what, work, expected) => {
+  ])("the check for changes since a time reacts to %s as expected", async (_what, work, expected) => {
     expect(await changed(work, "closed")).toBe(expected);
   });
 
-  it("a folder that is not there has not changed, and one file of git is looked at like others", async () => {
+  it("the check for changes ignores a missing folder, and treats a lone .git file like any other", async () => {
     expect(await changedSince([join(folder, "none")], 0, "")).toBe(false);
     const begun = Date.now() - 60_000;
     expect(await changedSince([make("worktree/.git", "gitdir: x")], begun, "")).toBe(true);
@@ -122,7 +122,7 @@ describe("whether anything has changed", () => {
 });
 
 describe("a command that prints a token", () => {
-  it("runs in the home folder, and its output is the token", async () => {
+  it("a token command runs in the home directory, and its output is the token", async () => {
     const env = { PATH: process.env["PATH"], WORD: "to" };
     expect(await runTokenCommand('printf "%s" "${WORD}ken in $PWD"', { env })).toBe(
       `token in ${realpathSync(homedir())}`,
@@ -132,11 +132,11 @@ describe("a command that prints a token", () => {
   it.each([
     ["exit 3", "it ended with exit code 3: exit 3"],
     ["echo why >&2; exit 1", "it ended with exit code 1 (why): echo why >&2; exit 1"],
-  ])("that fails with %s says so", async (command, message) => {
+  ])("a token command that fails with %s says so", async (command, message) => {
     await expect(runTokenCommand(command, { env: { PATH: process.env["PATH"] } })).rejects.toThrow(message);
   });
 
-  it("ends with the signal of the run", async () => {
+  it("cancelling a run ends its token command", async () => {
     const running = runTokenCommand("exec sleep 60", {
       env: { PATH: process.env["PATH"] },
       signal: AbortSignal.timeout(50),
@@ -155,7 +155,7 @@ describe("services of a run", () => {
     }) as unknown as Setup;
   const state = { mode: "plan" } as RunState;
 
-  it("fetching follows the mode as it is, and an engine that does not exist is refused", () => {
+  it("web access follows the run's current mode, and an unknown search engine is refused", () => {
     const web = webAccess(setup({}), state);
     expect(web.mode).toBe("plan");
     state.mode = "force";
@@ -166,7 +166,7 @@ describe("services of a run", () => {
     expect(said(() => webAccess(setup({ search: { engine: "brave" } }), state))).toBe("nothing");
   });
 
-  it("keys of all services are known, those that are set", () => {
+  it("the run knows the API keys of all services that have one set", () => {
     const courser = {
       providers: { one: { keyEnv: "ONE", keys: ["TWO", "NONE"] }, other: {} },
       search: { keyEnv: "SEARCH" },
@@ -177,7 +177,7 @@ describe("services of a run", () => {
     expect(serviceKeys(setup({ search: { keyEnv: "EMPTY" } }, env), {} as never)).toEqual([]);
   });
 
-  it("code search keeps its index where a run may store, and ranks where both fields are set", () => {
+  it("code search stores its index if the run may store, and uses embeddings if both fields are set", () => {
     const embeddings = { url: "http://e.test", model: "m" };
     expect(codeSearchAccess(setup({}), { isKept: false })).toEqual({});
     expect(codeSearchAccess(setup({ embeddings }), { isKept: true })).toEqual({ configDir: "/c", embeddings });
@@ -193,7 +193,7 @@ describe("services of a run", () => {
   });
 });
 
-it("an answer by a schema is the first value that fits; otherwise the first fault is told", () => {
+it("checking an answer by a JSON schema takes the first value that fits, or reports the first fault", () => {
   const { check, repairs, instruction } = answerSchema({
     type: "object",
     properties: { a: { type: "number" } },
@@ -215,7 +215,7 @@ it("a session that stores nothing keeps its messages from those of others", () =
   expect([earlier, other.messages, createSession().messages]).toEqual([[], [], []]);
 });
 
-it("values for a mode are made once", () => {
+it("a value that depends on the mode is made once per mode", () => {
   const made: string[] = [];
   const state = { mode: "default" } as RunState;
   const value = perMode(state, (mode) => String(made.push(mode)), "first");
@@ -227,7 +227,7 @@ it("values for a mode are made once", () => {
   expect([value(), made]).toEqual(["first", ["plan"]]);
 });
 
-it("an ending is waited for until it was delivered, each for itself", async () => {
+it("waiting for a turn's ending resolves once that ending was delivered", async () => {
   const delivered = new DeliveredEndings();
   const [one, other] = [{ type: "done" } as TurnEnding, { type: "done" } as TurnEnding];
   const seen: string[] = [];
@@ -243,7 +243,7 @@ it("an ending is waited for until it was delivered, each for itself", async () =
   expect(seen).toEqual(["one", "again", "other"]);
 });
 
-it("snapshots that cannot be swept are told of, workspace by workspace", async () => {
+it("deleting a chat without snapshots warns of nothing and creates no snapshots folder", async () => {
   const warnings: string[] = [];
   await sweepDeleted(folder, [{ id: "x" } as never], (message) => warnings.push(message));
   expect([warnings, existsSync(join(folder, "snapshots"))]).toEqual([[], false]);

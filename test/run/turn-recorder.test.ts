@@ -47,7 +47,7 @@ async function play(events: AgentEvent[], room: number) {
   return { seen, kept: kept.length, ending: shown.ending };
 }
 
-test("a failing event watcher is dropped without harm to the turn", async () => {
+test("the turn recorder drops a failing event watcher without harm to the turn", async () => {
   const broke: unknown[] = [];
   const told: string[] = [];
   const log = new EventLog(
@@ -75,13 +75,16 @@ describe("every started call ends before its turn", () => {
     // What could not be kept is not shown, and neither is the end of what never began.
     [2, ["tool_start a", "tool_start b", "tool_end b", "tool_end a", "fail"]],
     [0, ["fail"]],
-  ])("the calls of a turn end even if the store has room for only %d events", async (room, expected) => {
-    const { seen, ending } = await play(turn, room);
-    expect(seen).toEqual(expected);
-    expect(ending).toMatchObject({ type: "fail", code: "STORE_FULL" });
-  });
+  ])(
+    "all tool calls of a turn get an end event even if the store has room for only %d events",
+    async (room, expected) => {
+      const { seen, ending } = await play(turn, room);
+      expect(seen).toEqual(expected);
+      expect(ending).toMatchObject({ type: "fail", code: "STORE_FULL" });
+    },
+  );
 
-  test("open calls are recorded as ended when the turn breaks off", async () => {
+  test("the turn recorder ends open tool calls when the turn breaks off", async () => {
     expect(await play([start("a"), start("b"), end("a"), failure], 99)).toMatchObject({
       seen: ["tool_start a", "tool_start b", "tool_end a", "tool_end b", "fail"],
       kept: 5,

@@ -30,7 +30,7 @@ beforeAll(() => {
       entries.set(name, exportsOf(join(folder, entry.types.replace("./dist/types/", ""))));
 }, 120_000);
 
-test("the surface of the package is as test/sdk/api-report.txt says", async () => {
+test("the package exports exactly what test/sdk/api-report.txt lists", async () => {
   const report = [...entries].map(([entry, exported]) => {
     const rows = exported.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ text }) => text);
     return [`==== courser-agent${entry.slice(1)} (${rows.length})`, ...rows].join("\n");
@@ -38,7 +38,7 @@ test("the surface of the package is as test/sdk/api-report.txt says", async () =
   await expect(`${report.join("\n\n")}\n`).toMatchFileSnapshot(join(import.meta.dirname, "api-report.txt"));
 });
 
-test("every export has a comment, except the shapes of the wire, which are named as on it", () => {
+test("every export of the package has a comment, except types of the wire format", () => {
   const isWire = (file: string) => /^protocol\/(tool-shapes|cursor-lines)\.d\.ts$/.test(file);
   const bare = [...entries].flatMap(([entry, exported]) =>
     exported
@@ -48,7 +48,7 @@ test("every export has a comment, except the shapes of the wire, which are named
   expect(bare).toEqual([]);
 });
 
-test("a name means the same in every entry point", () => {
+test("an exported name means the same in every entry point of the package", () => {
   const seen = new Map<string, { text: string; entry: string }>();
   const twice: string[] = [];
   for (const [entry, exported] of entries)

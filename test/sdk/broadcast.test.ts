@@ -25,7 +25,7 @@ test("every reader of a run's events gets all of them, whenever it starts", asyn
   expect(await readAll(log)).toEqual(all);
 });
 
-test("readers of a run that leave, or start after its end, block nothing", async () => {
+test("a reader that stops, or starts after the end, does not block the writer of a run's events", async () => {
   const log = new Broadcast<number>({ keep: false });
   const left = log[Symbol.asyncIterator]();
   log.push(1);
@@ -40,7 +40,7 @@ test("readers of a run that leave, or start after its end, block nothing", async
   expect((await readAll(log)).length).toBeLessThanOrEqual(1000);
 });
 
-test("without storage, the writer waits for the slowest reader and nothing is lost", async () => {
+test("if events are not stored, the writer of a run waits for the slowest reader and loses nothing", async () => {
   const log = new Broadcast<number>({ keep: false });
   const fast = readAll(log);
   const slow = log[Symbol.asyncIterator]();

@@ -44,7 +44,7 @@ async function play(calls: readonly Call[], more: Partial<StartOptions>) {
 }
 
 describe("canUseTool", () => {
-  test("canUseTool is asked before every call, and can refuse, allow and change the input", async () => {
+  test("the SDK calls canUseTool before every tool call, which can refuse, allow and change the input", async () => {
     const asked: CallRequest[] = [];
     const answers: Record<string, PermissionAnswer> = {
       "echo one": { allow: false, reason: "Not one." },
@@ -75,7 +75,7 @@ describe("canUseTool", () => {
     expect(readdirSync(workspace.path).sort()).toEqual(["a.txt", "c.txt"]);
   });
 
-  test("without canUseTool, calls that need permission stay refused, and protected paths always do", async () => {
+  test("without canUseTool, tool calls that need permission are refused, and protected paths always are", async () => {
     const outside = { name: "Read", args: { path: "/etc/hostname" } };
     const { ends } = await play([outside], { hooks: { stop: () => undefined } });
     expect(ends[0]!.kind).toBe("rejected");
@@ -99,7 +99,7 @@ describe("canUseTool", () => {
     expect(existsSync(join(workspace.path, "c.txt"))).toBe(true);
   });
 
-  test("canUseTool may take its time without causing a timeout", async () => {
+  test("canUseTool may take long without causing a timeout", async () => {
     const { result } = await play([{ name: "Read", args: { path: "a.txt" } }], {
       idleMs: 3000,
       canUseTool: () => new Promise((resolve) => setTimeout(() => resolve(true), 4000)),
@@ -125,7 +125,7 @@ describe("canUseTool", () => {
   });
 });
 
-test("hook callbacks are called, and their answers count", async () => {
+test("the SDK calls hook callbacks, and their answers take effect", async () => {
   const heard: string[] = [];
   const { result, ends } = await play(
     [
@@ -150,7 +150,7 @@ test("hook callbacks are called, and their answers count", async () => {
 });
 
 describe("an unknown CLI", () => {
-  test("an unknown CLI gets hooks and tools as a plugin", async () => {
+  test("the SDK passes hooks and tools to an unknown CLI as a plugin", async () => {
     // As the original would be met: under its name, and with another answer to who it is.
     const shim = workspace.file(
       join(workspace.home, "cursor-agent"),
@@ -190,7 +190,7 @@ describe("in-process tools", () => {
     run: ({ a, b }) => a + b,
   });
 
-  test("in-process tools get validated input, and their errors reach the model", async () => {
+  test("in-process tools of the SDK get validated input, and their errors reach the model", async () => {
     const lookUp = tool({
       name: "look-up",
       schema: { type: "object", properties: { key: { type: "string" } }, required: ["key"] },
@@ -269,7 +269,7 @@ describe("in-process tools", () => {
 });
 
 describe("flags for callbacks", () => {
-  test("a hook of the SDK that cannot reach its program refuses", async () => {
+  test("a hook of the SDK that cannot reach its program refuses the call", async () => {
     const relay = join(repository, "dist/sdk-relay.cjs");
     const run = await runCli(["hook", join(workspace.home, "no-socket")], {
       name: relay,

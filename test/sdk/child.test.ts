@@ -25,14 +25,14 @@ async function readAll(cli: RunningCli) {
 }
 
 describe("an agent CLI as a child process", () => {
-  test("a CLI's frames, its result and its exit are reported", async () => {
+  test("the SDK reports a CLI's frames, its result and its exit", async () => {
     const end = await readAll(bash("cat answer; echo note >&2"));
     expect(end.types).toEqual(["system", "assistant", "result"]);
     expect(end).toMatchObject({ outcome: "ok", finish: "stop", exitCode: 0, signal: "", stages: [], stderr: "note\n" });
     expect(end.error).toBeUndefined();
   });
 
-  test("a CLI gets the whole environment, a notice to end with its parent, and no stdin", async () => {
+  test("the SDK gives a CLI the whole environment, a notice to end with its parent, and no stdin", async () => {
     const frame = '{"type":"x","mode":"%s","own":"%s","stdin":"%s"}\\n';
     const cli = bash(`printf '${frame}' "$COURSER_EXIT_WITH_PARENT" "$OWN$HOME" "$(cat)"; cat answer`, {
       env: { OWN: "1", HOME: "h" },
@@ -41,7 +41,7 @@ describe("an agent CLI as a child process", () => {
     expect(frames[0]).toMatchObject({ kind: "other", value: { mode: "1", own: "1h", stdin: "" } });
   });
 
-  test("a missing program and a missing folder are distinguished by name", async () => {
+  test("the SDK's error names what is missing: the CLI's program or the working directory", async () => {
     const program = await readAll(new RunningCli({ command: "no-such-cli", cwd: folder }));
     expect(program).toMatchObject({ outcome: "fail_closed", error: { code: "CLI_NOT_FOUND" }, types: [] });
     expect(program.error!.message).toContain("no-such-cli");
@@ -56,19 +56,19 @@ describe("an agent CLI as a child process", () => {
     [`echo '${init}'; echo '{"type":'`, "FRAME_MALFORMED"],
     [`echo '${init}'; printf '{"type":'`, "FRAME_TRUNCATED"],
     [`printf '{"type":"assistant","message":"\\377"}\\n'`, "FRAME_ENCODING"],
-  ])("a CLI that breaks off is reported: %s", async (script, code) => {
+  ])("the SDK reports a CLI that breaks off: %s", async (script, code) => {
     const end = await readAll(bash(script));
     expect(end).toMatchObject({ outcome: "fail_closed", error: { code } });
   });
 
-  test("a fault ends the child, and earlier frames are delivered", async () => {
+  test("a fault in a CLI's output ends the CLI, and earlier frames are delivered", async () => {
     const sleep = uniqueSleep();
     const end = await readAll(bash(`echo '${init}'; echo noise; sleep ${sleep}; cat answer`));
     expect(end).toMatchObject({ types: ["system"], error: { code: "FRAME_MALFORMED" }, stages: ["cancel", "SIGTERM"] });
     expect(aliveWith(sleep)).toEqual([]);
   });
 
-  test("stderr is bounded and quoted", async () => {
+  test("the SDK keeps a bounded part of a CLI's stderr and quotes it", async () => {
     const end = await readAll(bash("yes problem | head -c 5000000 >&2; echo 'the cause' >&2; exit 1"));
     expect(end.stderr.length).toBeLessThan(70_000);
     expect(end.error!.message).toContain("the cause");
@@ -110,7 +110,7 @@ describe("passing the prompt", () => {
     expect(seen().stdin).toBe("-x");
   });
 
-  test("a CLI that does not read stdin does no harm", async () => {
+  test("the SDK tolerates a CLI that does not read stdin", async () => {
     const end = await readAll(bash("exec 0<&-; cat answer", { prompt: "x".repeat(1_000_000) }));
     expect(end.outcome).toBe("ok");
   });
@@ -130,7 +130,7 @@ describe("stopping a CLI", () => {
       text = text.slice(text.lastIndexOf("\\n") + 1);
     });`;
 
-  test("a CLI that accepts cancel on stdin ends on it, and its result arrives", async () => {
+  test("a CLI that accepts cancel on stdin ends, and the SDK delivers its result", async () => {
     const cli = new RunningCli({
       command: process.execPath,
       args: ["-e", obedient],
@@ -149,7 +149,7 @@ describe("stopping a CLI", () => {
     });
   });
 
-  test("SIGTERM and SIGKILL follow within the time the stages share", async () => {
+  test("when stopping a CLI, the SDK sends SIGTERM and SIGKILL within the time the stages share", async () => {
     const startedAt = performance.now();
     const deaf = await readAll(bash("trap '' TERM; while :; do sleep 0.2; done", { timeoutMs: 400, graceMs: 800 }));
     expect(deaf).toMatchObject({
@@ -179,7 +179,7 @@ describe("stopping a CLI", () => {
     expect(await cli.ended).toMatchObject({ outcome: "ok", stages: [] });
   });
 
-  test("an abort signal, stop() and a leaving reader all end the CLI", async () => {
+  test("an abort signal, stop() and a reader that stops each end the CLI", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 200);
     expect(await readAll(bash("sleep 60", { signal: abort.signal }))).toMatchObject({ error: { code: "INTERRUPTED" } });
@@ -196,7 +196,7 @@ describe("stopping a CLI", () => {
     expect(isAlive(left.pid)).toBe(false);
   });
 
-  test("after the result the reader is free, and the CLI has a moment to exit", async () => {
+  test("after the result the SDK's reader is done, and the CLI has a moment to exit", async () => {
     const sleep = uniqueSleep();
     const cli = bash(`cat answer; setsid sleep ${sleep} & sleep ${sleep}`, { resultGraceMs: 1000 });
     for await (const _frame of cli.frames);
@@ -207,7 +207,7 @@ describe("stopping a CLI", () => {
     expect(prompt).toMatchObject({ stages: [], exitCode: 0 });
   });
 
-  test("grandchildren that hold stdout do not delay the end", async () => {
+  test("grandchildren of a CLI that hold its stdout do not delay the end", async () => {
     const sleep = uniqueSleep();
     const end = await readAll(bash(`cat answer; (sleep ${sleep} &)`));
     expect(end).toMatchObject({ outcome: "ok", exitCode: 0, stages: [] });
@@ -230,7 +230,7 @@ describe("the reader's pace", () => {
       process.stdout.write(${JSON.stringify(`${result}\n`)});
     })();`;
 
-  test("the CLI runs at the reader's pace without losses", async () => {
+  test("the SDK slows the CLI down to the reader's pace without losses", async () => {
     const cli = new RunningCli({ command: process.execPath, args: ["-e", many], cwd: folder, idleMs: 600 });
     const numbers: number[] = [];
     let isAtRest = true;
@@ -250,7 +250,7 @@ describe("the reader's pace", () => {
     expect(end).toMatchObject({ outcome: "ok", stages: [], exitCode: 0 });
   });
 
-  test("the CLI waits for a paused reader", async () => {
+  test("the CLI waits while the SDK's reader pauses", async () => {
     const cli = new RunningCli({
       command: process.execPath,
       args: ["-e", many.replace("writeSync(2", `require("node:fs").appendFileSync("progress"`)],
@@ -265,7 +265,7 @@ describe("the reader's pace", () => {
     expect((await cli.ended).outcome).toBe("ok");
   });
 
-  test("output left in the pipe at exit is still delivered", async () => {
+  test("the SDK delivers output that is still in the pipe when the CLI exits", async () => {
     const lines = Array.from({ length: 30 }, (_, index) => said(`${index}${"x".repeat(4096)}`)).join("\n");
     writeFileSync(join(folder, "burst"), `${lines}\n${result}\n`);
     const cli = bash("cat burst");

@@ -49,7 +49,7 @@ const call = (subtype: "started" | "completed", toolCall: object, more: object =
 });
 
 describe("parseCursorEvent", () => {
-  it("system lines give session and model", () => {
+  it("parseCursorEvent reads session and model from system lines", () => {
     const message = parse(init)!;
     expect(message).toMatchObject({
       role: "system",
@@ -65,7 +65,7 @@ describe("parseCursorEvent", () => {
     expect(parse({ type: "system", subtype: "task_notification", session_id: session })).toBeNull();
   });
 
-  it("user and assistant lines give their blocks, and deltas their own time", () => {
+  it("parseCursorEvent reads blocks from user and assistant lines, and the time of deltas", () => {
     const user = says("user", "what is 5+5?");
     expect(parse(user)).toMatchObject({ role: "user", content: user.message.content, _original: user });
     const answer = says("assistant", "10");
@@ -112,12 +112,12 @@ describe("parseCursorEvent", () => {
     ["no type at all", { hello: 1 }],
   ])("parseCursorEvent gives null for a line of %s", (_, line) => expect(parse(line)).toBeNull());
 
-  it("blank lines, a byte order mark and line ends do not matter", () => {
+  it("parseCursorEvent ignores blank lines, a byte order mark and kinds of line ends", () => {
     expect(["", "  ", "\r\n"].map(parseCursorEvent)).toEqual([null, null, null]);
     expect(parseCursorEvent(`\uFEFF${JSON.stringify(says("assistant", "10"))}\r\n`)!.role).toBe("assistant");
   });
 
-  it("invalid lines throw with a code", () => {
+  it("parseCursorEvent throws an error with a code for an invalid line", () => {
     const thrown = (line: string) => {
       try {
         parseCursorEvent(line);
@@ -173,7 +173,7 @@ describe("normalizeToolName", () => {
     expect(normalizeToolName({ toolCallId: "x", startedAtMs: "1", [`${tool}ToolCall`]: {} })).toBe(name);
   });
 
-  it("an edit is a Write if the finished call shows there was no file", () => {
+  it("parseCursorEvent makes an edit a Write if the finished call shows there was no file", () => {
     const edit = (result?: object, args: object = { path: "/a" }) =>
       normalizeToolName({ editToolCall: { args, result } });
     const success = { path: "/a", afterFullFileContent: "x" };
@@ -191,7 +191,7 @@ describe("normalizeToolName", () => {
     expect(unifiedToolName("claude", "mcp__sdk__report")).toBe("mcp__sdk__report");
   });
 
-  it("a tool is Unknown only if nothing names it", () => {
+  it("parseCursorEvent names a tool Unknown only if no field names it", () => {
     for (const nothing of [{}, { toolCallId: "x" }, { readToolCall: null }, { ToolCall: {} }, null, undefined, "read"])
       expect(normalizeToolName(nothing)).toBe("Unknown");
     expect(normalizeToolName({ function: { name: "web_fetch", arguments: "{}" } })).toBe("web_fetch");
@@ -199,7 +199,7 @@ describe("normalizeToolName", () => {
 });
 
 describe("extractToolArgs", () => {
-  it("arguments are taken as they are, and missing ones are an empty object", () => {
+  it("parseCursorEvent passes arguments on unchanged, and an empty object for missing ones", () => {
     for (const tool of ["read", "edit", "shell", "ls", "grep", "glob", "paintPicture"]) {
       const args = { path: "/a", __proto__: null, deep: { list: [1] } };
       expect(extractToolArgs({ [`${tool}ToolCall`]: { args } })).toBe(args);
@@ -247,7 +247,7 @@ describe("tool outcomes", () => {
     expect(extractToolResult(finished(result))).toBe(text),
   );
 
-  it("a command with a non-zero exit failed, and its output is the result", () => {
+  it("parseCursorEvent makes a command with a non-zero exit code an error, with its output as the result", () => {
     const failure = { command: "false", exitCode: 1, stdout: "out", stderr: "err" };
     const call = finished({ failure, isBackground: false });
     expect({ error: hasError(call), result: JSON.parse(extractToolResult(call)) }).toEqual({
@@ -256,7 +256,7 @@ describe("tool outcomes", () => {
     });
   });
 
-  it("a failed MCP tool inside a success is an error", () => {
+  it("parseCursorEvent makes a failed MCP tool inside a success an error", () => {
     const success = { content: [{ text: { text: "boom" } }], isError: true };
     const call = { mcpToolCall: { args: {}, result: { success } } };
     expect({ error: hasError(call), result: extractToolResult(call) }).toEqual({
@@ -265,7 +265,7 @@ describe("tool outcomes", () => {
     });
   });
 
-  it("a call without a result is not an error, and its text is empty", () => {
+  it("parseCursorEvent makes a call without a result no error, with empty text", () => {
     for (const call of [finished(undefined), finished({}), finished(null), {}, null])
       expect({ error: hasError(call), result: extractToolResult(call) }).toEqual({ error: false, result: "" });
     const strange = finished({ somethingNew: { a: 1 }, isBackground: true });

@@ -434,7 +434,7 @@ function changed(line: Line, [key, ...rest]: readonly string[], value: unknown):
 beforeAll(() => void vi.useFakeTimers({ now: Date.parse(at), toFake: ["Date"] }));
 afterAll(() => void vi.useRealTimers());
 
-it("lines of other CLIs are decoded as the table says", async () => {
+it("the SDK decodes lines of other CLIs as listed in the table", async () => {
   const rows: string[] = [];
   for (const [name, [open, lines]] of Object.entries(streams)) {
     const whole = told(open(), lines);

@@ -47,12 +47,12 @@ it.each([
   expect(await verdict(tool, name, input)).toMatch(expected);
 });
 
-it("a deny rule also holds for the input that canUseTool put in place of the call's", async () => {
+it("the SDK's deny rules also apply to the input that canUseTool returns", async () => {
   const answer = await verdict("codex", "exec_command", { cmd: "ls" }, () => ({ allow: true, input: { cmd: "rm x" } }));
   expect(answer).toMatch(/Shell\(rm\)/);
 });
 
-it("a call that a deny rule covers is not passed to canUseTool", async () => {
+it("the SDK does not pass a call that a deny rule covers to canUseTool", async () => {
   const asked: string[] = [];
   const canUseTool: CanUseTool = ({ input }) => asked.push(String(input.cmd)) > 0;
   await verdict("codex", "exec_command", { cmd: "rm x" }, canUseTool);
@@ -60,6 +60,6 @@ it("a call that a deny rule covers is not passed to canUseTool", async () => {
   expect(asked).toEqual(["ls"]);
 });
 
-it("a rule that cannot be read is a mistake of the caller", () => {
+it("a deny rule that the SDK cannot parse throws an error to the caller", () => {
   expect(() => denying({ deny: ["Shell"], tool: "codex", workspace: cwd })).toThrow(/permissions\.deny: .*Shell/);
 });

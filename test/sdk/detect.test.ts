@@ -17,7 +17,7 @@ function program(name: string, script: string): string {
 
 const system = process.env["PATH"] ?? "";
 
-test("the original, ours behind the same name, and neither are distinguished", async () => {
+test("the SDK distinguishes the original CLI, ours behind the same name, and neither", async () => {
   const file = program("cursor-agent", "echo 2026.09.10-fd3934a");
   const original = await detectCursorCli({ env: { PATH: `${folder}:${system}` } });
   expect(original).toEqual({ tool: "cursor", path: file, version: "2026.09.10-fd3934a", isOurs: false });
@@ -34,13 +34,13 @@ test("the original, ours behind the same name, and neither are distinguished", a
   expect(await detectCli("cursor", { executable: "/no/such/cli" })).toBeUndefined();
 });
 
-test("the fake of our CLI is not taken for ours", async () => {
+test("the SDK does not take the fake CLI of the testing kit for ours", async () => {
   const executable = [process.execPath, cli, "fake"];
   expect(await detectCli("cursor", { executable })).toMatchObject({ isOurs: false });
   expect(await getCapabilities("cursor", { executable })).toMatchObject({ live: false, fork: false });
 });
 
-test("a variable can name the program, even one without a known version", async () => {
+test("an environment variable can name the CLI's program, even one without a known version", async () => {
   const file = program("my-claude", "exit 1");
   expect(await detectCli("claude", { env: { PATH: system, CLAUDE_CODE_PATH: file } })).toEqual({
     tool: "claude",
@@ -50,7 +50,7 @@ test("a variable can name the program, even one without a known version", async 
   });
 });
 
-test("model lists of the original and of ours are parsed", async () => {
+test("the SDK parses model lists of the original CLI and of ours", async () => {
   const text =
     "Available models\n\nauto - Auto (default)\ngpt-5 - GPT-5\nopus - Opus 4.5 (current)\n\nTip: use --model";
   const executable = program("lists", `cat <<'END'\n${text}\nEND`);

@@ -80,7 +80,7 @@ describe("command lines of other CLIs", () => {
     expect(args("codex", { resume: "id", fork: true })).toBe("exec fork --json id -");
   });
 
-  test("lost options are listed, and restrictions that would be lost are refused", () => {
+  test("the SDK lists options that a CLI cannot honour, and refuses if one of them restricts", () => {
     const losses = (tool: UnifiedTool, more: Partial<DriverRequest>, cli?: CliInfo) =>
       line(tool, more, cli).losses.map(({ option }) => option);
     expect(losses("cursor", { permissionMode: "acceptEdits", systemPrompt: "x" }, original)).toEqual([
@@ -98,7 +98,7 @@ describe("command lines of other CLIs", () => {
     expect(() => line("gemini", { resume: "id", fork: true })).toThrow(/fork/);
   });
 
-  test("hooks and tools are passed by flag or in a folder of this run", () => {
+  test("the SDK passes hooks, ask commands and MCP servers to a CLI by flags, or by files in a folder of the run", () => {
     const connection = {
       folder,
       hook: { command: ["node", "/a b/relay.cjs"], events: ["preToolUse"] },
@@ -134,7 +134,7 @@ describe("command lines of other CLIs", () => {
   });
 });
 
-test("a call that a callback denied is reported, even if Codex's stream omits it", () => {
+test("the SDK reports a call that a callback denied, even if Codex's stream omits it", () => {
   const refusedCalls: NonNullable<Connection["refusedCalls"]>[number][] = [];
   const decode = drivers.codex.decoder({ ...plain, connection: { folder, refusedCalls } });
   decode({ type: "thread.started", thread_id: "t" });
@@ -149,7 +149,7 @@ test("a call that a callback denied is reported, even if Codex's stream omits it
 });
 
 describe("command lines on Windows", () => {
-  test("a .cmd program gets its words through the shell, each quoted", () => {
+  test("the SDK passes words to a .cmd program through the shell, each quoted", () => {
     expect(spawnWords("C:\\npm\\claude.cmd", ["-p", 'say "hi" & del %PATH%', "a\\"], { platform: "win32" })).toEqual({
       program: "cmd.exe",
       args: [
@@ -168,7 +168,7 @@ describe("command lines on Windows", () => {
     expect(spawnWords("/bin/x.cmd", ["a b"], { platform: "linux" }).verbatim).toBe(false);
   });
 
-  test("prompts go through stdin if the shell would interpret them or the line is too long", () => {
+  test("the SDK sends a prompt through stdin if the shell would interpret it or the line is too long", () => {
     const via = (command: string, prompt: string, platform: NodeJS.Platform) =>
       promptInput({ command, args: ["-p"], prompt }, platform).via;
     expect(via("claude.cmd", "hi", "win32")).toBe("stdin");
@@ -180,7 +180,7 @@ describe("command lines on Windows", () => {
     expect(via("claude", "é ".repeat(60_000), "darwin")).toBe("stdin");
   });
 
-  test("programs are found with the endings of PATHEXT", () => {
+  test("on Windows, the SDK finds programs with the endings of PATHEXT", () => {
     const file = join(folder, "tool.CMD");
     rmSync(file, { force: true });
     expect(findProgram("tool", { PATH: folder, PATHEXT: ".EXE;.CMD" }, "win32")).toBeUndefined();
@@ -261,7 +261,7 @@ describe("recorded streams of other CLIs", () => {
     expect(messages.at(-1)).toMatchObject({ role: "assistant", usage: { inputTokens: 7200, outputTokens: 204 } });
   });
 
-  test("refused and failed calls are reported as such", () => {
+  test("the SDK reports refused and failed tool calls of other CLIs as such", () => {
     const ends = (tool: UnifiedTool) =>
       decoded(tool, linesOf(tool, "refused")).flatMap((event) => (event.type === "tool_end" ? [event.outcome] : []));
     expect(ends("claude")).toMatchObject([{ kind: "rejected" }]);
@@ -277,7 +277,7 @@ describe("recorded streams of other CLIs", () => {
     expect(failures[0]).toMatchObject({ code: "MODEL_BAD_REQUEST" });
   });
 
-  test("outcomes contain what the CLI said and nothing else", () => {
+  test("tool outcomes decoded from other CLIs contain what the CLI said and nothing else", () => {
     const values = (tool: UnifiedTool) =>
       decoded(tool, linesOf(tool, "work")).flatMap((event) =>
         event.type === "tool_end" ? [event.outcome!.value] : [],
@@ -317,7 +317,7 @@ describe("recorded streams of other CLIs", () => {
     }
   });
 
-  test("words for the model around a result are no part of it", () => {
+  test("the SDK removes a CLI's words for the model around a tool result", () => {
     const ended = (lines: object[], tool: UnifiedTool) =>
       (
         decoded(
@@ -370,14 +370,14 @@ describe("recorded streams of other CLIs", () => {
     expect(claude.value.message).toBe("String to replace not found.");
   });
 
-  test("a repeated request is a retry with its reason", () => {
+  test("the SDK decodes a CLI's repeated request as a retry with its reason", () => {
     const retries = (tool: UnifiedTool) =>
       decoded(tool, linesOf(tool, "retried")).filter(({ type }) => type === "retry");
     expect(retries("claude")).toMatchObject([{ attempt: 1, discards: false, reason: "rate_limit (status 429)" }]);
     expect(retries("codex")).toMatchObject([{ attempt: 1, reason: expect.stringContaining("429 Too Many Requests") }]);
   });
 
-  test("events without content are dropped, and their lines are kept with the next", () => {
+  test("the SDK drops a CLI's events without content, and keeps their lines with the next event", () => {
     for (const tool of peers)
       for (const event of decoded(tool, linesOf(tool, "work")))
         if (event.type === "notice" && event.kind !== "usage") expect(event.message).not.toBe("");
@@ -404,7 +404,7 @@ describe("recorded streams of other CLIs", () => {
     expect(causeIn("WARNING: no aliases\nit is over\n")).toBe("it is over");
   });
 
-  test("the shell wrapper around a command is removed, and nothing else", () => {
+  test("the SDK removes the shell wrapper around a CLI's command, and nothing else", () => {
     expect(withoutShell("/bin/bash -lc 'echo hi; exit 3'")).toBe("echo hi; exit 3");
     expect(withoutShell("bash -c ls")).toBe("ls");
     expect(withoutShell(`/bin/zsh -lc "echo 'a' \\"b\\""`)).toBe(`echo 'a' "b"`);
@@ -446,7 +446,7 @@ describe("recorded streams of other CLIs", () => {
     expect(told.at(-1)).toMatchObject({ usage: { inputTokens: 100, outputTokens: 10, cacheReadTokens: 40 } });
   });
 
-  test("drivers keep and report lines of a stream that they do not know", () => {
+  test("the SDK keeps and reports stream lines that it does not know", () => {
     for (const tool of peers) {
       const decode = driverOf(tool).decoder(plain);
       for (const raw of [

@@ -29,7 +29,7 @@ it("UserError, RunError and FrameError are one class in every entry point", asyn
   expect([...shared]).toEqual(expect.arrayContaining(["UserError", "RunError", "FrameError"]));
 });
 
-it("no function is exported as a type", () => {
+it("the package exports no function as a type only", () => {
   const entries = ["sdk", "sdk/cursor", "protocol", "policy", "bridge", "adapter", "testing/kit", "serve/client"];
   for (const entry of entries) {
     const folder = join(repository, "src", entry);

@@ -7,7 +7,7 @@ import { extractJSON, type StandardSchema } from "../../src/sdk/index.ts";
 const answer = 'Two lists, [1] and this:\n```json\n{ "bugs": ["a"], "count": "1" }\n```\nor {"bugs": [], "count": 2}.';
 
 describe("extractJSON", () => {
-  it("without a schema, the first JSON value is returned", () => {
+  it("without a schema, extractJSON returns the first JSON value", () => {
     expect(extractJSON('Here is the data: {"name": "John", "age": 30}')).toEqual({ name: "John", age: 30 });
     expect(extractJSON(answer)).toEqual({ bugs: ["a"], count: "1" });
     expect(extractJSON<number[]>("[1, 2]")?.length).toBe(2);
@@ -15,7 +15,7 @@ describe("extractJSON", () => {
     expect(extractJSON("null")).toBeNull();
   });
 
-  it("with JSON Schema, the first fitting value is returned", () => {
+  it("with a JSON Schema, extractJSON returns the first value that fits", () => {
     expect(extractJSON(answer, { properties: { count: { type: "integer" } }, required: ["count"] })).toEqual({
       bugs: [],
       count: 2,
@@ -24,7 +24,7 @@ describe("extractJSON", () => {
     expect(extractJSON(answer, { type: "string" })).toBeNull();
   });
 
-  it("with a schema library, the value is typed and transformed", () => {
+  it("with a schema of a library, extractJSON returns a typed and transformed value", () => {
     const schema = v.object({ bugs: v.array(v.string()), count: v.pipe(v.string(), v.transform(Number)) });
     const found = extractJSON(answer, schema);
     const count: number | undefined = found?.count;
@@ -36,7 +36,7 @@ describe("extractJSON", () => {
     expect(extractJSON('{"a":1}', taken(v.unknown() as StandardSchemaV1<unknown, { a: 1 }>))?.a).toBe(1);
   });
 
-  it("an asynchronous schema is refused", () => {
+  it("extractJSON throws a TypeError when the schema validates asynchronously", () => {
     const schema = v.pipeAsync(
       v.unknown(),
       v.checkAsync(async () => true),

@@ -135,18 +135,18 @@ async function play(fault: string, { withinMs = 15_000, ...expected }: Expected)
 
 describe("faulty CLIs", () => {
   test.concurrent.each(Object.entries(matrix))(
-    "a run with the faulty CLI %s ends in one outcome",
+    "a run of the SDK with the faulty CLI %s ends in one outcome",
     (fault, expected) => play(fault, expected),
     30_000,
   );
 
-  test("there is a stand-in for each fault", async () => {
+  test("the tests have a stand-in CLI for each fault", async () => {
     const source = await import("node:fs").then(({ readFileSync }) => readFileSync(program, "utf8"));
     const names = [...source.matchAll(/^ {2}"?([a-z][\w-]*)"?(?:: |\(\))/gm)].map(([, name]) => name);
     expect(Object.keys(matrix).filter((fault) => !names.includes(fault))).toEqual([]);
   });
 
-  test("noise can be skipped on request, and is counted", () =>
+  test("the SDK can skip and count noise lines of a CLI on request", () =>
     play("noise", {
       outcome: "success",
       text: answer,
@@ -154,7 +154,7 @@ describe("faulty CLIs", () => {
       more: (result) => expect(result.ignored).toBeGreaterThanOrEqual(2),
     }));
 
-  test("a line of 100 MB takes no memory", async () => {
+  test("the SDK does not hold a CLI's 100 MB line in memory", async () => {
     global.gc?.();
     const before = process.memoryUsage.rss();
     let peak = before;

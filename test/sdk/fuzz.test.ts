@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fuzz } from "./fuzz.ts";
 
-test("decoding 20,000 random lines causes no crash, wrong event or lost line", () => {
+test("decoding 20,000 random stream lines causes no crash, wrong event or lost line", () => {
   const { frames, events, faults } = fuzz({ rounds: 20_000, seed: 20_260_101 });
   expect(frames).toBeGreaterThanOrEqual(20_000);
   expect(events).toBeGreaterThan(frames / 2);

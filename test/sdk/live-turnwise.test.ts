@@ -63,7 +63,7 @@ describe.each<UnifiedTool>(["cursor", "claude", "codex", "gemini"])("%s", (tool)
     expect(await session.send({ text: "late" }).ending).toMatchObject({ code: "INTERRUPTED" });
   });
 
-  it("a turn can be interrupted, a queued prompt withdrawn, and the next prompt steers", async () => {
+  it("in a live session of another CLI, callers can interrupt a turn, withdraw a prompt and steer the next", async () => {
     const { session, calls } = await open(tool);
     const seen = follow(session);
     const waiting = session.send({ text: "wait" });
@@ -84,7 +84,7 @@ describe.each<UnifiedTool>(["cursor", "claude", "codex", "gemini"])("%s", (tool)
 });
 
 describe("options that cannot be carried over", () => {
-  it("losses are listed before anything is done", async () => {
+  it("a live session lists what its CLI cannot do before anything starts", async () => {
     const human = { ask: async () => ({ type: "yes" as const }) };
     const { session } = await open("codex", { human, appendSystemPrompt: "Be brief." });
     const options = session.losses.map(({ option }) => option);
@@ -109,7 +109,7 @@ describe("options that cannot be carried over", () => {
     await expect(open("codex", { allowedTools: ["Read"] })).rejects.toMatchObject({ code: "USAGE" });
   });
 
-  it("mode and model apply from the next turn on", async () => {
+  it("a live session's new mode and model apply from the next turn on", async () => {
     const { session, calls } = await open("claude");
     const seen = follow(session);
     await session.send({ text: "one word" }).ending;
@@ -121,7 +121,7 @@ describe("options that cannot be carried over", () => {
     expect(seen.notices().filter((kind) => kind.endsWith("_change"))).toEqual(["mode_change", "model_change"]);
   });
 
-  it("a process that ends in the middle of a turn fails that turn, and the next one resumes in another", async () => {
+  it("if a CLI's process ends in the middle of a turn, that turn fails, and the next one resumes in a new process", async () => {
     const { session, calls } = await open("claude");
     follow(session);
     await session.send({ text: "one word" }).ending;
@@ -132,7 +132,7 @@ describe("options that cannot be carried over", () => {
     expect(last!.pid).not.toBe(first!.pid);
   });
 
-  it("a process that cannot start, or is closed while working, is reported", async () => {
+  it("a live session reports a process that cannot start or is closed while working", async () => {
     const { session } = await open("claude", { cwd: join(workspace.path, "gone") });
     expect(await session.send({ text: "one word" }).ending).toMatchObject({ type: "fail", code: "CWD_MISSING" });
     const pids: number[] = [];
@@ -148,7 +148,7 @@ describe("options that cannot be carried over", () => {
   });
 });
 
-it("a version of our CLI without hello gets a process for each turn", async () => {
+it("a live session with an older version of our CLI starts a process for each turn", async () => {
   for (const answer of ["refuses", "is silent"]) {
     const old = workspace.file(
       join(answer, "courser.cjs"),

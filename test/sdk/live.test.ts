@@ -65,7 +65,7 @@ function human(answer: Answer | ((question: Question, signal: AbortSignal) => Pr
 }
 
 describe("turns of openLive", () => {
-  it("calls have the SDK's names, and prompts may be objects", async () => {
+  it("in a live session tool calls have the SDK's names, and prompts may be objects", async () => {
     const session = await open([shell("echo hi"), { text: "Done." }]);
     const names: unknown[] = [];
     const reading = (async () => {
@@ -84,7 +84,7 @@ describe("turns of openLive", () => {
     ]);
   });
 
-  it("turns are answered one after the other in one process, which ends when closed", async () => {
+  it("a live session answers turns one after the other in one process, which ends on close", async () => {
     const session = await open([{ text: "One." }, { text: "Two." }]);
     const seen = follow(session);
     const [one, two] = [session.send({ text: "one" }), session.send({ text: "two" })];
@@ -107,7 +107,7 @@ describe("turns of openLive", () => {
 });
 
 describe("questions of openLive", () => {
-  it("trust is asked for before anything begins", async () => {
+  it("a live session asks for trust before anything starts", async () => {
     const workspace = create();
     const options = { permissionMode: "default" } as const;
     const script = [{ text: "Hi." }];
@@ -125,7 +125,7 @@ describe("questions of openLive", () => {
     await open(script, options, workspace);
   });
 
-  it("a question that closed before it was answered is reported as withdrawn", async () => {
+  it("a live session reports a question that closed before its answer as withdrawn", async () => {
     let signal: AbortSignal | undefined;
     const slow = human((_question, given) => {
       signal = given;
@@ -145,7 +145,7 @@ describe("questions of openLive", () => {
 });
 
 describe("events of openLive", () => {
-  it("events of subagents carry their id, and output arrives live", async () => {
+  it("a live session's subagent events carry the subagent's id, and output arrives live", async () => {
     const task = { name: "Task", args: { description: "look", prompt: "look around", subagent_type: "explore" } };
     const script = [
       { calls: [task] },
@@ -196,7 +196,7 @@ describe("events of openLive", () => {
     expect(rest.filter((type) => type !== "text")).toEqual(["user", "text_end", "done"]);
   });
 
-  it("unread events do not prevent closing", async () => {
+  it("a live session can be closed while events are unread", async () => {
     const session = await open([{ text: Array.from({ length: 6000 }, () => "x".repeat(1000)) }]);
     const reader = session.events()[Symbol.asyncIterator]();
     await reader.next();
@@ -209,7 +209,7 @@ describe("events of openLive", () => {
 });
 
 describe("the process behind openLive", () => {
-  it("a process killed during a turn settles everything open", async () => {
+  it("when its process is killed during a turn, a live session settles everything that is open", async () => {
     const session = await open([shell("sleep 60")]);
     const seen = follow(session);
     const [one, two] = [session.send({ text: "one" }), session.send({ text: "two" })];
@@ -228,7 +228,7 @@ describe("the process behind openLive", () => {
     expect(await session.send({ text: "late" }).ending).toMatchObject({ code: "CLI_EXIT" });
   });
 
-  it("a process that falls silent in a turn is ended; between turns it may be silent", async () => {
+  it("a live session ends a process that falls silent in a turn; between turns it may be silent", async () => {
     const session = await open([{ text: "Hi." }, long], { idleMs: 800 });
     expect(await session.send({ text: "one" }).ending).toMatchObject({ type: "done" });
     await new Promise((done) => setTimeout(done, 1800));
@@ -245,7 +245,7 @@ describe("the process behind openLive", () => {
     ['{"type":"assistant","message":{"role":"assistant","content":[]},"session_id":"another"}', "FRAME_SESSION"],
     ['{"type":"assistant","message":{"role":"assistant","content":[]}}', "NO_RESULT"],
     ["", "NO_OUTPUT"],
-  ])("a process that prints %j and exits fails its turns with %s", async (said, code) => {
+  ])("a live session whose process prints %j and exits fails its turns with %s", async (said, code) => {
     const init = { type: "system", subtype: "init", session_id: "s", cwd: "/", model: "m", permissionMode: "default" };
     const greeting = { type: "control", subtype: "hello", version: 1, session_id: "s", event_number: 1 };
     const user = { type: "user", message: { role: "user", content: [] }, session_id: "s", event_number: 2 };
@@ -285,7 +285,7 @@ describe("the process behind openLive", () => {
     expect(isRunning(session.pid)).toBe(false);
   });
 
-  it("a silent process is not waited for forever", async () => {
+  it("a live session does not wait forever for a silent process", async () => {
     const place = create();
     const executable = place.file(
       join(place.home, "silent"),
@@ -298,7 +298,7 @@ describe("the process behind openLive", () => {
     });
   });
 
-  it("an exception in a callback ends the process", async () => {
+  it("an exception in a callback ends a live session's process", async () => {
     const broken = () => {
       throw new Error("mine");
     };
@@ -310,7 +310,7 @@ describe("the process behind openLive", () => {
       });
   });
 
-  it("an unused process can be closed, and invalid requests are refused locally", async () => {
+  it("an unused live session can be closed, and refuses invalid requests itself", async () => {
     const session = await open([{ text: "Hi." }]);
     expect(await session.send({ text: " " }).ending).toMatchObject({ code: "USAGE" });
     const picture = { mime: "image/svg+xml", base64: Buffer.from("<svg/>").toString("base64") };
@@ -325,7 +325,7 @@ describe("the process behind openLive", () => {
     expect(events).toEqual(["init"]);
   });
 
-  it("a session can be continued or forked", async () => {
+  it("a live session can continue or fork a stored session", async () => {
     const workspace = create();
     const first = await open([{ text: "One." }], {}, workspace);
     await first.send({ text: "one", data: "/not a command", images: [] }).ending;

@@ -77,7 +77,7 @@ describe("mistakes in SDK calls", () => {
     expect(rejected).toMatchObject({ code: "USAGE", message: expect.stringContaining(message) });
   });
 
-  test("every function refuses invalid options", async () => {
+  test("every function of the SDK refuses invalid options", async () => {
     const run = start(scripted([{ text: "ok" }]));
     expect(() => run.session.send("go", { cwd: "/" } as object)).toThrow("session.send: unknown option 'cwd'.");
     expect(() => start("go" as never)).toThrow("start takes an object: start({ prompt: '…' }).");
@@ -94,7 +94,7 @@ describe("mistakes in SDK calls", () => {
 });
 
 describe("detecting our own CLI", () => {
-  test("our CLI is recognised behind a shell shim, with callbacks, tools and fork", async () => {
+  test("the SDK recognises our CLI behind a shell shim, with callbacks, tools and fork", async () => {
     const executable = shim(workspace.home, "cursor-agent");
     expect(await detectCli("cursor", { executable, env: { ...process.env, ...env } })).toMatchObject({ isOurs: true });
     const asked: string[] = [];
@@ -121,7 +121,7 @@ describe("detecting our own CLI", () => {
     expect(fork.session.id).not.toBe(run.session.id);
   });
 
-  test("our CLI is found by a relative PATH, also for another directory", async () => {
+  test("the SDK finds our CLI by a relative PATH, also for another directory", async () => {
     shim(workspace.home, "cursor-agent");
     const path = relative(process.cwd(), join(workspace.home, "bin"));
     const run = start({
@@ -134,7 +134,7 @@ describe("detecting our own CLI", () => {
 });
 
 describe("options of our own CLI", () => {
-  test("permissions allow and deny, whatever the mode", async () => {
+  test("the SDK's permissions allow and deny calls in every mode", async () => {
     const command = { command: "rm b.txt" };
     const no = { permissions: { deny: ["Shell(rm)", "Read(a.txt)"] }, permissionMode: "force" } as const;
     expect(await outcomes(scripted(calling("Shell", command), no))).toEqual(["rejected"]);
@@ -143,7 +143,7 @@ describe("options of our own CLI", () => {
     expect(await outcomes(scripted(calling("Shell", { command: "rm gone.txt -f" }), yes))).toEqual(["success"]);
   });
 
-  test("mode, sandbox, addDirs, disallowedTools and mcpServers take effect", async () => {
+  test("the SDK's mode, sandbox, addDirs, disallowedTools and mcpServers take effect", async () => {
     const write = calling("Write", { path: "new.txt", content: "x" });
     expect(await outcomes(scripted(write, { mode: "ask" }))).not.toContain("success");
     expect(existsSync(join(workspace.path, "new.txt"))).toBe(false);
@@ -184,7 +184,7 @@ describe("options of our own CLI", () => {
     expect(JSON.stringify(ends)).toMatch(/Shell.*(not available|no tool|unknown)/i);
   });
 
-  test("a call has one name from its start to the history, and a new file is a Write", async () => {
+  test("a tool call has one name from its start to the history, and a new file is a Write", async () => {
     const replies = [
       { calls: [{ name: "Write", args: { path: "fresh.txt", content: "1\n" } }] },
       { calls: [{ name: "Edit", args: { path: "fresh.txt", edits: [{ oldText: "1", newText: "2" }] } }] },
@@ -206,7 +206,7 @@ describe("options of our own CLI", () => {
     expect(blocks.flatMap((block) => (block.type === "tool_use" ? [block.name] : []))).toEqual(used);
   });
 
-  test("a resumed run that fails keeps its session", async () => {
+  test("the result of a resumed run that fails still names its session", async () => {
     const first = await start(scripted([{ text: "one" }])).result;
     const resume = first.sessionId!;
     const again = await start(scripted([{ error: { kind: "auth", message: "no" } }], { resume })).result;
@@ -346,7 +346,7 @@ describe("each option is a flag, a listed loss, or refused", () => {
     for (const [name, pattern] of Object.entries(says)) expect(said(name, option), name).toMatch(pattern);
   });
 
-  test("Gemini gets its servers in a file, the original in a plugin", () => {
+  test("the SDK passes MCP servers to Gemini in a file, and to the original CLI in a plugin", () => {
     said("gemini", { mcpServers: { web: { url: "https://example.com/mcp" } } });
     const settings = JSON.parse(readFileSync(join(folder, "settings.json"), "utf8"));
     expect(settings.mcpServers).toEqual({ web: { httpUrl: "https://example.com/mcp", trust: true } });
@@ -356,7 +356,7 @@ describe("each option is a flag, a listed loss, or refused", () => {
     });
   });
 
-  test("an image that is not there is refused for every CLI", () => {
+  test("the SDK refuses a missing image for every CLI", () => {
     for (const tool of ["cursor", "claude", "codex", "gemini", "opencode", "pi"] as const)
       expect(() => start({ tool, prompt: "look", images: ["/no/a.png"] }), tool).toThrow("/no/a.png cannot be read");
   });
@@ -372,7 +372,7 @@ describe("each option is a flag, a listed loss, or refused", () => {
     expect(drivers.claude.decoder(request)(line).at(-1)).toMatchObject({ type: "done", structured: { a: 1 } });
   });
 
-  test("$schema is removed from schemas", () => {
+  test("the SDK removes $schema from schemas", () => {
     const dialect = "https://json-schema.org/draft/2020-12/schema";
     const shape = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
     expect(shapeOf(z.object({ a: z.string() }), undefined).shape).toEqual(shape);
@@ -380,7 +380,7 @@ describe("each option is a flag, a listed loss, or refused", () => {
     expect(shapeOf(z.any(), { $schema: dialect, ...shape }).shape).toEqual(shape);
   });
 
-  test("a schema goes to Codex only if its vendor accepts it", () => {
+  test("the SDK passes a schema to Codex only if its vendor accepts it", () => {
     const open = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
     expect(drivers.codex.takesSchema!(open)).toBe(false);
     expect(drivers.codex.takesSchema!({ ...open, additionalProperties: false })).toBe(true);

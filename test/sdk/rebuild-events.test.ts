@@ -41,7 +41,7 @@ describe("stored events", () => {
     ],
   };
 
-  it("stored events stay unchanged, and thinking is taken from the messages", () => {
+  it("rebuilding a chat's events adds the thinking from its messages and leaves the stored events unchanged", () => {
     const [turn] = rebuildEvents(recordOf([thoughtful]));
     expect(types(turn!)).toEqual([
       "init",
@@ -62,7 +62,7 @@ describe("stored events", () => {
     );
   });
 
-  it("stored thinking is not repeated, and that of discarded answers is dropped", () => {
+  it("rebuilding a chat's events repeats no stored thinking and drops that of discarded answers", () => {
     const events = thoughtful.events!;
     const partial = [...events.slice(0, 2), { type: "thinking" as const, text: "one", at: 10 }, ...events.slice(2)];
     const told = rebuildEvents(recordOf([{ ...thoughtful, events: partial }]))[0]!;
@@ -86,7 +86,7 @@ describe("stored events", () => {
     ]);
   });
 
-  it("a run that was cut off still ends, with its text", () => {
+  it("rebuilding a chat's events ends a cut-off run, with its text", () => {
     const cut: RecordTurn = {
       messages: [user("go"), calls("Shell", { command: "sleep 9" }, "c1")],
       events: [init, { type: "user", text: "go" }],
@@ -136,7 +136,7 @@ describe("messages without events", () => {
   ];
   const told = rebuildEvents(recordOf(turns));
 
-  it("messages become runs from init to one ending", () => {
+  it("rebuilding events makes runs of messages, each from init to one ending", () => {
     expect(told.map(types)).toEqual([
       [
         "init",
@@ -172,7 +172,7 @@ describe("messages without events", () => {
     expect(ends[2]!.args).toMatchObject({ name: "docs-find", providerIdentifier: "docs", toolName: "find" });
   });
 
-  it("text, text_end and result agree after encoding and decoding", () => {
+  it("text, text_end and result of rebuilt events agree after encoding and decoding", () => {
     for (const { events } of told) {
       const decode = createDecoder();
       const back = events.flatMap((event) => {

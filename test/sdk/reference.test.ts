@@ -13,7 +13,7 @@ test("docs/sdk/reference.md is current: npm run long -- reference", () => {
   expect(read("docs/sdk/reference.md")).toBe(reference());
 });
 
-test("every option and result field is documented", () => {
+test("docs describe every option and result field of the SDK", () => {
   const rows = read("docs/sdk/reference.md")
     .split("\n")
     .filter((line) => /^\| `\w+` \| `/.test(line));

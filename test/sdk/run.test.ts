@@ -43,7 +43,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 describe("start", () => {
-  test("events, messages and text are available to any reader at any time, with one result", async () => {
+  test("any reader of an SDK run gets its events, messages and text at any time, with one result", async () => {
     const run = start(scripted(work));
     const [events, messages, pieces] = await Promise.all([all(run.events), all(run.messages), all(run.text)]);
     const result = await run.result;
@@ -75,7 +75,7 @@ describe("start", () => {
     expect(run.session.id).toBe(result.sessionId);
   });
 
-  test("follow-ups continue the session in order, and a fork uses a copy", async () => {
+  test("follow-ups of an SDK run continue its session in order, and a fork uses a copy", async () => {
     const run = start(scripted([{ text: "one" }]));
     const { model } = scripted([{ text: "two" }]);
     const second = run.session.send("and now?", { model: model! });
@@ -101,7 +101,7 @@ describe("start", () => {
     });
   });
 
-  test("cancel and abort signals work, even if aborted before", async () => {
+  test("cancel() and abort signals end an SDK run, even one aborted before its start", async () => {
     const slow = [{ calls: [{ name: "Shell", args: { command: "sleep 60" } }] }, { text: "x" }];
     const run = start(scripted(slow));
     for await (const event of run.events) if (event.type === "tool_start") void run.cancel();
@@ -122,7 +122,7 @@ describe("start", () => {
     expect((await all(run.events)).filter(({ type }) => type === "tool_end")).toHaveLength(1);
   });
 
-  test("a run that cannot start is an error with its reason", async () => {
+  test("an SDK run that cannot start gives an error with its reason", async () => {
     expect(await start({ prompt: "go", executable: "/no/such/cli" }).result).toMatchObject({
       outcome: "error",
       error: { code: "CLI_NOT_FOUND", message: expect.stringContaining("/no/such/cli") },
@@ -142,7 +142,7 @@ describe("start", () => {
     expect(() => start({ prompt: "go", schema: { tpye: "object" } })).toThrow(/type/);
   });
 
-  test("a prompt is never taken for an option, however it looks and however long it is", async () => {
+  test("the SDK never passes a prompt as an option, however it looks and however long it is", async () => {
     for (const prompt of ["status", "--version", "- a", `${"x ".repeat(100_000)}.`]) {
       const events = await all(start(scripted([{ text: "ok" }], { prompt })).events);
       expect(events.find(({ type }) => type === "user")).toEqual({ type: "user", text: prompt });
@@ -150,12 +150,12 @@ describe("start", () => {
     }
   });
 
-  test("option values do not turn into flags", () => {
+  test("option values of the SDK never become flags of the CLI", () => {
     for (const wrong of [{ resume: "--force" }, { model: "-f" }, { resume: "" }])
       expect(() => start({ prompt: "go", ...wrong }), JSON.stringify(wrong)).toThrow(/cannot be/);
   });
 
-  test("a throwing callback ends the run and leaves no process", async () => {
+  test("a callback that throws ends the SDK run and leaves no process", async () => {
     const broken = () => {
       throw new Error("mine");
     };
@@ -173,7 +173,7 @@ describe("start", () => {
     expect(() => process.kill(pid, 0)).toThrow();
   });
 
-  test("budgets limit replies, tokens and time", async () => {
+  test("budgets of the SDK limit replies, tokens and time", async () => {
     const endless = {
       calls: [{ name: "Read", args: { path: "a.txt" } }],
       usage: { inputTokens: 600, outputTokens: 10 },
@@ -193,7 +193,7 @@ describe("start", () => {
 describe("structured answers", () => {
   const schema = v.object({ verdict: v.picklist(["good", "bad"]), score: v.number() });
 
-  test("a structured answer is taken from the text after the last call, else from before it", async () => {
+  test("the SDK takes a structured answer from the text after the last call, else from before it", async () => {
     const call = { calls: [{ name: "LS", args: {} }] };
     const draft = '{"verdict":"bad","score":1}';
     const last = start({
@@ -205,7 +205,7 @@ describe("structured answers", () => {
     expect((await before.result) as object).toMatchObject({ data: { verdict: "bad", score: 1 } });
   });
 
-  test("a structured answer is validated and typed", async () => {
+  test("the SDK validates and types a structured answer", async () => {
     const run = start({ ...scripted([{ text: 'Here:\n```json\n{"verdict":"good","score":3}\n```' }]), schema });
     const result = await run.result;
     expect(result.outcome).toBe("success");
@@ -214,7 +214,7 @@ describe("structured answers", () => {
     expect([score, result.data.verdict]).toEqual([3, "good"]);
   });
 
-  test("an answer that does not fit is requested once more in the same session", async () => {
+  test("when an answer does not fit the schema, the SDK asks once more in the same session", async () => {
     const server = await modelServer([{ text: '{"verdict":"good"}' }, { text: '{"verdict":"bad","score":1}' }]);
     const model = { model: "loopback", extraArgs: ["-e", `${server.url}/v1`] };
     // What the CLI checks itself is less than what the program wants.
@@ -230,7 +230,7 @@ describe("structured answers", () => {
     expect(events.some((event) => event.type === "notice" && event.kind === "repair")).toBe(true);
   });
 
-  test("an answer that never fits is an error", async () => {
+  test("when no answer fits the schema, the SDK's result is an error", async () => {
     const given = { type: "object", required: ["a"], properties: { a: { type: "number" } } };
     const result = await start({ ...scripted([{ text: "no" }, { text: '{"a":"x"}' }]), schema: given }).result;
     expect(result).toMatchObject({ outcome: "error", error: { code: "OUTPUT_SCHEMA" } });
@@ -238,7 +238,7 @@ describe("structured answers", () => {
 });
 
 describe("execute", () => {
-  test("callbacks are called in order with everything", async () => {
+  test("the SDK calls all callbacks in order", async () => {
     const heard: string[] = [];
     const messages: UnifiedMessage[] = [];
     const events: AgentEvent[] = [];
@@ -277,7 +277,7 @@ describe("execute", () => {
     expect(tokens.every(([, timestamp]) => Math.abs(Date.now() - timestamp) < 60_000)).toBe(true);
   });
 
-  test("a failure is reported, not thrown; an exception in a callback is thrown", async () => {
+  test("an SDK run reports a failure in its result, and throws an exception of a callback", async () => {
     let told: unknown;
     const failed = await execute({ ...scripted([]), onError: (error) => void (told = error) });
     expect(failed).toMatchObject({ success: false, outcome: "error", data: undefined });

@@ -61,7 +61,7 @@ describe("Claude Code sessions", () => {
     expect(session.messages[1]!.content).toMatchObject([{ name: "AskUserQuestion" }]);
   });
 
-  it("text typed while the agent worked is a prompt; other attachments are notes", () => {
+  it("in a Claude session, text typed while the agent worked is a prompt; other attachments are notes", () => {
     const first = user(null, "go");
     const call = answer(first.uuid, "m1", { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } });
     const done = user(call.uuid, [{ type: "tool_result", tool_use_id: "t1", content: [text("a"), text("b")] }]);
@@ -72,7 +72,7 @@ describe("Claude Code sessions", () => {
     expect(losses(session)).toEqual({ context: 1 });
   });
 
-  it("side chains, API errors, hidden thinking and documents are counted", () => {
+  it("reading a Claude session counts side chains, API errors, hidden thinking and documents", () => {
     const first = user(null, [
       text("go"),
       { type: "document", source: {} },

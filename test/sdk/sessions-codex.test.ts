@@ -21,7 +21,7 @@ describe("Codex sessions", () => {
     payload: { id: "019a2d7a-41c4-78b1-b7cc-a45d62a89cd5", timestamp: "2025-10-29T00:59:38.308Z", cwd: "/p" },
   };
 
-  it("a command that patched files is an edit of each, with the lines that changed", () => {
+  it("in a Codex session, a command that patched files is an edit of each, with the changed lines", () => {
     const diff = "@@ -1,5 +1,5 @@\n zero\n-one\n+uno\n two\n-three\n+tres\n four\n@@ -9 +9,2 @@\n nine\n+ten\n";
     const changes = {
       "/p/new.txt": { type: "add", content: "a\nb\n" },
@@ -70,7 +70,7 @@ describe("Codex sessions", () => {
     ]);
   });
 
-  it("the older form without envelopes is read", () => {
+  it("a Codex session in the older form without envelopes is read", () => {
     const session = files.read(
       lines([
         {
@@ -117,7 +117,7 @@ describe("Codex sessions", () => {
     expect(parts.filter((part) => part.type === "tool_result").map((part) => part.isError)).toEqual([true, true]);
   });
 
-  it("patches, searches, images and undone turns are read", () => {
+  it("patches, searches, images and undone turns of a Codex session are read", () => {
     const session = files.read(
       lines([
         meta,
@@ -170,7 +170,7 @@ describe("Codex sessions", () => {
     });
   });
 
-  it("a summary only the vendor can read leaves the whole history to the model", () => {
+  it("for a Codex session whose summary only the vendor can read, the model gets the whole history", () => {
     const compacted = {
       timestamp: "2026-01-01T00:00:00Z",
       type: "compacted",

@@ -11,7 +11,7 @@ const workspace = createWorkspace({ "a.txt": "hello\n" });
 afterAll(() => workspace.remove());
 const env = { HOME: workspace.home, CURSOR_CONFIG_DIR: workspace.config };
 
-test("a forked chat continues separately, and a deleted one is gone", async () => {
+test("a forked session continues separately, and a deleted one is gone", async () => {
   const script = workspace.file(
     join(workspace.home, "script.json"),
     JSON.stringify([{ text: "one" }, { text: "two" }]),
@@ -55,7 +55,7 @@ test("deleting a Claude session removes the files beside it", async () => {
   expect(readdirSync(folder)).toEqual([`${copy}.jsonl`]);
 });
 
-test("sessions that only their own CLI can change are refused, with what to type", async () => {
+test("the SDK refuses to change sessions that only their own CLI can change, and says what to type", async () => {
   const named = { sessionId: "x", env };
   await expect(deleteSession({ ...named, tool: "codex" })).rejects.toThrow("Use: codex delete ID");
   await expect(renameSession({ ...named, tool: "gemini", title: "x" })).rejects.toMatchObject({

@@ -103,17 +103,20 @@ it("an older Gemini CLI's folder is found by the hash of the project path", asyn
 });
 
 describe("loadMessages", () => {
-  it.each(["claude", "codex", "gemini"] as const)("%s: messages are unified and in order", async (tool) => {
-    const messages = await loadMessages({ tool, sessionId: ids[tool], env });
-    expect(messages.length).toBeGreaterThan(4);
-    expect(messages.every((message) => isUnifiedMessage(message) && message.tool === tool)).toBe(true);
-    expect(messages[0]).toMatchObject({ role: "user" });
-    const times = messages.map((message) => message.timestamp);
-    expect(times).toEqual([...times].sort((a, b) => a - b));
-    const uses = messages.flatMap(({ content }) => content.filter(isToolUseBlock));
-    expect(uses.map(({ name }) => name)).toContain("Bash");
-    expect(await loadMessages({ tool, sessionId: ids[tool].slice(0, 13), env, cwd: "/elsewhere" })).toEqual(messages);
-  });
+  it.each(["claude", "codex", "gemini"] as const)(
+    "%s: messages of listed sessions are unified and in order",
+    async (tool) => {
+      const messages = await loadMessages({ tool, sessionId: ids[tool], env });
+      expect(messages.length).toBeGreaterThan(4);
+      expect(messages.every((message) => isUnifiedMessage(message) && message.tool === tool)).toBe(true);
+      expect(messages[0]).toMatchObject({ role: "user" });
+      const times = messages.map((message) => message.timestamp);
+      expect(times).toEqual([...times].sort((a, b) => a - b));
+      const uses = messages.flatMap(({ content }) => content.filter(isToolUseBlock));
+      expect(uses.map(({ name }) => name)).toContain("Bash");
+      expect(await loadMessages({ tool, sessionId: ids[tool].slice(0, 13), env, cwd: "/elsewhere" })).toEqual(messages);
+    },
+  );
 
   it("chats of ours and the original are found by id from anywhere", async () => {
     const ours = await loadCursorSession(chatId, { cwd: workspace, env });
@@ -133,7 +136,7 @@ describe("loadMessages", () => {
         });
   });
 
-  it("an ambiguous id means the session of this workspace", async () => {
+  it("a session id that fits several sessions means the one of this workspace", async () => {
     await expect(loadMessages({ tool: "codex", sessionId: "01a1e27", env })).rejects.toThrow(/2 session ids of codex/);
     const copy = join(home, ".claude/projects/-other", `${ids.claude}.jsonl`);
     cpSync(join(home, ".claude/projects/-home-user-project", `${ids.claude}.jsonl`), copy);
@@ -145,7 +148,7 @@ describe("loadMessages", () => {
 });
 
 describe("searchSessions", () => {
-  it("words in messages, calls and results of every session are found, with the place", async () => {
+  it("session search finds words in messages, calls and results, with the place", async () => {
     const found = async (text: string, options: object = {}) =>
       (await searchSessions(text, { env, ...options })).map(({ tool, snippet }) => `${tool}: ${snippet}`);
     expect((await found("zebra")).length).toBe(2);
@@ -162,7 +165,7 @@ describe("searchSessions", () => {
 });
 
 describe("projectPath", () => {
-  it("projectPath limits lists, searches and ids", async () => {
+  it("projectPath limits session lists, searches and ids", async () => {
     const here = "/home/user/project";
     const claude = { tool: "claude", sessionId: ids.claude, env } as const;
     expect((await loadMessages({ ...claude, projectPath: here })).length).toBeGreaterThan(0);

@@ -39,7 +39,7 @@ function read(file: string) {
 }
 
 describe("Claude Code", () => {
-  it("an answer is one message, in order, with calls beside the main branch", () => {
+  it("in a Claude session an answer is one message, in order, with calls beside the main branch", () => {
     const session = read(files.claude);
     expect(outline(session.messages)).toEqual([
       'user: "Fix the greeting in hell"',
@@ -80,7 +80,7 @@ describe("Claude Code", () => {
     expect(session.context).toBeUndefined();
   });
 
-  it("a compacted conversation has the whole history and the model's view", () => {
+  it("a compacted session has the whole history and the model's shorter view", () => {
     const session = read(files.claudeCompacted);
     expect(outline(session.messages)).toEqual([
       'user: "Fix the greeting in hell"',
@@ -101,7 +101,7 @@ describe("Claude Code", () => {
     expect(losses).toMatchObject({ subagent: 4 });
   });
 
-  it("a subagent's file is a session too", () => {
+  it("a subagent's session file is read as a session of its own", () => {
     const file = join(folder, "claude/6f61cca6-927c-4767-8f3f-233764704efb/subagents/agent-acbccd79764a23185.jsonl");
     expect(outline(read(file).messages)).toEqual([
       'user: "Read hello.txt and repor"',

@@ -183,7 +183,7 @@ describe("budgets", () => {
     return events.map((event) => watch.take(event)?.code);
   };
 
-  it("a turn budget counts replies, not their pieces", () => {
+  it("the SDK's turn budget counts replies, not their pieces", () => {
     const watch = new BudgetWatch();
     for (const event of [text, text, { type: "text_end", text: "xx" } as AgentEvent, start("a"), start("b")])
       watch.take(event);
@@ -199,7 +199,7 @@ describe("budgets", () => {
     expect(watch.turns).toBe(3);
   });
 
-  it("a turn budget ends when another reply is needed, unless the CLI counts itself", () => {
+  it("the SDK's turn budget ends a run when another reply is needed, unless the CLI counts itself", () => {
     expect(breachOf({ turns: 1 }, [text, start("a"), end("a")])).toEqual([undefined, "MAX_TURNS", undefined]);
     expect(breachOf({ turns: 1 }, [text, start("a")], { limitsTurns: true })).toEqual([undefined, undefined]);
     expect(breachOf({ turns: 2 }, [text, start("a"), end("a"), text, start("b")])).toEqual([
@@ -213,7 +213,7 @@ describe("budgets", () => {
     expect(watch.take(text)!.message).toBe("The run reached its limit of 0 replies of the model.");
   });
 
-  it("token and cost budgets end beyond their limit", () => {
+  it("the SDK's token and cost budgets end a run once it exceeds them", () => {
     expect(breachOf({ tokens: 10 }, [done({ usage: usage(6, 4) }), done({ usage: usage(1, 0) })])).toEqual([
       undefined,
       "MAX_TOKENS",
@@ -229,7 +229,7 @@ describe("budgets", () => {
     expect(priced.take(done({ costUsd: 1 }))!.message).toBe("The run reached its limit of 0.5 dollars.");
   });
 
-  it("usage during a turn is replaced by the usage at its end", () => {
+  it("the SDK replaces usage reported during a turn by the usage at its end", () => {
     const watch = new BudgetWatch();
     const notice = (kind: string) =>
       ({ type: "notice", kind, message: "", fields: usage(2, 3) }) as unknown as AgentEvent;
@@ -269,7 +269,7 @@ describe("reading a session", () => {
   const files = sessionFiles();
   afterAll(() => files.remove());
 
-  it("calls get their own ids, and unmatched calls and results are counted", () => {
+  it("reading a session gives calls their own ids, and counts unmatched calls and results", () => {
     const session = files.read(
       lines([
         user("go", 1, null),

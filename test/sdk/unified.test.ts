@@ -42,7 +42,7 @@ describe("unified messages", () => {
   const record = recordOf([{ messages: conversation }]);
   const unified = unifiedChat(record);
 
-  it("our messages use the unified names", () => {
+  it("exported chats use the unified message format", () => {
     expect(unified.map((message) => message.role)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(unified[0]).toMatchObject({
       id: `${chatId}-1`,
@@ -80,14 +80,14 @@ describe("unified messages", () => {
     expect(unified.map(textOf)).toEqual(["look", "I look.", "Instructions for what was touched.", "Done."]);
   });
 
-  it("our messages survive conversion both ways", () => {
+  it("our messages survive conversion to the unified format and back", () => {
     expect(messagesOf(unified)).toEqual(conversation);
     // Nothing is shared with what they were made from.
     messagesOf(unified)[1]!.parts.push({ type: "text", text: "more" });
     expect(conversation[1]!.parts).toHaveLength(5);
   });
 
-  it("a turn's usage is at its last answer, and times are those of the events", () => {
+  it("an exported session puts a turn's token usage on its last answer and takes message times from the events", () => {
     const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
     const record = recordOf([
       {
@@ -112,7 +112,7 @@ describe("unified messages", () => {
 describe("messages of other CLIs", () => {
   const base = { timestamp: 1, _original: {} };
 
-  it("an answer becomes one message, and a round of results another", () => {
+  it("in the unified format an answer is one message, and a round of tool results another", () => {
     const use = (id: string): UnifiedMessage => ({
       ...base,
       id: `m${id}`,
@@ -227,14 +227,17 @@ describe("messages of other CLIs", () => {
     ["gemini", "search_file_content", { pattern: "x", include: "*.ts" }, ["Grep", { pattern: "x", glob: "*.ts" }]],
   ];
 
-  it.each(respelled)("%s %s becomes a call of ours", (tool, name, input, [ownName, args]) => {
-    const message: UnifiedMessage = {
-      ...base,
-      id: "m",
-      role: "assistant",
-      tool,
-      content: [{ type: "tool_use", id: "1", name: unifiedToolName(tool, name), input }],
-    };
-    expect(messagesOf([message])[0]!.parts).toEqual([{ type: "tool_call", id: "1", name: ownName, args }]);
-  });
+  it.each(respelled)(
+    "the unified tool call %s %s is imported as a call of ours",
+    (tool, name, input, [ownName, args]) => {
+      const message: UnifiedMessage = {
+        ...base,
+        id: "m",
+        role: "assistant",
+        tool,
+        content: [{ type: "tool_use", id: "1", name: unifiedToolName(tool, name), input }],
+      };
+      expect(messagesOf([message])[0]!.parts).toEqual([{ type: "tool_call", id: "1", name: ownName, args }]);
+    },
+  );
 });

@@ -62,7 +62,7 @@ const breakages: Record<string, () => Promise<void>> = {
 
 describe("a run that cannot be followed", () => {
   it.each(Object.keys(breakages))(
-    "an attached run that can no longer be followed ends for its viewer: %s",
+    "a viewer whose attached run can no longer be followed sees it end: %s",
     async (name) => {
       const run = attach();
       const events = eventsOf(run);
@@ -84,7 +84,7 @@ describe("a run that cannot be followed", () => {
     },
   );
 
-  it("a question stays open when the attached viewer fails to answer it", async () => {
+  it("when an attached terminal fails while asking, the run's question stays open for other viewers", async () => {
     let isAsked = (): void => {};
     const heard = new Promise<void>((resolve) => {
       isAsked = resolve;
@@ -104,7 +104,7 @@ describe("a run that cannot be followed", () => {
 });
 
 describe("leaving a run", () => {
-  it("leaving a run answers none of its questions, whatever the closed terminal says", async () => {
+  it("detaching from a run answers none of its questions, whatever the closed terminal says", async () => {
     let isAsked = (): void => {};
     const heard = new Promise<void>((resolve) => {
       isAsked = resolve;
@@ -149,7 +149,7 @@ describe("leaving a run", () => {
   });
 });
 
-it("a run queued here is followed even if it could not be started here", async () => {
+it("a viewer follows a run it queued even if this machine could not start it", async () => {
   await fleet.finish(lease, ended, lease.position, 0);
   const run = attach(undefined, () => Promise.reject(new Error("no room for a host")));
   const first = run.send({ text: "go on" });

@@ -65,7 +65,7 @@ describe("-b", () => {
     expect((await workspace.run(["runs", "logs", "ffff"])).stderr).toContain("RUN_NOT_FOUND");
   });
 
-  it("an agent cannot answer for a person: not by a command, not by the token of the service", async () => {
+  it("the agent cannot answer questions for a person, by a command or with the service's token", async () => {
     const env = { CURSOR_AGENT: "1" };
     for (const args of [["runs", "answer", "--yes"], ["serve"], ["-b", "x"]])
       expect((await workspace.run(args, { env })).stderr, args.join(" ")).toContain("agents may not");
@@ -84,7 +84,7 @@ describe("-b", () => {
     expect(played.stdout).not.toContain(service.read()!.token);
   });
 
-  it("-b asks, continues when answered, and can be stopped", async () => {
+  it("a background run (-b) asks, continues when answered, and can be stopped", async () => {
     workspace.file("a.txt", "x");
     const id = await background(
       [{ calls: [{ name: "Delete", args: { path: "a.txt" } }] }, { text: "gone" }],
@@ -101,7 +101,7 @@ describe("-b", () => {
     expect(await service.over(slow)).toMatchObject({ state: "cancelled", end: { code: "INTERRUPTED" } });
   });
 
-  it("-b starts a service that watches over it, and the run outlives that", async () => {
+  it("-b starts a service that watches over the run, and the run outlives that service", async () => {
     await until(() => service.read() !== undefined, "the service");
     const id = await background([{ calls: [pause(0.5)] }, { text: "still here" }], "--force", "go");
     process.kill(service.read()!.pid, "SIGKILL");
@@ -119,7 +119,7 @@ describe("a run whose host is gone", () => {
     prompt: { text: "go" },
   });
 
-  it("a run whose host was killed is not restarted: it ends with an error", async () => {
+  it("a background run whose host process was killed ends with an error and is not restarted", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     const lease = (await apart.fleet.lease({ worker: "dies", ttlMs: 30, run: id }))!;
     await apart.fleet.append(lease, [{ type: "event", event: { type: "user", text: "go" } }], lease.position);
@@ -128,7 +128,7 @@ describe("a run whose host is gone", () => {
     expect((await apart.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED", turns: 0 });
   });
 
-  it("a run that has killed ten hosts is given up", async () => {
+  it("a background run that killed ten host processes is given up", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     for (let host = 0; host < 10; host++) {
       const lease = (await apart.fleet.lease({ worker: "dies", ttlMs: 15_000, run: id }))!;
@@ -138,7 +138,7 @@ describe("a run whose host is gone", () => {
     expect((await apart.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED" });
   });
 
-  it("a run whose host died before doing anything is started by the next host", async () => {
+  it("a background run whose host process died before doing anything is started by the next host", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     await apart.fleet.lease({ worker: "never came up", ttlMs: 30, run: id });
     await sleep(50);
@@ -147,7 +147,7 @@ describe("a run whose host is gone", () => {
   });
 });
 
-it("an attached run is a LiveRun with ordered events, questions, and prompts after its end", async () => {
+it("attaching to a run gives ordered events, questions, and prompts after its end", async () => {
   workspace.file("b.txt", "x");
   const replies = [
     { text: "Now.", calls: [{ name: "Delete", args: { path: "b.txt" } }] },
@@ -201,7 +201,7 @@ it("an attached run is a LiveRun with ordered events, questions, and prompts aft
 
 it.skipIf(!hasScript)(
   orSkipped(
-    "on a terminal: choose a run, answer it, tell it more, leave it",
+    "in a terminal the user can choose a background run, answer it, tell it more and leave it",
     !hasScript && "there is no `script` here",
   ),
   async () => {

@@ -102,7 +102,7 @@ describe("batch", () => {
     expect(results().map(({ attempt }) => attempt)).toEqual([1, 1, 1, 2]);
   });
 
-  it("a killed batch resumes with each line run once", async () => {
+  it("a killed batch resumes and runs each line once", async () => {
     const lines = ["a", "b", "c", "d"].map((id) => ({
       id,
       prompt: "go",
@@ -128,7 +128,7 @@ describe("batch", () => {
     for (const { run } of results()) expect(await beginnings(service.fleet, run)).toBe(1);
   });
 
-  it("Ctrl+C lets running lines finish, starts no more, and says how to resume", async () => {
+  it("on Ctrl+C batch lets running lines finish, starts no more, and says how to resume", async () => {
     const { args, results } = batchOf(
       [1, 2, 3].map((id) => ({ id, prompt: "go", model: slow(1, "ok"), mode: "force" })),
     );

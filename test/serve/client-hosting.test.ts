@@ -11,7 +11,7 @@ import { ended, newRun } from "./fleet-kit.ts";
 const home = mkdtempSync(join(tmpdir(), "courser-hosting-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-it("a client that follows no runs starts no hosts for them", async () => {
+it("a fleet client that follows no runs starts no host processes for them", async () => {
   const configDir = join(home, ".cursor");
   mkdirSync(configDir);
   const store = openSqliteFleet(join(configDir, "runs/runs.db"));
@@ -46,7 +46,7 @@ it("a client that follows no runs starts no hosts for them", async () => {
   store.close();
 });
 
-it("following an unknown run is an error", async () => {
+it("a fleet client that follows an unknown run gets an error", async () => {
   const own = client("local", { env: { HOME: home } });
   const run = own.follow("run-none", { from: 3 });
   expect([run.position, own.follow("run-none").position]).toEqual([3, 0]);

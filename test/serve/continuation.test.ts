@@ -18,11 +18,11 @@ const end = (number: number, callId: string) =>
 const question = { id: "q1", hash: "h", type: "trust", workspace: "/" } as const;
 
 describe("a continuation", () => {
-  it("a run that had not begun is started, not continued", () => {
+  it("after its host was lost, a run that had not begun is started, not continued", () => {
     expect(continuationOf(log(leased, leased))).toBeUndefined();
   });
 
-  it("a continuation ends every open call, text and question under consecutive numbers", () => {
+  it("when another host continues a run, it ends every open call, text and question under consecutive numbers", () => {
     const left = continuationOf(
       log(
         leased,

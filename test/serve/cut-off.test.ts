@@ -31,7 +31,7 @@ const outages: Record<string, CutOff> = {
 
 describe.skipIf(noNatsServer)(orSkipped("a worker that is cut off", noNatsServer), () => {
   it.concurrent.for(Object.entries(outages))(
-    "a worker cut off from the fleet ends its agent after a lease: %s",
+    "a worker cut off from the fleet ends its agent after its lease: %s",
     { timeout: 120_000 },
     async ([name, cutOff], { onTestFinished }) => {
       const server = await NatsServer.start();

@@ -75,7 +75,7 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("the example's names match those of the program", () => {
+  it("the example of fleet accounts sets every variable that its server configuration uses", () => {
     const names = (file: string) => [...readFileSync(join(shipped, file), "utf8").matchAll(/: \$([A-Z]+_[A-Z_]+)/g)];
     const used = new Set([...names("server.conf"), ...names("teams.conf")].map(([, name]) => name));
     const example = ["node.conf", "passwords.conf"].map((file) => readFileSync(join(shipped, file), "utf8")).join("");
@@ -113,7 +113,9 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
     });
   });
 
-  it("readers and workers cannot send, and are told at once", { timeout: 30_000 }, async () => {
+  it("fleet accounts for readers and workers cannot send runs, and get an error at once", {
+    timeout: 30_000,
+  }, async () => {
     await withFleets(["build-reader", "build-worker"], async (reader, worker) => {
       for (const fleet of [reader!, worker!]) {
         const began = Date.now();
@@ -166,12 +168,12 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
     ],
   };
   for (const [user, subjects] of Object.entries(forbidden))
-    it(`${user} is refused what it must not do`, { timeout: 30_000 }, async () => {
+    it(`the NATS server refuses ${user} what its account may not do`, { timeout: 30_000 }, async () => {
       for (const subject of subjects)
         await expect(raw.get(user)!.request(subject, "{}", { timeout: 2000 }), subject).rejects.toThrow(/permission/i);
     });
 
-  it("an account of another team sees and changes nothing", { timeout: 60_000 }, async () => {
+  it("a fleet account of another team sees and changes nothing", { timeout: 60_000 }, async () => {
     await withFleets(["build-sender"], async (sender) => {
       await sender!.enqueue(newRun(3));
       const before = await sender!.runs();

@@ -41,7 +41,7 @@ function checkedOnly(request: entry.FleetRequest): void {
 const request = (replies: unknown) => ({ workspace: workspace.path, model: service.script(replies), prompt: "go" });
 
 describe("fleet()", () => {
-  it("fleet() on this machine gives events, text and result as start does, questions by callback, and the next turn", async () => {
+  it("fleet() on this machine gives events, text and result as start() does, and asks questions by callback", async () => {
     const own = fleet(undefined, { env: workspace.env });
     workspace.file("a.txt", "x");
     const asked: string[] = [];
@@ -71,7 +71,7 @@ describe("fleet()", () => {
     await own.close();
   });
 
-  it("a run that is cancelled, fails or is never queued has one result each", async () => {
+  it("a fleet run that is cancelled, fails or is never queued has one result", async () => {
     const own = fleet(undefined, { env: workspace.env });
     const abort = new AbortController();
     const slow = own.run({

@@ -60,7 +60,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     return shown;
   }
 
-  it("restrictions of the sender go with the run, or keep it from being sent", async () => {
+  it("restrictions of the sender's project go with a run to the fleet, or keep it from being sent", async () => {
     const [rules, hooks] = ["cli-config.json", "hooks.json"].map((name) => join(workspace.config, name)) as [
       string,
       string,
@@ -82,7 +82,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     }
   });
 
-  it("-b sends the workspace without secrets, a remote worker runs it, and its patch returns", async () => {
+  it("-b to a fleet uploads the workspace without secrets, a worker runs the prompt, and its patch returns", async () => {
     const sent = await workspace.run([
       "-b",
       "--fleet",
@@ -130,7 +130,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     );
   });
 
-  it("a request that cannot be sent to a fleet is refused, and so is a fleet for runs with a user present", async () => {
+  it("a run that cannot be sent to a fleet is refused, and so is a fleet for a run with a user present", async () => {
     const said = async (...args: string[]) => (await workspace.run([...args, "x"], { env: fleet })).stderr;
     expect(await said("-b", "--add-dir", workspace.home)).toContain("Cannot be sent to a fleet: --add-dir");
     expect(await said("-b", "--source", "git:https://me:secret@example.test/x")).toContain("holds a login");
@@ -177,7 +177,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(again.stderr).toContain("A service of yours is already running");
   });
 
-  it("batch sends each workspace once, and results contain the patches", async () => {
+  it("batch uploads a workspace to the fleet once for all its lines and writes each run's patch to the results", async () => {
     const lines = ["d", "e", "f"].map((id) => ({
       id,
       prompt: `create ${id}.txt with text '${id}'`,
@@ -198,7 +198,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(results).toHaveLength(3);
   });
 
-  it("eval runs the agent on a worker and verifies its patch locally", async () => {
+  it("eval on a fleet runs the agent on a worker and verifies its patch locally", async () => {
     const file = (name: string, text: string) => workspace.file(join("../task", name), text);
     file("instruction.md", "Write done.txt.\n");
     file("task.toml", "");
@@ -222,7 +222,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(exit).toBe(0);
   });
 
-  it("eval reports changes to the repository that a patch does not carry", async () => {
+  it("eval on a fleet reports repository changes that a patch does not carry", async () => {
     const task = join(repository, "eval/tasks/merge-conflict");
     const args = ["eval", task, "--model", "script", "--sandbox", "disabled", "--format", "json"];
     const { stdout } = await workspace.run(args, { env: fleet });

@@ -45,7 +45,9 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
     }
   });
 
-  it("an operator sets limits; a run whose log was pruned is gone and blocks nobody", { timeout: 30_000 }, async () => {
+  it("an operator can set limits of a fleet, and a run whose log was pruned blocks nobody", {
+    timeout: 30_000,
+  }, async () => {
     const server = await NatsServer.start();
     const place = createWorkspace();
     const fleet = await open(server.url());
@@ -72,7 +74,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
     }
   });
 
-  it("a sender's runs are limited in number and cost, and take turns with others", {
+  it("a fleet limits a sender's runs in number and cost, and lets senders take turns", {
     timeout: 60_000,
   }, async () => {
     const server = await NatsServer.start();
@@ -122,7 +124,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
     }
   });
 
-  it("the store of a stopped server can be copied and continues elsewhere", { timeout: 30_000 }, async () => {
+  it("the store of a stopped fleet server can be copied and continues elsewhere", { timeout: 30_000 }, async () => {
     const server = await NatsServer.start();
     const fleet = await open(server.url());
     await fleet.enqueue(newRun(0));

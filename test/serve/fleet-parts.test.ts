@@ -92,9 +92,9 @@ describe("addresses of fleets", () => {
     ],
     ["nats://token@h", { servers: ["h"], isTls: false, token: "token", prefix: "courser", replicas: 1, files: {} }],
     ["nats://@h", { servers: ["h"], isTls: false, prefix: "courser", replicas: 1, files: {} }],
-  ])("%s is read", (url, expected) => expect(readAddress(url, {})).toEqual(expected));
+  ])("the fleet address %s is parsed", (url, expected) => expect(readAddress(url, {})).toEqual(expected));
 
-  it("the files of an address come from the environment", () => {
+  it("the certificate and credentials files of a fleet address come from the environment", () => {
     const env = { COURSER_FLEET_CREDS: "/c", COURSER_FLEET_CA: "", COURSER_FLEET_CERT: "/d", COURSER_FLEET_KEY: "/k" };
     expect(readAddress("nats://h", env).files).toEqual({ creds: "/c", cert: "/d", key: "/k" });
   });
@@ -108,20 +108,23 @@ describe("addresses of fleets", () => {
     ["nats://h?replicas=2", "is 1, 3 or 5"],
     ["nats://h?timeout=-1", "is a number of seconds: '-1' does not fit"],
     ["nats://h?timeout=12345678", "is a number of seconds"],
-  ])("%s is refused", (url, words) => {
+  ])("the fleet address %s is refused", (url, words) => {
     expect(() => readAddress(url, {})).toThrow(words);
     expect(() => readAddress(`nats://h?prefix=${"x".repeat(32)}`, {})).not.toThrow();
   });
 });
 
 describe("keys and lanes", () => {
-  it.each(["plain", "a-b_C9", "a.b", "ä b", "=x", ""])("the word of '%s' can be read again", (text) => {
-    expect(word(text)).toMatch(/^=?[\w-]*$/);
-    expect(decodeWord(word(text))).toBe(text);
-    expect(lastWord(`one.two.${word(text)}`)).toBe(text);
-  });
+  it.each(["plain", "a-b_C9", "a.b", "ä b", "=x", ""])(
+    "encoding '%s' as a part of a NATS subject and decoding it gives the same text",
+    (text) => {
+      expect(word(text)).toMatch(/^=?[\w-]*$/);
+      expect(decodeWord(word(text))).toBe(text);
+      expect(lastWord(`one.two.${word(text)}`)).toBe(text);
+    },
+  );
 
-  it("a lane holds the pool, the priority, the labels in any order, and the sender", () => {
+  it("a queue lane's name holds pool, priority, labels in any order, and sender", () => {
     expect(laneOf()).toBe("default.normal.any");
     expect(laneOf({ pool: "a.b", priority: "high" }, "me-too")).toBe("=YS5i.high.any-me-too");
     const labelled = laneOf({ labels: { a: "1", b: "2" } });
@@ -133,7 +136,7 @@ describe("keys and lanes", () => {
     expect([isForAnybody(laneOf({}, "x")), isForAnybody(labelled)]).toEqual([true, false]);
   });
 
-  it("urgent lanes come first, then those that few can take; senders take turns", () => {
+  it("a worker looks at urgent queue lanes first, then those few workers can take; senders take turns", () => {
     const [low, any, few, high] = ["p.low.any", "p.normal.any", "p.normal.0123", "p.high.any"] as const;
     expect(byUrgency([low, any, few, high], 0)).toEqual([high, few, any, low]);
     const senders = ["p.normal.any-a", "p.normal.any-b", "p.normal.any-c"] as const;
@@ -168,7 +171,7 @@ describe("keys and lanes", () => {
 });
 
 describe("payloads", () => {
-  it("what fits into a message is in it, what does not is an object of its run, which can be dropped", async () => {
+  it("a fleet record that fits is in the message; a larger one is stored as an object of its run", async () => {
     const { server, objects, messages } = memoryServer({ maxBytes: 30 });
     const payloads = new Payloads(server);
     const pack = (value: unknown, options = {}) => payloads.pack("run.1", value, options);
@@ -194,7 +197,7 @@ describe("payloads", () => {
     expect(await server.keys("state", "kept.*")).toEqual([]);
   });
 
-  it("objects are put and read by name, each run its own", async () => {
+  it("a fleet stores and reads objects by run and name", async () => {
     const { server } = memoryServer();
     const payloads = new Payloads(server);
     const bytes = async function* (text: string) {
@@ -214,7 +217,7 @@ describe("retries", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
   afterEach(() => void vi.useRealTimers());
 
-  it("a request is repeated after longer and longer pauses, until its patience is over", async () => {
+  it("a fleet request is retried with growing pauses until its time limit", async () => {
     const at: number[] = [];
     const work = async () => {
       at.push(performance.now());
@@ -227,7 +230,7 @@ describe("retries", () => {
     expect(at.map((each) => Math.round(each - begun))).toEqual([0, 20, 60, 140, 300, 620, 1120]);
   });
 
-  it("it is not repeated when it was refused, when that would not help, or when it was answered", async () => {
+  it("a fleet request is not retried once answered or refused, or when retrying would not help", async () => {
     for (const [error, isPassing] of [
       [new Refused(), true],
       [new Error("bug"), false],
@@ -241,7 +244,7 @@ describe("retries", () => {
     expect(await untilAnswered(async () => 7, { patienceMs: 0, isPassing: () => true })).toBe(7);
   });
 
-  it("a message counts as published if it is this writer's, sent once or twice", async () => {
+  it("publishing to a fleet succeeds if the stored message is this writer's, sent once or twice", async () => {
     const publish = (sent: object | Error, stored?: { sequence: number; writer?: string }) =>
       publishOnce({
         writer: "me",
@@ -263,7 +266,7 @@ describe("retries", () => {
     expect((await publish(new Error("down"))).message).toBe("down");
   });
 
-  it("all writers behind one message share an id, and the first message of a key has the writer's own", () => {
+  it("writers of the same next message share its id, but the first message of a key has the writer's own", () => {
     expect(messageId("k", "a", 3)).toBe(messageId("k", "b", 3));
     expect(messageId("k", "a", 3)).not.toBe(messageId("k", "a", 4));
     expect(messageId("k", "a", 3)).not.toBe(messageId("l", "a", 3));
@@ -278,7 +281,7 @@ describe("signs of life and quotas", () => {
     return { server, clock, messages, presence, quotas: new Quotas(server, presence) };
   };
 
-  it("later signs keep when the host came and what it shares, also for another process", async () => {
+  it("a worker's later heartbeats keep its start time and quota share, also from another process", async () => {
     const { server, presence } = signs();
     presence.begin("h");
     await presence.give("h", { ttlMs: 100, share: "s" });
@@ -293,7 +296,7 @@ describe("signs of life and quotas", () => {
     expect((await presence.last("h"))!.since).toBe(4);
   });
 
-  it("of the hosts that came before, those that live and count are counted", async () => {
+  it("a worker's place in the queue counts earlier workers of the same quota that still live", async () => {
     const { presence, clock } = signs();
     const sign = (share: string) => ({ ttlMs: 100, share });
     await presence.before("a", sign("s"), () => true);
@@ -307,7 +310,7 @@ describe("signs of life and quotas", () => {
     expect(await presence.before("e", sign("s"), isSame)).toBe(2);
   });
 
-  it("limits are set one by one, removed with 0, and say why a run waits", async () => {
+  it("quotas are set one by one, removed with 0, and explain why a run waits", async () => {
     const { quotas } = signs();
     expect(await quotas.reason("ann", "p", 99)).toBeUndefined();
     await quotas.set({ runs: 2 });
@@ -321,7 +324,7 @@ describe("signs of life and quotas", () => {
     expect(await quotas.read()).toEqual({ costPerDay: 1.5 });
   });
 
-  it("what runs cost is summed for each sender and day", async () => {
+  it("a fleet sums the cost of runs for each sender and day", async () => {
     const { quotas, clock } = signs();
     await quotas.set({ costPerDay: 1 });
     await quotas.spend("ann", 0.5);
@@ -337,7 +340,7 @@ describe("signs of life and quotas", () => {
     expect(await quotas.reason("ann", "p", 0)).toContain("have cost $0.25 today");
   });
 
-  it("a cost that another host writes at the same time is not lost", async () => {
+  it("a fleet loses no cost when two hosts write one at the same time", async () => {
     const { quotas, server } = signs();
     await quotas.set({ costPerDay: 1 });
     const { last } = server;
@@ -354,7 +357,7 @@ describe("signs of life and quotas", () => {
     expect(await quotas.reason("ann", "p", 0)).toContain("$1.25");
   });
 
-  it("a place is kept by whom came first, and given back by who finds none", async () => {
+  it("a host keeps its quota place in order of arrival, and gives it back if it finds no run", async () => {
     const { quotas, presence } = signs();
     expect(await quotas.findPlace("a", "ann", "p", 100)).toBe(true);
     expect(await presence.all()).toEqual([]);

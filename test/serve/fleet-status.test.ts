@@ -36,7 +36,7 @@ function fleetOf({
 }
 
 describe("the status of a fleet", () => {
-  it("runs that ended in the last hour are counted by outcome, and what they lost", async () => {
+  it("fleet status counts runs of the last hour by outcome, and what they lost", async () => {
     const over = [
       ended("finished", 0, 3),
       ended("finished", hour, 2),
@@ -55,7 +55,7 @@ describe("the status of a fleet", () => {
     expect(asked).toEqual([1000, 1000]);
   });
 
-  it("the status of one machine shows one queue, and how long its oldest run has waited", async () => {
+  it("fleet status of one machine shows one queue, and how long its oldest run has waited", async () => {
     const going = [open("queued", 4000), open("running", 60_000), open("queued", 9000)];
     const { queues, servers, workers, answerSeconds } = await fleetStatus(fleetOf({ going }).fleet);
     const queue = { pool: "default", priority: "normal", labels: {}, sender: "" };
@@ -72,7 +72,7 @@ describe("the status of a fleet", () => {
     ...more,
   });
 
-  it("why a run is not taken is known of waiting runs with a sender, by sender and pool", async () => {
+  it("fleet status says why waiting runs are not taken, by sender and pool", async () => {
     const queues = [
       queue({ sender: "bob", heldBack: "bob's" }),
       queue({ heldBack: "full" }),
@@ -92,7 +92,7 @@ describe("the status of a fleet", () => {
     ).toBeUndefined();
   });
 
-  it("metrics have a line for each queue, outcome and stream, and totals of the workers that are alive", () => {
+  it("fleet metrics have a line for each queue, outcome and stream, and totals of the living workers", () => {
     const worker = { name: "w", pool: "default", version: "1", running: 1 };
     const text = fleetMetrics({
       servers: [],

@@ -11,7 +11,7 @@ const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-forged-")));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 it.each(["../../own", "..", ".", "", "a/b", "/etc/x", "a\0b", "a b", "-rf"])(
-  "a run with the id %j gets no folder, and none is removed",
+  "a fleet record with the forged run id %j creates no folder and removes none",
   (id) => {
     const dataDir = join(base, "data/worker");
     const own = join(base, "data/own-1");
@@ -23,7 +23,7 @@ it.each(["../../own", "..", ".", "", "a/b", "/etc/x", "a\0b", "a b", "-rf"])(
   },
 );
 
-it("a run record with a valid id gets its own folder", () => {
+it("a fleet record with a valid run id gets its own folder", () => {
   const id = "run-0b3c1f8e-7a51-4a5e-9d5a-1c6f0a9e2b11";
   expect(claimFolder(join(base, "fine"), { id, attempts: 2 })).toBe(join(base, "fine/runs", `${id}-2`));
 });
@@ -38,6 +38,6 @@ it.each<[string, object]>([
     { cli: "courser", prompt: { text: "go" }, request: { permissions: { allow: "Shell(*)" } } },
   ],
   ["a request that is none", { cli: "courser", prompt: { text: "go" }, request: "force" }],
-])("a record with %s is refused", (_, spec) => {
+])("the fleet refuses a record with %s", (_, spec) => {
   expect(() => readSpec(spec as unknown as RunSpec)).toThrow();
 });

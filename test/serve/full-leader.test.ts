@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Connected } from "../../src/serve/engines/nats/connect.ts";
 import { JetStream } from "../../src/serve/engines/nats/jetstream.ts";
 
-it("a full leader of a cluster ends no run, and a full single server is reported at once", async () => {
+it("a full disk at a NATS cluster's leader ends no run, and a full single server is reported at once", async () => {
   const asked: string[] = [];
   const serverOf = (cluster: string | undefined) => {
     const connected = {

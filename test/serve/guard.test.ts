@@ -30,7 +30,7 @@ function ask(...hosts: string[]): Promise<string> {
 }
 
 describe("a service on 127.0.0.1", () => {
-  test("a service on 127.0.0.1 accepts that name and localhost as Host, with its port", async () => {
+  test("a service on 127.0.0.1 accepts only that address and localhost as Host, with its port", async () => {
     for (const host of [`127.0.0.1:${port}`, `LOCALHOST:${port}`]) expect(await ask(host)).toContain("taken");
     const others = [`[::1]:${port}`, "[::1]", "localhost", `evil.example:${port}`, `127.0.0.1:${port + 1}`, ""];
     for (const host of others) expect(await ask(host), host).toContain("forbidden_host");
@@ -46,7 +46,7 @@ describe("a service on 127.0.0.1", () => {
       expect(await ask(...hosts)).toContain("two_hosts");
   });
 
-  test("a service on ::1 accepts the names of ::1, and elsewhere its own as well", () => {
+  test("a service on ::1 accepts Host names of ::1, and elsewhere its own name as well", () => {
     expect(hostNames("::1")).toEqual(["[::1]", "localhost"]);
     expect(hostNames("10.0.0.7")).toEqual(["127.0.0.1", "localhost", "[::1]", "10.0.0.7"]);
   });

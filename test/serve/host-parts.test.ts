@@ -153,7 +153,7 @@ describe("hosts of this machine", () => {
     expect(leaseOf(words)).toEqual(expected);
   });
 
-  it("hosts of this machine are watched until the signal, by changes and lost leases", async () => {
+  it("this machine watches its run hosts until its abort signal, by changes and lost leases", async () => {
     const stop = new AbortController();
     const rounds: boolean[] = [];
     const waits = [
@@ -202,7 +202,7 @@ describe("the log of a run", () => {
   const text = (said: string): AgentEvent => ({ type: "text", text: said });
   const output = (callId: string, chunk: string): AgentEvent => ({ type: "tool_output", callId, chunk }) as AgentEvent;
 
-  it("the list of waiting prompts contains those with an id, for everybody who follows the run", async () => {
+  it("the list of waiting prompts contains those with an id, for every viewer of the run", async () => {
     const { writer, written } = opened();
     writer.noteWaiting({ type: "prompt", prompt: { text: "first" } });
     writer.noteWaiting({ type: "prompt", id: "p", prompt: { text: "second" } });
@@ -279,7 +279,7 @@ describe("questions of a run", () => {
   const question = { id: "q1", hash: "h", type: "trust" } as unknown as Question;
   const yes: Answer = { type: "yes" };
 
-  it("questions stay in the log until they are answered, once", async () => {
+  it("a run's log keeps each question until it is answered once", async () => {
     const log: Entry[] = [];
     const questions = new RunQuestions((entry) => log.push(entry));
     const answer = questions.ask(question, new AbortController().signal);
@@ -292,7 +292,7 @@ describe("questions of a run", () => {
     expect(questions.answers).toEqual(["permission", "choices", "plan", "trust", "server", "hooks"]);
   });
 
-  it("a question is closed without an answer when its asker no longer waits", async () => {
+  it("a run's log closes a question without an answer when its asker no longer waits", async () => {
     const log: Entry[] = [];
     const questions = new RunQuestions((entry) => log.push(entry));
     const stop = new AbortController();
@@ -330,7 +330,7 @@ describe("prompts that a host has not answered yet", () => {
     return { state, ending: Promise.resolve(ending), withdraw: async () => true } as unknown as Sent;
   }
 
-  it("the prompts of a hosted run are counted until they are handled, and the log says how they ended", async () => {
+  it("a run's host counts prompts until they are handled, and the log says how they ended", async () => {
     const { prompts, log, dropped, shown } = opened();
     prompts.follow(sent("told", done), undefined);
     prompts.follow(sent("told", done), "later");
@@ -400,7 +400,7 @@ describe("how a run ended", () => {
       undefined,
       { outcome: "error", code: "NO_RESULT", text: "The run ended before its first turn was finished.", turns: 0 },
     ],
-  ])("the outcome of a run is its last turn's, or what stopped it: %s", (_how, endings, error, expected) => {
+  ])("a run's outcome is its last turn's, or what stopped it: %s", (_how, endings, error, expected) => {
     expect(runEnd(endings, run, error)).toMatchObject(expected);
   });
 
@@ -431,7 +431,7 @@ describe("how a run ended", () => {
     });
   });
 
-  it("three of the five run states are final, and a worker needs all labels of a run", () => {
+  it("three of the five run states are final; a worker takes a run only if it has all its labels", () => {
     const states = ["queued", "running", "finished", "error", "cancelled"] as const;
     expect(states.map(isOver)).toEqual([false, false, true, true, true]);
     expect(hasLabels({ gpu: "a", os: "linux" }, { gpu: "a" })).toBe(true);
@@ -441,7 +441,7 @@ describe("how a run ended", () => {
   });
 });
 
-it("a worker that has ended many runs listens for its own end no more often than at first", async () => {
+it("a worker that has ended many runs adds no listeners for its own end", async () => {
   const drain = new AbortController();
   const listeners: number[] = [];
   let left = 20;

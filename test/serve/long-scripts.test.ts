@@ -55,7 +55,7 @@ const ways: Record<string, (script: number, node: number) => void> = {
 
 describe.concurrent("long scripts of fleets", () => {
   it.skipIf(reason).each(Object.entries(ways))(
-    orSkipped("takes its workers and its server with it: %s", reason),
+    orSkipped("a long fleet test that ends takes its workers and its server with it: %s", reason),
     async (way, end) => {
       const left = await endedBy(end);
       // Whoever is killed outright cannot remove a folder.

@@ -57,7 +57,7 @@ describe("a log that is followed", () => {
   const failed = (code: string) => new UserError(code as "STORE_IO", code);
 
   it.each(["STORE_LOCKED", "STORE_FULL", "STORE_IO"])(
-    "after the failure %s, the log of a run is read on from where it stopped",
+    "after the failure %s, a client continues to read a run's log where it stopped",
     async (code) => {
       const { from, seen, failure } = await followed([[failed(code)], [6, 8, failed(code)], [9]]);
       expect({ from, seen, failure }).toEqual({ from: [5, 5, 8], seen: [6, 8, 9], failure: undefined });
@@ -66,7 +66,7 @@ describe("a log that is followed", () => {
   );
 
   it.each([failed("RUN_NOT_FOUND"), new Error("STORE_IO")])(
-    "the log of a run is not read again after %s",
+    "a client does not read a run's log again after %s",
     async (error) => {
       const { from, seen, failure } = await followed([[6, error]]);
       expect({ from, seen }).toEqual({ from: [5], seen: [6] });
@@ -75,7 +75,7 @@ describe("a log that is followed", () => {
     },
   );
 
-  it("a reader of run logs waits out an outage for two minutes, counted from its beginning", async () => {
+  it("a client waits out an outage of run logs for two minutes, counted from its beginning", async () => {
     const { from, failure } = await followed([[failed("STORE_IO")]]);
     expect(failure).toMatchObject({ code: "STORE_IO" });
     expect(from).toHaveLength(122);
@@ -179,7 +179,7 @@ describe("runs that are waited for", () => {
   /** Lets everything go on that waits for nothing else. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  it("the log is read from its end, and a run that is over already needs no host", async () => {
+  it("a client reads run logs from their end, and starts no host for a run that is already over", async () => {
     const { many, state } = await opened(true);
     state.records.set("a", record("a", "error"));
     const leasesBefore = state.leases.length;
@@ -217,7 +217,7 @@ describe("runs that are waited for", () => {
     expect([many.unfinished, vi.getTimerCount()]).toEqual([[], 0]);
   });
 
-  it("a question of a run that this process started is refused at once; questions of other runs are left alone", async () => {
+  it("a client refuses a question of a run it started at once, and leaves questions of other runs alone", async () => {
     const { many, state, tell } = await opened();
     state.records.set("a", record("a"));
     void many.run(newRun("a"));
@@ -232,7 +232,7 @@ describe("runs that are waited for", () => {
     await many.close();
   });
 
-  it("a run that an earlier process started is taken over with its open questions", async () => {
+  it("a client takes over a run that an earlier process started, with its open questions", async () => {
     const { many, state } = await opened();
     state.records.set("a", record("a", "running", { attempts: 1 }));
     const over = many.run(newRun("a"));
@@ -249,7 +249,7 @@ describe("runs that are waited for", () => {
     await many.close();
   });
 
-  it("the end of a run is not waited for if it came while the run was being taken over", async () => {
+  it("a client does not wait for a run's end that came while it was taking the run over", async () => {
     const { many, state } = await opened();
     state.records.set("a", record("a", "running", { attempts: 2 }));
     const over = many.run(newRun("a"));
@@ -258,7 +258,7 @@ describe("runs that are waited for", () => {
     await many.close();
   });
 
-  it("run ends that the log did not report are looked up every three seconds, fifty runs at a time", async () => {
+  it("a client looks up run ends that the log did not report every three seconds, fifty at a time", async () => {
     const { many, state } = await opened();
     const ids = Array.from({ length: 60 }, (_, index) => `r${index}`);
     for (const id of ids) state.records.set(id, record(id));
@@ -282,7 +282,7 @@ describe("runs that are waited for", () => {
     expect(state.looked).toHaveLength(100);
   });
 
-  it("a run that cannot be queued fails alone; when the log is lost, all fail, also those that come later", async () => {
+  it("a run that cannot be queued fails alone; when the log is lost, all present and later runs fail", async () => {
     const { many, state, tell } = await opened();
     await expect(many.run(newRun("x"))).rejects.toThrow("x cannot be queued");
     expect(many.unfinished).toEqual([]);

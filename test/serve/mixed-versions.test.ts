@@ -68,7 +68,10 @@ describe.skipIf(noNatsServer)(orSkipped("versions mixed in a fleet", noNatsServe
 
   const isLong = process.env["LONG_FLEET"] === "1";
   it.skipIf(!isLong)(
-    orSkipped("a package with newer records, installed as the Containerfile does", !isLong && "LONG_FLEET=1 builds it"),
+    orSkipped(
+      "an older worker leaves runs of a newer package alone, and a newer worker takes both",
+      !isLong && "LONG_FLEET=1 builds it",
+    ),
     { timeout: 400_000 },
     async () => {
       const bin = join(installed(raised()), "bin");

@@ -22,7 +22,7 @@ describe.concurrent("a fleet on a cluster", () => {
   const isLong = process.env["LONG_FLEET"] === "1";
   for (const [trouble, missing, { kills }] of isLong ? troubles : troubles.slice(0, 2))
     it.skipIf(missing)(
-      orSkipped(`${trouble}: every run ends once, and none was taken from a worker that lives`, missing),
+      orSkipped(`${trouble}: every fleet run ends once, and none is taken from a living worker`, missing),
       async () => {
         const report = await stressFleet({ runs: 12, kills, leaseMs: 15_000, troubles: [trouble] });
         expect(report).toMatchObject({ ...nothingWrong, troubles: trouble === "rolling restart" ? 3 : 1 });
@@ -42,7 +42,7 @@ describe.skipIf(noNatsServer).concurrent(orSkipped("on three servers", noNatsSer
   afterAll(() => cluster?.remove());
   const open = () => openFleet(cluster.url(), { configDir: "/nowhere", env: {} });
 
-  it.sequential("on a cluster, only one of several simultaneous writers is accepted, whichever server they reach", {
+  it.sequential("on a NATS cluster only one of several simultaneous writers succeeds, whichever server they reach", {
     timeout: 60_000,
   }, async () => {
     const fleets = await Promise.all([open(), open(), open()]);
@@ -65,7 +65,7 @@ describe.skipIf(noNatsServer).concurrent(orSkipped("on three servers", noNatsSer
     }
   });
 
-  it.sequential("a cluster without a majority is reported as unreachable, and reached again later", {
+  it.sequential("a fleet client reports a NATS cluster without a majority as unreachable, and reaches it again later", {
     timeout: 90_000,
   }, async () => {
     const [last, ...others] = cluster.servers;
@@ -88,7 +88,7 @@ describe.skipIf(noNatsServer).concurrent(orSkipped("on three servers", noNatsSer
     }
   });
 
-  it.sequential("the clock and values that were just written are read from the cluster's leader, not from a replica", {
+  it.sequential("a fleet client reads clock and new values from the NATS cluster's leader, not from a replica", {
     timeout: 60_000,
   }, async () => {
     const fleets = await Promise.all([open(), open(), open()]);

@@ -176,7 +176,7 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
   });
 
   it.skipIf(noOpenssl)(
-    orSkipped("is reached by TLS, and only where its certificate is trusted", noOpenssl),
+    orSkipped("a fleet client connects by TLS only to a NATS server with a trusted certificate", noOpenssl),
     async () => {
       const [key, cert] = ["key.pem", "cert.pem"].map((name) => join(folder, name));
       const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];

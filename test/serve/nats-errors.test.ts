@@ -11,7 +11,7 @@ const api = (code: number, status: number, description = "said by the server") =
 const named = (name: string, message: string) => Object.assign(new Error(message), { name });
 const silence = () => new RequestError("no responders", { cause: new NoRespondersError("x") });
 
-it("every error class of the client has a meaning", () => {
+it("every error class of the NATS client has one of our error codes", () => {
   const classes = { ...errors, ...jserrors } as unknown as Record<string, new (...words: never[]) => Error>;
   const faults = Object.entries(classes).flatMap(([name, Class]) => {
     if (/Api|NotFound/.test(name)) return [];
@@ -52,7 +52,7 @@ it.each([
   expect(isPassing(error)).toBe(meaning === "passing");
 });
 
-it("codes of the JetStream API mean what the table says, and any other is a fault", () => {
+it("JetStream error codes map to our error codes as listed, and any other is a fault", () => {
   const codes: Record<string, number[]> = {};
   for (let code = 10_000; code < 10_200; code++) (codes[meaningOf(api(code, 400))] ??= []).push(code - 10_000);
   expect({ ...codes, fault: codes["fault"]!.length }).toEqual({
@@ -96,11 +96,11 @@ it.each<[unknown, string, RegExp]>([
   [named("NoResponders", "x"), "FLEET_UNREACHABLE", /its streams have no leader/],
   [api(10_008, 503), "FLEET_UNREACHABLE", /its streams have no leader/],
   [api(10_071, 400, "wrong"), "FLEET_UNREACHABLE", /cannot be reached: wrong\. Is/],
-])("the error %j is told with %s", (error, code, words) => {
+])("the fleet client explains the error %j with %s", (error, code, words) => {
   expect(fleetError(error, "nats://a")).toMatchObject({ code, message: expect.stringMatching(words) });
 });
 
-it("silence is not taken for a server without JetStream", () => {
+it("the fleet client does not take silence for a server without JetStream", () => {
   const told = fleetError(new JetStreamNotEnabled("jetstream is not enabled", { cause: silence() }), "nats://a");
   expect(told).toMatchObject({ code: "FLEET_UNREACHABLE" });
   expect(told.message).toMatch(/no leader/);

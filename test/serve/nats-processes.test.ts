@@ -11,7 +11,7 @@ const noNetwork = noNatsServer || noNamespaces();
 describe.concurrent("a fleet of processes", () => {
   it.skipIf(noNatsServer)(
     orSkipped(
-      "workers are killed, and frozen past their leases: each run ends once, soon after its host",
+      "when workers are killed or frozen past their leases, each run ends once, soon after its host",
       noNatsServer,
     ),
     async () => {
@@ -24,7 +24,7 @@ describe.concurrent("a fleet of processes", () => {
   );
 
   it.skipIf(noNatsServer)(
-    orSkipped("the server is killed and started again: nothing that it had taken is lost", noNatsServer),
+    orSkipped("when the NATS server is killed and restarted, no accepted run is lost", noNatsServer),
     async () => {
       expect(await stressFleet({ runs: 30, kills: 0, restarts: 2, leaseMs: 1000 })).toMatchObject(nothingWrong);
     },
@@ -33,7 +33,7 @@ describe.concurrent("a fleet of processes", () => {
 
   it.skipIf(noNetwork)(
     orSkipped(
-      "a worker is cut off, in a network of its own: another goes on, and what it wrote meanwhile is refused",
+      "when a worker's network is cut, another continues its run, and the first one's late writes are refused",
       noNetwork,
     ),
     async () => {
@@ -44,7 +44,10 @@ describe.concurrent("a fleet of processes", () => {
   );
 
   it.skipIf(noNatsServer)(
-    orSkipped("a worker is cut off by a connection that stalls: the same", noNatsServer),
+    orSkipped(
+      "when a worker's connection stalls, another continues its run, and late writes are refused",
+      noNatsServer,
+    ),
     async () => {
       const report = await partitionFleet(new StallingProxy(), 1000);
       expect(report).toMatchObject({ ...nothingWrong, refused: 1, continued: 1 });

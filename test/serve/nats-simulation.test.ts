@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { simulate } from "./simulation/index.ts";
 
-it("in simulations with deaths, freezes and lost messages each run ends once, reproducibly", async () => {
+it("in fleet simulations with crashes, freezes and lost messages, each run ends once, reproducibly", async () => {
   const report = await simulate({ runs: 150, workers: 15, seed: 41 });
   expect(report).toMatchObject({ lost: 0, twice: 0, zombieEvents: 0, ephemeral: 0, misled: 0 });
   for (const count of [

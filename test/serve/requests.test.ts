@@ -104,7 +104,7 @@ describe("input from people about a run", () => {
     ["plan", { mode: "plan" }],
     ["ask", { mode: "ask" }],
     [undefined, {}],
-  ])("the mode %s of a request is understood", (mode, fields) => {
+  ])("the service understands the mode %s of a request", (mode, fields) => {
     expect(modeFields(mode)).toEqual(fields);
   });
 
@@ -133,7 +133,7 @@ describe("input from people about a run", () => {
     ["a mode", runFields.mode, ["default", "force", "plan", "ask", "agent"], ["yolo"]],
     ["what a lost worker means", runFields.onWorkerLoss, ["continue", "interrupt"], ["retry", true]],
     ["an agent CLI", runFields.cli, ["courser", "cursor", "claude", "codex", "gemini", "opencode", "pi"], ["emacs"]],
-  ])("the part of a request is checked that is %s", (_what, check, right, wrong) => {
+  ])("the service checks the part of a run request that is %s", (_what, check, right, wrong) => {
     for (const value of right) expect(check(value), JSON.stringify(value)).toBeUndefined();
     for (const value of wrong) expect(check(value), JSON.stringify(value)).toEqual(expect.any(String));
   });
@@ -153,12 +153,12 @@ describe("input from people about a run", () => {
     ["canUseTool", "onQuestion"],
     ["addDirs", "roots"],
     ["repository", "source: 'git:URL#REF'"],
-  ])("a request with the unknown field %s is answered with %s", (habit, here) => {
+  ])("the service answers a request with the unknown field %s with %s", (habit, here) => {
     const call = () => checkCall("run", { prompt: "go", [habit]: "x" });
     expect(call).toThrow(`run: unknown option '${habit}'. Here it is ${here}.`);
   });
 
-  it("positions, program names and counts in requests are checked", () => {
+  it("the service checks positions, program names and counts in requests", () => {
     const refused = (name: "fleet" | "run" | "follow", options: object) =>
       expect(() => checkCall(name, options)).toThrow();
     checkCall("follow", { from: 0 });

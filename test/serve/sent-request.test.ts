@@ -55,7 +55,7 @@ it.each<[object, string | undefined]>([
   [{ mcpConfigs: ["{}", "a.json"] }, "--mcp-config with a file (the JSON itself can be)"],
   [{ hooks: ["h.json"] }, "--hooks with a file (the JSON itself can be)"],
   [{ chat: { type: "resume", id: "-1" }, roots: ["/a"] }, "--add-dir, --resume"],
-])("of this machine in %j is: %s", (more, named) => {
+])("a run request with local files in %j names as not sendable: %s", (more, named) => {
   const check = (type: "upload" | "none") => () =>
     refuseLocalFiles({ workspace: "/w", ...more } as RunRequest, { type });
   expect(check("none")).not.toThrow();
@@ -63,7 +63,7 @@ it.each<[object, string | undefined]>([
   else expect(check("upload")).toThrow(`Cannot be sent to a fleet: ${named}. It is of this machine`);
 });
 
-it("the sender's deny rules and the project's are sent along", () => {
+it("a run sent to a fleet includes the sender's deny rules and the project's", () => {
   const rules = (deny: string[]) => ({ permissions: { allow: ["Shell(ls)"], deny } });
   const files = {
     ".cursor/cli-config.json": rules(["Write(own.txt)", "Shell(rm)"]),
@@ -78,13 +78,13 @@ it("the sender's deny rules and the project's are sent along", () => {
 it.each([
   [".cursor/hooks.json", permit],
   [".claude/settings.json", claude],
-])("a run that %s could refuse is not sent, unless the sender says so", (name, hooks) => {
+])("a run whose calls %s could refuse is not sent to a fleet, unless the sender says so", (name, hooks) => {
   expect(() => sent({ [name]: hooks })).toThrow(/can refuse what the run does.*--without-local-hooks/s);
   expect(() => sent({ [name]: hooks })).toThrow(join(home, name));
   expect(sent({ [name]: hooks }, { withoutLocalHooks: true }).workspace).toBe(join(home, "work"));
 });
 
-it("a run that hooks of a local plugin could refuse is not sent", () => {
+it("a run whose calls hooks of a local plugin could refuse is not sent to a fleet", () => {
   const files = {
     ".cursor/plugins/local/guard/.cursor-plugin/plugin.json": { name: "guard" },
     ".cursor/plugins/local/guard/hooks/hooks.json": permit,
@@ -125,7 +125,7 @@ describe.each([
   [".cursor/hooks.json", JSON.stringify(permit)],
   [".claude/settings.local.json", JSON.stringify(claude)],
 ])("%s, which restricts runs of the project,", (name, content) => {
-  it("a run is not sent if git ignores the restricting file, unless all files are sent", async () => {
+  it("a run is not sent to a fleet if git ignores the restricting file, unless all files are sent", async () => {
     put({ "a.txt": "a", ".gitignore": `${name}\n` });
     commit();
     put({ [name]: content });
@@ -135,7 +135,7 @@ describe.each([
     await send({ type: "none" });
   });
 
-  it("the restricting file goes with uploaded files, and with a commit that contains it", async () => {
+  it("a file that restricts runs goes to the fleet with uploaded files, and with a commit that has it", async () => {
     put({ "a.txt": "a" });
     commit();
     put({ [name]: content });
@@ -145,7 +145,7 @@ describe.each([
     await send({ type: "repository" });
   });
 
-  it("a run is not sent with another commit that lacks the restricting file", async () => {
+  it("a run is not sent to a fleet with another commit that lacks the restricting file", async () => {
     put({ "a.txt": "a" });
     commit();
     execFileSync("git", ["branch", "before"], { cwd: join(home, "work") });
@@ -157,7 +157,7 @@ describe.each([
   });
 });
 
-it("a run is sent without the project's local hooks if the sender says so", async () => {
+it("a run is sent to a fleet without the project's local hooks if the sender says so", async () => {
   put({ "a.txt": "a" });
   commit();
   put({ ".cursor/hooks.json": JSON.stringify(permit) });

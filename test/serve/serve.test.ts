@@ -58,7 +58,7 @@ describe("REST v1", () => {
     expect(answer.error.message).toContain('the key "mode" is there twice');
   });
 
-  it("REST v1 creates an agent, streams its run, and resumes from any event", async () => {
+  it("POST /v1/agents creates an agent; its event stream can be resumed from any event", async () => {
     const { status, body } = await newAgent(quick, { name: "greeter" });
     expect(status).toBe(201);
     expect(body.agent).toMatchObject({ name: "greeter", cli: "courser", status: "ACTIVE" });
@@ -109,7 +109,7 @@ describe("REST v1", () => {
     expect((await call("GET", `/v1/agents/${body.agent.id}`)).status).toBe(404);
   });
 
-  it("REST v1 runs one at a time, which can be cancelled once", async () => {
+  it("a v1 agent runs one prompt at a time, which a client can cancel once", async () => {
     const { body } = await newAgent(slow);
     const path = `/v1/agents/${body.agent.id}`;
     const busy = await call("POST", `${path}/runs`, { prompt: { text: "too early" } });
@@ -121,7 +121,7 @@ describe("REST v1", () => {
     expect((await call("GET", `${path}/runs/${body.run.id}`)).body.status).toBe("CANCELLED");
   });
 
-  it("REST v1 refuses what it cannot do, by name", async () => {
+  it("the /v1 routes refuse what they cannot do, by name", async () => {
     const prompt = { text: "x" };
     const outside = await call("POST", "/v1/agents", { prompt, workspace: service.workspace.home });
     expect([outside.status, outside.body.error.code]).toEqual([403, "untrusted_workspace"]);
@@ -142,7 +142,7 @@ describe("REST v1", () => {
 });
 
 describe("the studio's API", () => {
-  it("a request body that is too long is cut off, and the service goes on", async () => {
+  it("the service cuts off a request body that is too long, and goes on", async () => {
     const { port, token } = service.info;
     const cut = await new Promise<number | string>((resolve) => {
       const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
@@ -160,7 +160,7 @@ describe("the studio's API", () => {
     expect((await call("GET", "/v1/me")).status).toBe(200);
   });
 
-  it("an answer to a question must have the question's hash, and only the first one counts", async () => {
+  it("the service accepts only the first answer to a question, and only with the question's hash", async () => {
     service.workspace.file("old.txt", "x");
     const model = service.script([{ calls: [{ name: "Delete", args: { path: "old.txt" } }] }, { text: "gone" }]);
     const { body: run } = await call("POST", "/api/runs", {
@@ -203,7 +203,7 @@ describe("the studio's API", () => {
     ]);
   });
 
-  it("the studio's API lists active runs, however many came after them", async () => {
+  it("GET /api/runs lists a run that is still queued even after 110 newer runs", async () => {
     const request = { workspace: service.workspace.path, chat: { type: "new" } } as never;
     const add = (id: string) =>
       service.fleet.enqueue({
@@ -334,7 +334,7 @@ describe("the studio's API", () => {
   });
 });
 
-it("the service's token is private, and its file is removed at the end", async () => {
+it("the service's token is readable only by its owner, and its file is removed at the end", async () => {
   expect(statSync(join(service.workspace.config, "serve.json")).mode & 0o777).toBe(0o600);
   const second = await service.workspace.run(["serve"]);
   expect([second.exit, second.stderr]).toEqual([1, expect.stringContaining("already running")]);

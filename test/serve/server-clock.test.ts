@@ -5,7 +5,7 @@ import { ServerClock } from "../../src/serve/engines/nats/server-clock.ts";
 
 const hourMs = 3_600_000;
 
-it("an election is noticed at once, also between two reads of one decision", async () => {
+it("the fleet's clock notices a new NATS leader at once, also between two reads of one decision", async () => {
   let stored = 0;
   // Its clock is an hour ahead of this machine's.
   const connected = {

@@ -74,7 +74,7 @@ describe("the HTTP server", () => {
   });
   afterEach(() => http.close());
 
-  it("a request reaches the service with its path, body and last event, and is counted while it is answered", async () => {
+  it("the HTTP server passes on path, body and last event id, and counts a request while it is answered", async () => {
     const during: number[] = [];
     reply = () => {
       during.push(http.open);
@@ -214,7 +214,7 @@ describe("the HTTP server", () => {
     expect((await ask(http.port, "/v1/x")).status).toBe(200);
   });
 
-  it("a port that is in use, and an address that is not here, say what to type", async () => {
+  it("the HTTP server says what to type when its port is in use or its address is not of this machine", async () => {
     await expect(open({ port: http.port })).rejects.toThrow(
       `The port ${http.port} is in use. Choose another: serve --port <n>`,
     );
@@ -273,7 +273,7 @@ describe("the files of the page", () => {
     ["/index.html", undefined],
     ["/secret.json", undefined],
     ["/../secret.json", undefined],
-  ])("the address %s gives the studio's page with status %s", (path, status) => {
+  ])("the studio's server answers the address %s with its page and status %s", (path, status) => {
     const heads: unknown[] = [];
     const response = { writeHead: (...head: unknown[]) => heads.push(head), end: () => {} } as never;
     const isPage = readPage(folder).send({ url: `${path}?a=b`, method: "GET", headers: {} } as never, response);
@@ -298,7 +298,7 @@ describe("the files of the page", () => {
       { "accept-encoding": "br, gzip" },
       { "Content-Type": "image/svg+xml", "Content-Encoding": "gzip", Vary: "Accept-Encoding" },
     ],
-  ])("the studio's files have their headers: %s %s", (method, url, headers, expected) => {
+  ])("the studio's server sends files with their headers: %s %s", (method, url, headers, expected) => {
     const heads: Record<string, unknown>[] = [];
     const bodies: unknown[] = [];
     const response = {
@@ -358,7 +358,7 @@ describe("a running service", () => {
   }
   const file = () => serviceFile(folder, fleetUrl);
 
-  it("the service's file says where it runs, and a second service is refused with how to stop the first", async () => {
+  it("a running service records where it runs, and a second one is refused and says how to stop the first", async () => {
     const pruned: number[] = [];
     const one = started(
       {},
@@ -385,12 +385,12 @@ describe("a running service", () => {
     await expect(ask(port, "/v1/me")).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("a service that is told to end before it has begun ends", async () => {
+  it("a service that is stopped before it has started ends", async () => {
     await runService(context(), { host: "127.0.0.1", port: 0, signal: AbortSignal.abort(), onListening: () => {} });
     expect(existsSync(file())).toBe(false);
   });
 
-  it("after a killed service the next one has its address and token, unless it is told others", async () => {
+  it("after a killed service, the next one has its address and token, unless flags say otherwise", async () => {
     const one = started();
     const was = await one.listening;
     one.end();
@@ -438,7 +438,7 @@ describe("a running service", () => {
     expect([service.isEnded(), existsSync(file())]).toEqual([true, false]);
   });
 
-  it("a request that is still being answered keeps the service from ending", async () => {
+  it("with --until-idle a request that is still being answered keeps the service running", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const service = started({ untilIdle: true });
     const { port, token: own } = await service.listening;
@@ -457,7 +457,7 @@ describe("a running service", () => {
     slow.destroy();
   });
 
-  it("a service of this machine starts hosts until it is stopped, and is not idle while any run is open", async () => {
+  it("a service starts run hosts until it is stopped, and is not idle while a run is open", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let [count, leases] = [1, 0];
     let wake = () => {};

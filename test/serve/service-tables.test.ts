@@ -40,7 +40,7 @@ const write = (path: string, text: string | Buffer = "") => {
 };
 
 describe("files of a workspace", () => {
-  it("only a trusted folder that is there is served, by its real path", () => {
+  it("the service serves only an existing trusted folder, by its real path", () => {
     const config = join(folder, "config");
     write("work/a");
     symlinkSync("work", join(folder, "link"));
@@ -53,7 +53,7 @@ describe("files of a workspace", () => {
     expect(trustedWorkspace(config, join(folder, "link"))).toBe(join(folder, "work"));
   });
 
-  it("a folder is listed by name and kind, and nothing outside of the workspace", () => {
+  it("the service lists a folder's entries by name and kind, and nothing outside the workspace", () => {
     const work = join(folder, "work");
     for (const name of ["b", "a", "d/e"]) write(`work/${name}`);
     write("secret");
@@ -78,7 +78,7 @@ describe("files of a workspace", () => {
       expect(() => readWorkspaceFile(work, path)).toThrow("is not a file of the workspace");
   });
 
-  it("a file is read up to two MiB, but not if its name suggests secrets", () => {
+  it("the service reads a file up to 2 MiB, unless its name suggests secrets", () => {
     write("a", "hä");
     expect(readWorkspaceFile(folder, "a")).toEqual({ text: "hä", bytes: 3, isCut: false });
     const most = 2 * 1024 * 1024;
@@ -101,7 +101,7 @@ describe("files of a workspace", () => {
   });
 });
 
-it("the changes of a session are gathered by file, from calls that succeeded and change files", () => {
+it("the service gathers a session's changes by file, from successful calls that change files", () => {
   const end = (tool: string, args: object, value: unknown, kind = "success") => ({
     turn: 2,
     event: { type: "tool_end", callId: "c", tool, args, outcome: { kind, value } } as never,
@@ -176,9 +176,9 @@ describe("pages of a session", () => {
     [{ limit: 9, from: 9 }, "", { total: 5 }],
     [{ limit: 9, turn: 4 }, "35d 45e", { total: 5 }],
     [{ limit: 1, turn: 5 }, "35d", { total: 5, next: 4 }],
-  ])("the page %j", (query, items, rest) => expect(page(query)).toEqual([items, rest]));
+  ])("the service returns the page %j of a list", (query, items, rest) => expect(page(query)).toEqual([items, rest]));
 
-  it("the figures of a turn come from its events and its end", () => {
+  it("the service computes a turn's figures from its events and its end", () => {
     const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0, totalCost: 0.5 };
     const events = [
       { type: "tool_start", callId: "a", at: 0 },
@@ -225,7 +225,7 @@ describe("pages of a session", () => {
 });
 
 describe("records as clients see them", () => {
-  it("an agent is archived, active or idle", () => {
+  it("the service shows an agent as archived, active or idle", () => {
     const agent = {
       id: "a",
       name: "n",
@@ -253,7 +253,7 @@ describe("records as clients see them", () => {
     });
   });
 
-  it("a run was last changed when it ended, started or was created", () => {
+  it("the service takes as a run's last change its end, start or creation", () => {
     const run = { id: "r", agent: "a", state: "queued", createdAt: 0, open: 2 };
     const first = {
       id: "r",
@@ -288,7 +288,7 @@ describe("records as clients see them", () => {
     ]);
   });
 
-  it("clients may restrict a run, and only the owner may grant", () => {
+  it("clients of the service may restrict a run, and only its owner may grant", () => {
     const body = {
       mode: "plan",
       hooks: ["a"],
@@ -303,7 +303,7 @@ describe("records as clients see them", () => {
   });
 });
 
-it("busy and archived agents are refused in words, and a missing permission is left to others", () => {
+it("the service explains that an agent is busy or archived", () => {
   const agent = { id: "a", isArchived: false, isBusy: false };
   expect(() => refuseRun(agent)).not.toThrow();
   expect(() => refuseRun({ ...agent, isBusy: true })).toThrow("The agent a is busy with another run.");
@@ -323,7 +323,7 @@ describe("the objects of runs as files", () => {
     for (const text of texts) yield Buffer.from(text);
   };
 
-  it("an object appears when it is whole, and goes with its run", async () => {
+  it("a stored object of a run appears once complete, and goes with its run", async () => {
     const files = new ObjectFiles(join(folder, "objects"));
     await files.put("r", "a.gz", bytes("one", "two"));
     let text = "";
@@ -353,7 +353,7 @@ describe("the objects of runs as files", () => {
 describe("changes of a folder", () => {
   afterEach(() => void vi.useRealTimers());
 
-  it("a waiter is woken by a change, an end of waiting, or after a second", async () => {
+  it("waiting for a change of the run database ends at a change, an abort, or after a second", async () => {
     const changes = new Changes(folder);
     const { signal } = new AbortController();
     const seen = changes.count;
@@ -384,7 +384,7 @@ describe("changes of a folder", () => {
 });
 
 describe("a worker's folders and figures", () => {
-  it("folders of dead workers are removed, others stay", () => {
+  it("a machine removes the folders of dead workers and keeps others", () => {
     const data = join(folder, "data");
     const [own, left, dead, far] = ["own", "left", "dead", "far"].map((id) => claimFolder(data, { id, attempts: 2 }));
     expect([own, readFileSync(join(own!, "owner"), "utf8")]).toEqual([
@@ -404,7 +404,7 @@ describe("a worker's folders and figures", () => {
     expect(sweepFolders(join(folder, "none"), folder)).toBe(0);
   });
 
-  it("runs are counted by their endings, and told in the form of Prometheus", () => {
+  it("the service counts runs by outcome, and reports them in Prometheus format", () => {
     const stats = new WorkerStats({ name: 'n"\\\n', pool: "p", version: "1", concurrency: 4 } as never);
     for (let run = 0; run < 4; run++) stats.begin();
     stats.end("lost", 1500);
@@ -453,7 +453,7 @@ describe("a worker's folders and figures", () => {
 describe("files that are sent to a fleet", () => {
   const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
 
-  it("secrets, what git ignores and links that lead out stay here, unless everything is wanted", async () => {
+  it("an upload leaves out secrets, ignored files and links that lead out, unless everything is wanted", async () => {
     for (const name of ["a", "d/b", ".env", "out/x"]) write(name, "12");
     write(".gitignore", "out\n");
     symlinkSync("a", join(folder, "in"));
@@ -471,7 +471,7 @@ describe("files that are sent to a fleet", () => {
     ]);
   });
 
-  it("what is too large names its three largest files", async () => {
+  it("an upload that is too large is refused with its three largest files", async () => {
     for (const [name, mb] of [
       ["a", 100],
       ["b", 90],
@@ -488,7 +488,7 @@ describe("files that are sent to a fleet", () => {
     expect((await filesToSend(folder, { env })).bytes).toBe(256 * 1024 * 1024);
   });
 
-  it("what was sent is told, with what was left out, five of a kind by name", () => {
+  it("the message about an upload says what was sent and left out, five names of a kind", () => {
     const six = ["a", "b", "c", "d", "e", "f"];
     const sent = { source: {} as never, count: 1, bytes: 1500, packedBytes: 10, secrets: [], others: [] };
     expect(describeUpload("/w", sent)).toBe("Sent 1 file of /w: 2 kB, packed 10 B.");

@@ -15,7 +15,7 @@ fleetKit("sqlite", async () => {
   };
 });
 
-it("a machine's fleet starts no more hosts than its limit, and no second one for a run", async () => {
+it("one machine starts no more run hosts than its limit, and no second one for a run", async () => {
   const folder = mkdtempSync(join(tmpdir(), "courser-fleet-"));
   const file = join(folder, "runs", "runs.db");
   const [fleet, other] = [openSqliteFleet(file), openSqliteFleet(file)];

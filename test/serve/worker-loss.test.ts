@@ -56,7 +56,7 @@ function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): vo
     ],
   });
 
-  it("a run continues elsewhere if its worker freezes between calls or dies during one", {
+  it("another worker continues a run whose worker froze between calls or died during one", {
     timeout: 100_000,
   }, async () => {
     let isLost = 0;
@@ -182,7 +182,7 @@ function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): vo
     expect([integrityOf(folder), resumes(folder)]).toEqual(["ok", true]);
   });
 
-  it("a continued run works with the offline model, and the finishing worker reports it", async () => {
+  it("a run continued by another worker works with the offline model, and that worker reports it", async () => {
     const done = join(fleet.workspace.home, "offline");
     const prompt = { text: `run \`echo 1 >> ${done}\`, then run \`sleep 3; echo 2 >> ${done}\`` };
     const first = fleet.start([...fast, "--pool", "offline"]);

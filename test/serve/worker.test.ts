@@ -35,7 +35,7 @@ async function carryOut(
 }
 
 describe("a workspace", () => {
-  it("a workspace from a repository runs in the sandbox, returns a patch and a branch, and is removed", {
+  it("a worker runs a repository's workspace in the sandbox, returns a patch and a branch, and removes it", {
     timeout: 40_000,
   }, async () => {
     const repository = fleet.repository({ "a.txt": "one\n", ".gitignore": "ignored\n", "data.bin": "\0\x01\xff" });
@@ -73,7 +73,7 @@ describe("a workspace", () => {
     expect(readdirSync(join(data, "repositories"))).toEqual([]);
   });
 
-  it("a workspace from a folder is a copy whose links are not followed", { timeout: 40_000 }, async () => {
+  it("a worker copies a workspace folder without following its links", { timeout: 40_000 }, async () => {
     const folder = join(home, "folder");
     mkdirSync(folder);
     writeFileSync(join(folder, "b.txt"), "b\n");
@@ -85,7 +85,7 @@ describe("a workspace", () => {
     expect((await fleet.object(end.id, "patch")).toString()).toContain("+more");
   });
 
-  it("any agent CLI can work in a worker's workspace, and its changes are returned", { timeout: 40_000 }, async () => {
+  it("any agent CLI can run in a worker's workspace, and its changes are returned", { timeout: 40_000 }, async () => {
     const lines = [
       { type: "system", subtype: "init", session_id: "s1", cwd: "/", tools: [], model: "m" },
       { type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "hi" }] }, session_id: "s1" },
@@ -145,7 +145,7 @@ describe("an archive", () => {
   const file = (name: string, body = "x") => ({ header: { name, size: body.length, type: "file" as const }, body });
   const link = (name: string, linkname: string) => ({ header: { name, size: 0, type: "symlink" as const, linkname } });
 
-  it("an uploaded archive is unpacked", async () => {
+  it("a worker unpacks an uploaded archive", async () => {
     const folder = into();
     await unpackArchive(await archive([file("a/b.txt", "hello"), link("a/c", "b.txt")]), folder);
     expect(readFileSync(join(folder, "a/c"), "utf8")).toBe("hello");
@@ -157,12 +157,12 @@ describe("an archive", () => {
     ["a link out", [link("a", "../../outside")]],
     ["a link to anywhere", [link("a", "/etc")]],
     ["a file behind a link out", [link("a", "/tmp"), file("a/evil")]],
-  ])("an uploaded archive with %s is refused", async (_name, entries) => {
+  ])("a worker refuses an uploaded archive with %s", async (_name, entries) => {
     await expect(unpackArchive(await archive(entries), into())).rejects.toThrow(/leads outside of it/);
     expect(existsSync("/tmp/courser-evil")).toBe(false);
   });
 
-  it("an uploaded archive that is too large, or is not one, is refused", async () => {
+  it("a worker refuses an uploaded archive that is too large, or is none", async () => {
     const entries = [file("a", "0123456789"), file("b")];
     await expect(unpackArchive(await archive(entries), into(), { files: 9, bytes: 5 })).rejects.toThrow(/too large/);
     await expect(unpackArchive(await archive(entries), into(), { files: 1, bytes: 99 })).rejects.toThrow(/too large/);

@@ -55,7 +55,7 @@ const code = (expected: string) => expect.objectContaining({ code: expected });
 const store = () => join(folder, "store.db");
 
 describe("a run that was cut off", () => {
-  it("a cut-off run has its calls marked and its turn ended", () => {
+  it("in the chat of a cut-off run, open tool calls and the turn are marked as ended", () => {
     chat.record({ type: "user", text: "go" });
     chat.append(
       user("go"),
@@ -97,7 +97,7 @@ describe("a run that was cut off", () => {
     expect(readChat(folder).turns.map((turn) => turn.status)).toEqual(["interrupted", "done"]);
   });
 
-  it("a cut-off run has a transcript as long as its conversation", async () => {
+  it("the transcript of a cut-off run is as long as its conversation", async () => {
     const id = nextId();
     const child = await startChild({ kind: "turns", chat: { ...place, id }, turns: 3 });
     await child.said(/^started$/);
@@ -114,7 +114,7 @@ describe("a run that was cut off", () => {
     ]);
   });
 
-  it("a cut-off run frees its chat at once", async () => {
+  it("a cut-off run releases its chat at once", async () => {
     chat.close();
     const child = await startChild({ kind: "hold", folder, ms: 60_000 });
     await child.said(/^held$/);
@@ -127,7 +127,7 @@ describe("a run that was cut off", () => {
 });
 
 describe("a chat in use", () => {
-  it("a chat in use can be read, and the next writer waits", async () => {
+  it("a chat in use can be read, and the next writer waits for it", async () => {
     addThreeTurns(chat);
     chat.close();
     const child = await startChild({ kind: "hold", folder, ms: 600 });
@@ -141,7 +141,7 @@ describe("a chat in use", () => {
 });
 
 describe("reading", () => {
-  it("reading a chat creates no files next to it", () => {
+  it("reading a chat creates no files next to its database", () => {
     addThreeTurns(chat);
     chat.close();
     const before = readdirSync(folder).sort();
@@ -175,7 +175,7 @@ describe("reading", () => {
     expect(part?.events).toBeGreaterThanOrEqual(45);
   });
 
-  it("a missing chat is reported", () => {
+  it("opening a missing chat says that it is missing", () => {
     for (const work of [readChat, readMetadata, readMessages, openChat])
       expect(() => work(join(place.configDir, "chats/x", nextId()))).toThrow(code("SESSION_NOT_FOUND"));
     mkdirSync(join(place.base, "empty"));
@@ -183,7 +183,7 @@ describe("reading", () => {
     expect(readdirSync(join(place.base, "empty"))).toEqual([]);
   });
 
-  it("missing and altered parts are named, the rest is read, and whole turns are counted", () => {
+  it("reading a damaged chat names missing and altered parts, reads the rest and counts whole turns", () => {
     addThreeTurns(chat);
     chat.close();
     const database = openDatabase(store());
@@ -209,7 +209,7 @@ describe("reading", () => {
 });
 
 describe("damage", () => {
-  it("damage never becomes a crash, a new chat, or altered words for the model", () => {
+  it("a damaged chat never causes a crash, a new chat, or altered words for the model", () => {
     for (let index = 0; index < 4; index++) addThreeTurns(chat);
     addTurn(chat, "y".repeat(20_000), assistant(text("z".repeat(9_000))));
     chat.close();
@@ -238,7 +238,7 @@ describe("damage", () => {
     }
   });
 
-  it("an altered compacted view is skipped in favour of the whole history", () => {
+  it("when a chat's compacted view was altered, the whole history is used", () => {
     const all = addThreeTurns(chat);
     chat.replace([user("short")]);
     chat.close();
@@ -249,7 +249,7 @@ describe("damage", () => {
     expect(chat.messages).toEqual(all);
   });
 
-  it("damaged side files do not affect a chat", () => {
+  it("damaged files beside a chat's database do not affect the chat", () => {
     addThreeTurns(chat);
     for (const name of ["meta.json", "transcript"]) {
       const file =
@@ -266,7 +266,7 @@ describe("damage", () => {
     expect(readChat(folder).messages).toHaveLength(10);
   });
 
-  it("a damaged file is kept aside once", () => {
+  it("a damaged chat database is copied aside once", () => {
     chat.close();
     writeFileSync(store(), "no database, only words");
     copyFileSync(store(), join(place.base, "damaged"));

@@ -16,7 +16,7 @@ describe("layout of chats", () => {
   });
 
   it.each(["../../../etc/passwd", "", "latest", `${id}/..`, `${id}\n`, id.slice(1), id.replace("-", "_")])(
-    "%j is refused as an id",
+    "a chat id of the form %j is refused",
     (text) => {
       expect(isChatId(text)).toBe(false);
       expect(() => chatFolder("/c", "/w", text)).toThrow(expect.objectContaining({ code: "SESSION_NOT_FOUND" }));
@@ -42,7 +42,7 @@ describe("hashes", () => {
 });
 
 describe("the root blob of a chat", () => {
-  it("the root of a chat names its blobs in order, and its id is its hash", () => {
+  it("a chat's root blob lists its blobs in order, and the root's id is its hash", () => {
     const ids = Array.from({ length: 300 }, () => randomBytes(32).toString("hex"));
     const root = new RootBuilder();
     for (const each of ids) root.add(each);
@@ -52,7 +52,7 @@ describe("the root blob of a chat", () => {
     expect(new RootBuilder().build()).toEqual(emptyRoot);
   });
 
-  it("the root is read as protobuf: other fields are skipped, and garbage is refused", () => {
+  it("a chat's root blob is read as protobuf: other fields are skipped, and garbage is refused", () => {
     const one = randomBytes(32);
     const reference = Buffer.concat([Buffer.from([0x0a, 0x20]), one]);
     const tokens = Buffer.from([0x2a, 0x02, 0x08, 0x07]); // field 5, two bytes

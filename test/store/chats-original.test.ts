@@ -45,7 +45,7 @@ const writeOriginal = (messages: readonly object[] = originalBlobs, options: Ori
 const messagesIn = (folder: string) => readChat(folder).messages.map(({ message }) => message);
 
 describe("a store of the original", () => {
-  it("an original store is read in root order, without system prompt, and with prompts unwrapped", () => {
+  it("a chat of the original CLI is read in root order, without system prompt, and with prompts unwrapped", () => {
     const folder = writeOriginal(originalBlobs, { order: [4, 8, 0, 2, 7, 1, 3, 6, 5] });
     const record = readChat(folder, { events: true });
     expect(record.messages.map(({ message }) => message)).toEqual(conversation);
@@ -69,13 +69,13 @@ describe("a store of the original", () => {
   it.each([
     ["JSON as text", (json: string) => json],
     ["JSON as bytes", (json: string) => Buffer.from(json)],
-  ])("an original store is read when its metadata is %s", (_name, meta) => {
+  ])("a chat of the original CLI is read when its metadata is %s", (_name, meta) => {
     const folder = writeOriginal(originalBlobs, { meta });
     expect(readMetadata(folder).mode).toBe("auto-run");
     expect(messagesIn(folder)).toEqual(conversation);
   });
 
-  it("without a root an original store is read in table order, with a warning", () => {
+  it("a chat of the original CLI without a root is read in table order, with a warning", () => {
     const folder = writeOriginal(originalBlobs, { root: false });
     expect(messagesIn(folder)).toEqual(conversation);
     expect(readChat(folder).problems).toMatchObject([{ code: "STORE_MISSING_BLOB", blobs: [expect.any(String)] }]);
@@ -83,7 +83,7 @@ describe("a store of the original", () => {
     expect(() => readMessages(folder)).toThrow(expect.objectContaining({ code: "STORE_MISSING_BLOB" }));
   });
 
-  it("an original store's workspace comes from the file beside it", () => {
+  it("the workspace of an original CLI's chat comes from the file beside it", () => {
     const folder = writeOriginal();
     expect(readMetadata(folder).workspace).toBeUndefined();
     const beside = { schemaVersion: 1, createdAtMs: 1, hasConversation: true, updatedAtMs: 2, cwd: place.workspace };
@@ -91,7 +91,7 @@ describe("a store of the original", () => {
     expect(readMetadata(folder)).toMatchObject({ workspace: place.workspace, mode: "auto-run" });
   });
 
-  it.each(["wal", "delete"] as const)("an original store can be continued (%s)", (journal) => {
+  it.each(["wal", "delete"] as const)("a chat of the original CLI can be continued (%s)", (journal) => {
     const folder = writeOriginal(originalBlobs, { journal });
     writeFileSync(join(folder, "meta.json"), JSON.stringify({ cwd: place.workspace }));
     const chat = openChat(folder, { model: "Ours" });
@@ -122,7 +122,7 @@ describe("a store of the original", () => {
     expect(transcript.trimEnd().split("\n")).toHaveLength(3);
   });
 
-  it("calls of an original chat that have no result get one: at the end in the store, elsewhere only for the model", () => {
+  it("open tool calls of an original CLI's chat get a result: the last in the store, others only for the model", () => {
     const cut = [...originalBlobs.slice(0, 4), originalBlobs[7]!, originalBlobs[3]!];
     const unique = cut.map((blob, index) => ({ ...blob, n: index }));
     const folder = writeOriginal(unique);
@@ -133,7 +133,7 @@ describe("a store of the original", () => {
     expect(messagesIn(folder)).toHaveLength(5);
   });
 
-  it("an original store is copied unchanged", () => {
+  it("a chat of the original CLI is copied unchanged", () => {
     const folder = writeOriginal();
     const copy = forkChat(place.configDir, folder);
     expect(copy).toMatchObject({ mode: "auto-run" });
@@ -144,7 +144,7 @@ describe("a store of the original", () => {
 });
 
 describe("a store of ours that another program continued", () => {
-  it("foreign messages follow ours, and the chat continues from there", () => {
+  it("a chat continues after another program appended messages to it", () => {
     const ours = newChat(place);
     const before = addThreeTurns(ours);
     ours.close();

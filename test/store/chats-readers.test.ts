@@ -45,12 +45,12 @@ const conversation = [
 describe.each(Object.entries(storeReaders))("a reader that goes %s", (_name, read) => {
   const shown = (using: typeof read) => readStore(chat.metadata.folder, using);
 
-  it("a reader sees three turns with tools and repeated words in order", () => {
+  it("a program that reads chat databases sees three turns with tools and repeated words in order", () => {
     addThreeTurns(chat);
     expect(shown(read)).toEqual(conversation);
   });
 
-  it("a reader sees the same after the chat is closed and continued", () => {
+  it("a program that reads chat databases sees the same after a chat is closed and continued", () => {
     addThreeTurns(chat);
     chat.close();
     chat = openChat(chat.metadata.folder);
@@ -58,7 +58,7 @@ describe.each(Object.entries(storeReaders))("a reader that goes %s", (_name, rea
     expect(shown(read)).toEqual([...conversation, "user: more", "assistant: yes"]);
   });
 
-  it("a reader does not see turns that were rewound", () => {
+  it("a program that reads chat databases does not see turns that were rewound", () => {
     addThreeTurns(chat);
     chat.rewindTo(2);
     expect(shown(read)).toEqual(conversation.slice(0, 2));
@@ -66,7 +66,7 @@ describe.each(Object.entries(storeReaders))("a reader that goes %s", (_name, rea
     expect(shown(read)).toEqual([...conversation.slice(0, 2), "user: another", "assistant: way"]);
   });
 
-  it("a reader sees a cut-off turn and how its call ended", () => {
+  it("a program that reads chat databases sees a cut-off turn and how its call ended", () => {
     addTurn(chat, "one", assistant(text("1")));
     chat.record({ type: "user", text: "two" });
     chat.append(user("two"), assistant(call("c9", "Shell", { command: "sleep 9" })));

@@ -57,7 +57,7 @@ function longChat(): Message[] {
 
 const first = "SELECT blob FROM courser_messages ORDER BY sequence LIMIT 1";
 
-it("reading the tail equals reading the whole history", () => {
+it("reading only the end of a chat gives the same as the end of the whole history", () => {
   const { below } = random(3);
   for (let round = 0; round < 12; round++) {
     for (let step = below(40); step > 0; step--) {
@@ -82,7 +82,7 @@ it("reading the tail equals reading the whole history", () => {
   }
 });
 
-it("a long chat is continued, and its root names everything again", () => {
+it("when a long chat is continued from its end, its root still names every message", () => {
   const told = longChat();
   chat = openChat(folder);
   expect(chat.messages).toEqual(told);
@@ -100,14 +100,14 @@ it.each([
   ["STORE_MISSING_BLOB", "lost", `DELETE FROM blobs WHERE id = (${first})`],
   ["STORE_CORRUPT", "moved", "UPDATE courser_messages SET sequence = -1 WHERE sequence = 300"],
   ["STORE_CORRUPT", "taken out of the order", "DELETE FROM courser_messages WHERE sequence = 300"],
-])("reading says %s when a message is %s that the model no longer gets", (code, _what, sql) => {
+])("reading the end of a chat says %s when a message is %s that the model no longer gets", (code, _what, sql) => {
   longChat();
   change(sql);
   expect(bothWays().tail).toBeUndefined();
   expect(() => openChat(folder)).toThrow(expect.objectContaining({ code }));
 });
 
-it("the whole history is read if another program wrote last", () => {
+it("when another program wrote last, a chat's whole history is read", () => {
   longChat();
   change("UPDATE courser_state SET value = '\"0\"' WHERE key = '.root'");
   expect(bothWays().tail).toBeUndefined();

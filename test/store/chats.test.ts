@@ -42,7 +42,7 @@ const reopen = () => {
 };
 
 describe("a new chat", () => {
-  it("a new chat is complete before anything is said", () => {
+  it("a new chat's database is complete before the first message", () => {
     expect(stored()).toMatchObject({ messages: [], events: [], turns: [], problems: [], wholeTurns: 0 });
     expect(stored().metadata).toMatchObject({
       title: "New Agent",
@@ -109,7 +109,7 @@ describe("a new chat", () => {
 });
 
 describe("stored messages", () => {
-  it("messages are read back exactly: surrogates, NUL, images, opaque parts, order", () => {
+  it("a chat returns messages exactly: surrogates, NUL, images, opaque parts, order", () => {
     const odd = "lone \ud800 surrogate, NUL \0, \u{1f469}, </user_query>\n, <timestamp>x</timestamp>\n<user_query>\n";
     const messages: Message[] = [
       user(odd),
@@ -156,21 +156,21 @@ describe("stored messages", () => {
     expect(stored().problems).toEqual([]);
   });
 
-  it("random messages are read back exactly", () => {
+  it("a chat returns random messages exactly", () => {
     const random = seeded(20_260);
     const messages = Array.from({ length: 120 }, () => randomMessage(random));
     for (const message of messages) chat.append(message);
     expect(stored().messages.map((each) => each.message)).toEqual(messages);
   });
 
-  it("messages keep their order when the clock goes back", () => {
+  it("a chat keeps the order of messages when the clock goes back", () => {
     for (let index = 0; index < 20; index++)
       chat.record({ type: "notice", kind: "x", message: String(index), at: 1_000_000 - index });
     const said = stored().events.map(({ event }) => event.type === "notice" && event.message);
     expect(said).toEqual(Array.from({ length: 20 }, (_, index) => String(index)));
   });
 
-  it("messages stay complete in the store when the model gets less", () => {
+  it("a chat keeps whole messages even if the model gets shortened ones", () => {
     const all = addThreeTurns(chat);
     chat.replace([user("summary"), all.at(-1)!]);
     addTurn(chat, "go on", assistant(text("on")));
@@ -183,7 +183,7 @@ describe("stored messages", () => {
 });
 
 describe("stored events", () => {
-  it("events are stored as they were, with numbers; deltas and live output are not", () => {
+  it("a chat stores numbered events unchanged, except deltas and live output", () => {
     const init: AgentEvent = {
       type: "init",
       sessionId: chat.metadata.id,
@@ -222,7 +222,7 @@ describe("stored events", () => {
     expect(stored().events.every((each) => each.turn === 1)).toBe(true);
   });
 
-  it("stored events are grouped into turns", () => {
+  it("a chat groups stored events into turns", () => {
     addThreeTurns(chat);
     chat.record({ type: "user", text: "fails" });
     chat.record({ type: "fail", message: "x", code: "MODEL_TIMEOUT", durationMs: 0, apiDurationMs: 0 });
@@ -240,7 +240,7 @@ describe("stored events", () => {
     expect(readChat(chat.metadata.folder).events).toEqual([]);
   });
 
-  it("in a chat without events, a prompt begins a turn", () => {
+  it("in a chat without events, each prompt begins a turn", () => {
     chat.append(user("one"), assistant(text("1")), user("two"), assistant(call("c", "LS", {})));
     expect(stored().turns.map(({ number, prompt, status }) => [number, prompt, status])).toEqual([
       [1, "one", "done"],

@@ -49,7 +49,7 @@ describe("deltas between texts", () => {
   });
 
   it.each(["a", "ab", "0123456", "a line of fifteen", "x".repeat(11), "y".repeat(19), "abcdefghijklm"])(
-    "a delta of a text of only %j takes proportional time and is short",
+    "storing an event as a delta of a text of only %j takes proportional time and little room",
     (piece) => {
       const cost = (length: number) => Math.min(...[1, 2, 3].map(() => encoded(length)));
       const encoded = (length: number) => {
@@ -68,7 +68,7 @@ describe("deltas between texts", () => {
     },
   );
 
-  it("a delta never splits a character", () => {
+  it("an event stored as a delta never splits a character", () => {
     const known = "\u{1f600}".repeat(30);
     const text = `\u{1f601}${"\u{1f600}".repeat(20)}\u{1f602}${"\u{1f600}".repeat(20)}`;
     const delta = encodeDelta(text, known);
@@ -83,7 +83,7 @@ describe("deltas between texts", () => {
     ["of another kind", [{}]],
     ["with a number below zero", [-1, 2]],
     ["that makes too long a text", ["x".repeat(40)]],
-  ])("an event with %s is not read as a delta", (_name, delta) => {
+  ])("an event with %s is not read as a stored delta", (_name, delta) => {
     expect(decodeDelta(delta, "12345678", 30)).toBeUndefined();
   });
 });
@@ -137,13 +137,13 @@ describe("events that repeat stored contents", () => {
     expect(eventsIn(forkChat(place.configDir, folder).folder)).toEqual(recorded);
   });
 
-  it("events that repeat stored contents take a fraction of the room", () => {
+  it("stored events that repeat stored contents take a fraction of the room", () => {
     const said = JSON.stringify(longTurn()).length;
     chat.close();
     expect(statSync(join(folder, "store.db")).size).toBeLessThan(said / 8);
   });
 
-  it("events of a turn survive the rewind of a later one", () => {
+  it("stored events of a turn survive the rewind of a later turn", () => {
     const recorded = longTurn();
     longTurn();
     chat.rewindTo(2);
@@ -151,7 +151,7 @@ describe("events that repeat stored contents", () => {
     expect(eventsIn(folder)).toEqual([...recorded, ...more]);
   });
 
-  it("events that refer to missing contents are reported, and the others are read", () => {
+  it("reading a chat reports events that refer to missing contents, and returns the others", () => {
     const recorded = longTurn();
     chat.close();
     const database = openDatabase(join(folder, "store.db"));
@@ -170,7 +170,7 @@ describe("events that repeat stored contents", () => {
 describe("chats of earlier versions", () => {
   const fixture = join(import.meta.dirname, "../fixtures/chat-before-deltas");
 
-  it("an earlier chat is read as it was shown, and can be continued", async () => {
+  it("a chat of an earlier version is read as it was shown, and can be continued", async () => {
     const shown = readFileSync(join(fixture, "stream.jsonl"), "utf8");
     const { session_id } = JSON.parse(shown.slice(0, shown.indexOf("\n"))) as { session_id: string };
     const old = chatFolder(place.configDir, place.workspace, session_id);

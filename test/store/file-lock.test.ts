@@ -46,7 +46,7 @@ describe("locks between processes", () => {
   const lock = () => join(dir, "file.lock");
   const old = (ms: number) => utimesSync(lock(), new Date(), (Date.now() - ms) / 1000);
 
-  it("a lock is there while work is done, is private, and gone afterwards, also after a failure", () => {
+  it("a file lock exists while work is done, is private, and is gone afterwards, also after a failure", () => {
     expect(withFileLock(lock(), (stillOurs) => [stillOurs(), modeOf(lock()), readFileSync(lock(), "utf8")])).toEqual([
       ...[true, 0o600],
       expect.stringMatching(new RegExp(`^${process.pid} \\d+\\.\\d+$`)),
@@ -59,7 +59,7 @@ describe("locks between processes", () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  it("whoever lost its lock is told so, and leaves that of another alone", () => {
+  it("a process that lost its file lock gets an error, and leaves the new owner's lock alone", () => {
     const tokens: string[] = [];
     withFileLock(lock(), (stillOurs) => {
       tokens.push(readFileSync(lock(), "utf8"));
@@ -78,7 +78,7 @@ describe("locks between processes", () => {
     ["nobody, for a while", "", 2500],
     ["something that is no process", "-1 1.1", 2500],
     ["something that is no number", "me 1.1", 2500],
-  ])("a lock of %s is taken over at once, and nothing is left behind", (_who, content, ageMs) => {
+  ])("a file lock of %s is taken over at once, and nothing is left behind", (_who, content, ageMs) => {
     writeFileSync(lock(), content);
     old(ageMs);
     const started = process.hrtime.bigint();
@@ -91,7 +91,7 @@ describe("locks between processes", () => {
     ["a living process", `${process.pid} 1.1`, 0, String(process.pid)],
     ["a living process, for long", `${process.pid} 1.1`, 15_000, String(process.pid)],
     ["somebody who has not written its name yet", "", -9000, ""],
-  ])("a lock of %s is waited for, then its holder is named", (_who, content, ageMs, told) => {
+  ])("a process waits for a file lock of %s, then names its holder", (_who, content, ageMs, told) => {
     writeFileSync(lock(), content);
     old(ageMs);
     // Time passes with every look at the clock.
@@ -112,19 +112,19 @@ describe("locks between processes", () => {
     expect(readFileSync(lock(), "utf8")).toBe(content);
   });
 
-  it("a lock that cannot be made says why at once", () => {
+  it("a file lock that cannot be made says why at once", () => {
     const { code, message } = said(() => withFileLock(join(dir, "none", "file.lock"), () => {}));
     expect(code).toBe("STORE_FAILED");
     expect(message).toContain("could not be created (ENOENT)");
   });
 
-  it("a process is alive as long as it can be signalled, by whomever", () => {
+  it("a process counts as alive as long as it can be signalled, by whomever", () => {
     expect([process.pid, 1, nobody].map(isAlive)).toEqual([true, true, false]);
   });
 });
 
 describe("private files", () => {
-  it("new folders and files are for their owner only, whatever the umask is; those that were there stay", () => {
+  it("new folders and files are private whatever the umask; existing ones keep their mode", () => {
     const before = process.umask(0);
     try {
       mkdirSync(join(dir, "shared"), { mode: 0o755 });
@@ -142,7 +142,7 @@ describe("private files", () => {
     expect(() => openPrivate(join(dir, "file"), "wx")).toThrow("EEXIST");
   });
 
-  it("ids are version 4 UUIDs, each another one", () => {
+  it("new ids are version 4 UUIDs, each different", () => {
     const ids = Array.from({ length: 200 }, randomUuid);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(new Set(ids).size).toBe(200);
@@ -150,7 +150,7 @@ describe("private files", () => {
     for (const at of [0, 7, 9, 15, 19, 20, 35]) expect(new Set(ids.map((id) => id[at])).size).toBeGreaterThan(3);
   });
 
-  it("the folder for configuration is the first that the environment names", () => {
+  it("the configuration folder is the first that the environment names", () => {
     expect(configDir({ CURSOR_CONFIG_DIR: "/a/../b", XDG_CONFIG_HOME: "/x", HOME: "/h" })).toBe("/b");
     expect(configDir({ CURSOR_CONFIG_DIR: "", XDG_CONFIG_HOME: "/x", HOME: "/h" })).toBe("/x/cursor");
     expect(configDir({ XDG_CONFIG_HOME: "", HOME: "/h" })).toBe("/h/.cursor");
@@ -158,7 +158,7 @@ describe("private files", () => {
     expect(configDir({})).toBe(join(homedir(), ".cursor"));
   });
 
-  it("files and folders are synced, and those that cannot be are told only if they are missing", async () => {
+  it("syncing files and folders to disk reports a failure only for missing ones", async () => {
     mkdirSync(join(dir, "a/b"), { recursive: true });
     writeFileSync(join(dir, "a/file"), "");
     await syncAll([join(dir, "a/file"), join(dir, "a"), join(dir, "a/b")]);
@@ -169,7 +169,7 @@ describe("private files", () => {
 });
 
 describe("settings that are edited", () => {
-  it("a project's file is shared, the user's is private, and a text that stays is not written", () => {
+  it("saving makes a project's file shared and the user's private, and does not rewrite equal text", () => {
     const before = process.umask(0o022);
     try {
       for (const [scope, modes] of [

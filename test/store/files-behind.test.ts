@@ -97,7 +97,7 @@ test.each([
   expect(found.sort()).toEqual(names.split(" ").filter(Boolean).sort());
 });
 
-test("a plugin's hash tells names, modes, links and contents, without its history", () => {
+test("a plugin's hash changes with names, modes, links and contents, but not with its git history", () => {
   const at = (name: string, text: string) => file(join("plugin", name), text);
   at("a/b.txt", "one");
   at(".git/HEAD", "1");
@@ -174,7 +174,7 @@ describe("files behind a command line", () => {
     ["a runner of tasks", "just serve", { justfile: "serve:\n  true" }, "justfile"],
     ["containers", "docker compose run x", { "compose.yaml": "services: {}" }, "compose.yaml"],
     ["sources", "go run ./cmd/x", { "go.mod": "module x", "cmd/x/main.go": "package main" }, "cmd/x/main.go"],
-  ])("a change is noticed in a file that a hook loads by %s", (_what, line, files, changed) => {
+  ])("an approved hook needs approval again after a change in a file it loads by %s", (_what, line, files, changed) => {
     for (const [name, text] of Object.entries(files)) file(name, text);
     const before = behindDigest([line], folder);
     expect(behindDigest([line], folder)).toBe(before);

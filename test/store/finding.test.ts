@@ -97,7 +97,7 @@ describe("listChats", () => {
     expect(contentsOf(place.configDir)).toEqual(before);
   });
 
-  it("a listed prompt ends at a whole line and character", () => {
+  it("ls cuts a chat's prompt at a whole line and character", () => {
     const prompts = ["fix it\r\nplease", "\u{1f389}".repeat(400), `x${"\u{1f389}".repeat(400)}`];
     for (const [index, id] of [first, second, third].entries()) chatOf(id, index, { prompt: prompts[index]! });
     const shown = listChats(place.configDir).map((chat) => chat.prompt!);
@@ -118,7 +118,7 @@ describe("listChats", () => {
     expect(chats.find((chat) => chat.id === third)!.title).toBe("(this chat cannot be read)");
   });
 
-  it("the list of chats is empty if there is no chats folder", () => {
+  it("the list of chats is empty if the chats folder does not exist", () => {
     expect(listChats(place.configDir)).toEqual([]);
   });
 });
@@ -141,7 +141,7 @@ describe("findChat", () => {
     expect(findChat(place.configDir, "aaaa2", place.workspace)).toBe(there);
   });
 
-  it("an ambiguous prefix lists the candidates", () => {
+  it("the error for an ambiguous chat id prefix lists the candidates", () => {
     chatOf(first, 9, { prompt: "fix the parser\nplease" });
     chatOf(second, 1, { prompt: "say hello" });
     const { code, message } = failure(() => findChat(place.configDir, "aaaa", place.workspace));
@@ -163,7 +163,7 @@ describe("findChat", () => {
     expect(lines.slice(11)).toEqual([...(rest === undefined ? [] : [rest]), "Use more digits of the id."]);
   });
 
-  it("a missing chat is reported in the words that programs expect", () => {
+  it("the error for a missing chat begins with 'Session not found:', which other programs look for", () => {
     expect(failure(() => findChat(place.configDir, third, place.workspace, "cursor-agent")).message).toBe(
       `Session not found: the chat ${third} was not found in ${chatsDir(place.configDir)}. To list the chats: cursor-agent ls --all`,
     );
@@ -203,14 +203,14 @@ describe("findChat", () => {
     "aaaa11110",
     "aaaa-",
     "\u0000",
-  ])("%j never becomes a path", (wanted) => {
+  ])("a wanted chat %j is never used as a path", (wanted) => {
     chatOf(first, 1);
     const { code, message } = failure(() => findChat(place.configDir, wanted, place.workspace));
     expect(code).toBe("SESSION_NOT_FOUND");
     expect(message).toMatch(/^Session not found: /);
   });
 
-  it("a long argument is not repeated in the error", () => {
+  it("the error for a missing chat does not repeat a long argument", () => {
     const { message } = failure(() => findChat(place.configDir, "x".repeat(100_000), place.workspace));
     expect(message.length).toBeLessThan(1000);
   });
@@ -242,7 +242,7 @@ describe("nthChat", () => {
     expect(basename(nthChat(place.configDir, place.workspace, 1))).toBe(third);
   });
 
-  it("the chats of all workspaces count if this one has none", () => {
+  it("resuming uses chats of all workspaces if this one has none", () => {
     const folder = chatOf(first, 5);
     expect(nthChat(place.configDir, "/elsewhere", 1)).toBe(folder);
     expect(failure(() => nthChat(place.configDir, "/elsewhere", 2)).message).toBe(
@@ -263,7 +263,7 @@ describe("forkChat", () => {
   });
   afterEach(() => chat.close());
 
-  it("a fork copies everything, even while the chat is in use", () => {
+  it("forking copies the whole chat, even while it is in use", () => {
     const fork = forkChat(place.configDir, chat.metadata.folder);
     expect(fork.id).not.toBe(chat.metadata.id);
     const [one, other] = [readChat(chat.metadata.folder, { events: true }), readChat(fork.folder, { events: true })];
@@ -283,7 +283,7 @@ describe("forkChat", () => {
     expect(readChat(fork.folder).turns).toHaveLength(4);
   });
 
-  it("a fork is as private as a new chat, and has a transcript", () => {
+  it("a forked chat is as private as a new chat, and has a transcript", () => {
     const fork = forkChat(place.configDir, chat.metadata.folder);
     expect(statSync(fork.folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(fork.folder, "store.db")).mode & 0o777).toBe(0o600);
@@ -292,7 +292,7 @@ describe("forkChat", () => {
     expect(readdirSync(fork.folder).filter((name) => name.endsWith(".new"))).toEqual([]);
   });
 
-  it("a fork up to a turn has what the model was told then", () => {
+  it("a chat forked up to a turn has what the model was told then", () => {
     chat.replace([{ role: "user", parts: [{ type: "text", text: "In short: sums." }] }]);
     addTurn(chat, "and now?", assistant(text("Later.")));
     const whole = openChat(forkChat(place.configDir, chat.metadata.folder).folder);
@@ -312,7 +312,7 @@ describe("forkChat", () => {
     );
   });
 
-  it("a fork takes a given id, and refuses taken ids and missing turns", () => {
+  it("forking a chat accepts a given id, and refuses taken ids and missing turns", () => {
     expect(forkChat(place.configDir, chat.metadata.folder, { id: third.toUpperCase() }).id).toBe(third);
     expect(failure(() => forkChat(place.configDir, chat.metadata.folder, { id: third })).message).toContain("already");
     expect(failure(() => forkChat(place.configDir, chat.metadata.folder, { id: "../x" })).code).toBe("USAGE");
@@ -322,7 +322,7 @@ describe("forkChat", () => {
     expect(listChats(place.configDir)).toHaveLength(2);
   });
 
-  it("a fork of an original chat is one of ours, and the original stays unchanged", () => {
+  it("a fork of the original CLI's chat is one of ours, and the original stays unchanged", () => {
     const folder = writeOriginalChat(place, { id: first, name: "Old", prompts: ["what is 7+7?", "and 8+8?"] });
     const before = contentsOf(folder);
     const fork = forkChat(place.configDir, folder, { upToTurn: 1 });
@@ -331,7 +331,7 @@ describe("forkChat", () => {
     expect(fork).toMatchObject({ title: "Old", workspace: place.workspace });
   });
 
-  it("a fork of an incomplete chat saves its whole turns", () => {
+  it("forking an incomplete chat saves its whole turns", () => {
     chat.close();
     const lost = readChat(chat.metadata.folder).messages.find(({ turn }) => turn === 2)!;
     const database = openDatabase(join(chat.metadata.folder, "store.db"));
@@ -345,7 +345,7 @@ describe("forkChat", () => {
     expect(losses).toEqual([expect.stringMatching(/is incomplete; 1 of 3 turns were copied\. .* missing: /)]);
   });
 
-  it("a chat without a whole turn is not forked", () => {
+  it("a chat without a complete turn cannot be forked", () => {
     chat.close();
     const database = openDatabase(join(chat.metadata.folder, "store.db"));
     database.exec("DELETE FROM blobs WHERE id = (SELECT blob FROM courser_messages WHERE sequence = 1)");

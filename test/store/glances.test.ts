@@ -40,7 +40,7 @@ const meta = (fields: object | string) =>
 const store = (bytes: Buffer | string = "") => writeFileSync(join(folder, "store.db"), bytes);
 
 describe("the file beside a chat", () => {
-  it("a chat's facts are written for other programs and for lists, and read back", () => {
+  it("a chat's title and times are written beside it for other programs and lists, and read back", () => {
     const chat: ChatMetadata = {
       ...{ id, folder, title: "Mine", mode: "plan", createdAt: 1, updatedAt: 2, hasConversation: true },
       ...{ workspace: "/w", model: "m", prompt: "p", parent: "q" },
@@ -76,7 +76,7 @@ describe("the file beside a chat", () => {
       { createdAtMs: 1, updatedAtMs: 2, courser: {}, hasConversation: "yes" },
       { title: "New Agent", mode: "default", createdAt: 1, updatedAt: 2, hasConversation: false },
     ],
-  ])("the facts in %j are those of our chat: %j", (content, expected) => {
+  ])("the file beside a chat with %j is read as: %j", (content, expected) => {
     meta(content);
     expect(readMetadataFile(folder)).toEqual(expected && { id, folder, ...expected });
   });
@@ -96,7 +96,7 @@ describe("the file beside a chat", () => {
       { createdAtMs: 3, isSubagent: "no" },
       { createdAt: 5000, updatedAt: 5000, hasConversation: true },
     ],
-  ])("with %j beside it a chat is as old as %j", (content, age) => {
+  ])("a chat with %j beside it is as old as %j", (content, age) => {
     store();
     meta(content);
     utimesSync(join(folder, "store.db"), 5, 5);
@@ -125,7 +125,7 @@ describe("the file beside a chat", () => {
     );
   });
 
-  it("chats are in the order of their last change, then of their beginning, then of their names", () => {
+  it("the list of chats is ordered by last change, then creation, then name", () => {
     const age = (name: string, updatedAt: number, createdAt: number) => ({
       folder: name,
       updatedAt,
@@ -176,7 +176,7 @@ describe("damage that is seen without reading a store", () => {
     expect(isDamagedAtAGlance(folder)).toBe(isDamaged);
   });
 
-  it("a copy that was kept aside tells as well, until the store changes", () => {
+  it("a copy set aside as corrupt marks a chat as damaged until its store changes", () => {
     store(header(2, 1024));
     writeFileSync(join(folder, "store.db-wal"), "log");
     utimesSync(join(folder, "store.db"), 1_700_000_000, 1_700_000_000.5);
@@ -191,7 +191,7 @@ describe("damage that is seen without reading a store", () => {
     expect(isDamagedAtAGlance(folder)).toBe(false);
   });
 
-  it("a chat that is not there is not found, an empty one is damaged, and a file in its place is none", () => {
+  it("opening a missing chat, an empty one and a file in its place give different errors", () => {
     const failure = () => {
       try {
         checkStore(folder);
@@ -210,7 +210,7 @@ describe("damage that is seen without reading a store", () => {
     expect(failure()).toBeUndefined();
   });
 
-  it("a failure is damage or what the system said, and a copy is kept of what is damaged only", () => {
+  it("a chat that cannot be read is either damaged or refused by the system, and only damaged ones are copied", () => {
     store("x");
     const sqlite = (errcode: number) => Object.assign(new Error("failed"), { errcode, errstr: "said so" });
     const damaged = storeFailure(sqlite(11), folder);
@@ -234,7 +234,7 @@ describe("damage that is seen without reading a store", () => {
     [0, "Start a new chat."],
     [1, `Continue from its first turn, which is complete, in a new chat: --resume ${id} --fork.`],
     [3, `Continue from its first 3 turns, which are complete, in a new chat: --resume ${id} --fork.`],
-  ])("a chat with %d whole turns says how to go on", (turns, way) => {
+  ])("the message about a damaged chat with %d whole turns says how to go on", (turns, way) => {
     const error = notWhole(
       folder,
       [{ code: "STORE_CORRUPT", message: "One is gone." } as never, { message: "Two." } as never],
@@ -256,7 +256,7 @@ describe("transcripts", () => {
       .map((line) => JSON.parse(line) as object);
   const text = (value: string) => [{ type: "text", text: value }];
 
-  it("a transcript has prompts with their time, answers and calls, and how turns ended", () => {
+  it("a chat's transcript has prompts with their time, answers and calls, and how turns ended", () => {
     const transcript = openTranscript(configDir, chat());
     transcript.add(user("go"), 0);
     transcript.add({ role: "assistant", parts: [{ type: "thinking", text: "hm" } as never] }, 1);
@@ -294,7 +294,7 @@ describe("transcripts", () => {
     expect(readFileSync(join(projectDir(configDir, "/w"), "worker.log"), "utf8")).toBe("workspacePath=/w\n");
   });
 
-  it("a transcript is rewritten with the endings that are known, and appended to afterwards", () => {
+  it("a chat's transcript is rewritten with known endings, and appended to afterwards", () => {
     const transcript = openTranscript(configDir, chat());
     transcript.add(user("lost"), 0);
     const stored = (message: Message, turn: number) => ({ message, turn, at: 0 }) as never;
@@ -315,7 +315,7 @@ describe("transcripts", () => {
     expect(readFileSync(join(projectDir(configDir, "/w"), "worker.log"), "utf8")).toBe("workspacePath=/w\n");
   });
 
-  it("a transcript that cannot be written, or of no workspace, is left out", () => {
+  it("a chat works without its transcript if that cannot be written or has no workspace", () => {
     openTranscript(configDir, { id, folder } as ChatMetadata).add(user("x"), 0);
     writeFileSync(join(configDir, "projects"), "");
     const transcript = openTranscript(configDir, chat());
@@ -345,11 +345,11 @@ describe("what a search shows", () => {
     ["~ in few words before one two", ["one", "two"], "… in few words before one two"],
     ["line\n\tone", ["one"], "line one"],
     [`one ${"y".repeat(110)} two ~`, ["one", "two"], `one ${"y".repeat(110)} two ${"x".repeat(41)} …`],
-  ])("of %j the place with %j is shown", (text, words, snippet) => {
+  ])("a search snippet of %j shows the place with %j", (text, words, snippet) => {
     expect(snippetOf(text.replaceAll("~", far), words)).toBe(snippet);
   });
 
-  it("a search text is words and phrases, whatever it is", () => {
+  it("chat search reads any text as words and phrases", () => {
     const shown = (text: string) =>
       termsIn(text).map(
         (term) => `${term.isPhrase ? "phrase" : "word"} ${term.text}${isWord(term) ? "" : ", no word"}`,

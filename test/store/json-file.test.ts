@@ -45,7 +45,7 @@ function failure(content: string | Buffer): { code: string; message: string } {
 }
 
 describe("readJson", () => {
-  it("a missing file differs from an empty one", () => {
+  it("readJson distinguishes a missing file from an empty one", () => {
     expect(readJson(file)).toBeUndefined();
     expect(readJson(join(folder, "a/b.json"))).toBeUndefined();
     expect(failure("").code).toBe("CONFIG_INVALID");
@@ -61,7 +61,7 @@ describe("readJson", () => {
     expect(read(text)).toEqual({ a: [1, -2500, true, null, "x\né"] });
   });
 
-  it("comment-like text in a string is kept", () => {
+  it("readJson keeps comment-like text in a string", () => {
     expect(read('{"a":"// no","b":"/* no */",}')).toEqual({ a: "// no", b: "/* no */" });
   });
 
@@ -70,7 +70,7 @@ describe("readJson", () => {
     ['{"x":{"deny":[1],\n "\\u0064eny":[]}}', 2, 2],
     ['{"a":[{"b":1,"b":1}]}', 1, 14],
     ['{"__proto__":1,"__proto__":2}', 1, 16],
-  ])("duplicate keys are refused: %s", (text, line, column) => {
+  ])("readJson refuses duplicate keys: %s", (text, line, column) => {
     expect(failure(text)).toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringContaining(`line ${line}, column ${column}: the key`),
@@ -90,7 +90,7 @@ describe("readJson", () => {
     ["null", 1, 1],
     ['{"a":,}', 1, 6],
     ["{,}", 1, 2],
-  ])("the place of the error is named in %j", (text, line, column) => {
+  ])("readJson names the place of the error in %j", (text, line, column) => {
     const error = failure(text);
     expect(error.code).toBe("CONFIG_INVALID");
     expect(error.message).toContain(`${file} is not valid: line ${line}, column ${column}:`);
@@ -105,7 +105,7 @@ describe("readJson", () => {
     }
   });
 
-  it("other encodings, excessive depth and size are refused", () => {
+  it("readJson refuses other encodings, excessive depth and size", () => {
     expect(failure(Buffer.from('{"a":1}', "utf16le")).code).toBe("CONFIG_INVALID");
     expect(failure(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])).message).toContain(
       "line 1, column 3: this is not UTF-8",
@@ -116,7 +116,7 @@ describe("readJson", () => {
     expect(read(`{"a":"${"\\\\".repeat(400_000)}"}`)).toBeTypeOf("object");
   });
 
-  it("an unreadable file is not taken for a missing one", () => {
+  it("readJson does not take an unreadable file for a missing one", () => {
     const code = () => {
       try {
         readJson(file);
@@ -141,7 +141,7 @@ describe("readJson", () => {
     expect(code()).toBe("CONFIG_UNREADABLE");
   });
 
-  it("finding duplicate keys costs little", () => {
+  it("readJson finds duplicate keys at little cost", () => {
     const entries = Object.fromEntries(
       Array.from({ length: 150 }, (_, index) => [`setting-number-${index}`, { on: true, name: 'a "name"' }]),
     );
@@ -161,7 +161,7 @@ describe("readJson", () => {
 });
 
 describe("saveJson", () => {
-  it("unknown fields, order and mode are kept, and nothing is left behind", () => {
+  it("saving a JSON file keeps unknown fields, order and mode, and leaves nothing behind", () => {
     writeFileSync(file, '{"later":{"a":1},"model":"x","__proto__":{"b":2}}');
     chmodSync(file, 0o640);
     saveJson(file, (current) => ({ ...current, model: "y" }));
@@ -172,14 +172,14 @@ describe("saveJson", () => {
     expect(readdirSync(folder)).toEqual(["config.json"]);
   });
 
-  it("new files and folders are private", () => {
+  it("saving a JSON file creates new files and folders privately", () => {
     const deep = join(folder, "new/folder/auth.json");
     saveJson(deep, () => ({ a: 1 }));
     expect(statSync(deep).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, "new/folder")).mode & 0o777).toBe(0o700);
   });
 
-  it("a broken file is never overwritten, nor an unchanged one written", () => {
+  it("saving never overwrites a broken JSON file, nor writes an unchanged one", () => {
     writeFileSync(file, '{"deny":[');
     expect(() => saveJson(file, () => ({}))).toThrow(UserError);
     expect(readFileSync(file, "utf8")).toBe('{"deny":[');
@@ -189,7 +189,7 @@ describe("saveJson", () => {
     expect(readFileSync(file, "utf8")).toBe('{"a":1}');
   });
 
-  it("writing to a link changes the file it leads to and keeps the link", () => {
+  it("saving a JSON file behind a link changes its target and keeps the link", () => {
     writeFileSync(join(folder, "real.json"), "{}");
     symlinkSync("real.json", file);
     saveJson(file, () => ({ a: 1 }));
@@ -201,7 +201,7 @@ describe("saveJson", () => {
     ["a process that is gone", "2147483646 1.1", 0],
     ["an age nobody needs", `${process.pid} 1.1`, 60],
     ["a holder that wrote nothing", "", 60],
-  ])("a lock left by %s is taken over", (_, content, ageSeconds) => {
+  ])("saving a JSON file takes over a lock left by %s", (_, content, ageSeconds) => {
     writeFileSync(`${file}.lock`, content);
     const then = Date.now() / 1000 - ageSeconds;
     utimesSync(`${file}.lock`, then, then);
@@ -210,7 +210,7 @@ describe("saveJson", () => {
     expect(readdirSync(folder)).toEqual(["config.json"]);
   });
 
-  it("acknowledged saves survive killed processes", async () => {
+  it("acknowledged saves of a JSON file survive killed processes", async () => {
     const result = await saveTogether({ folder, processes: 3, rounds: 100, killing: true });
     expect(result).toEqual({ alwaysValid: true, nothingLost: true });
   }, 60_000);

@@ -51,7 +51,7 @@ const nobody = 2 ** 30;
 describe("keys and logins", () => {
   const file = () => join(dir, "auth.json");
 
-  it("keys are removed one by one or all at once, and those that were removed are named", () => {
+  it("removing saved API keys, one or all, names those that were removed", () => {
     expect(removeKeys(dir)).toEqual([]);
     expect(existsSync(file())).toBe(false);
     for (const vendor of ["one", "two", "three"]) saveKey(dir, vendor, `key of ${vendor}`);
@@ -64,7 +64,7 @@ describe("keys and logins", () => {
     expect({ ...readKeys(dir) }).toEqual({});
   });
 
-  it("a key file of others keeps what it has, is private from then on, and odd entries in it are no keys", () => {
+  it("saving a key keeps other entries of the key file, makes it private, and ignores odd entries", () => {
     writeFileSync(file(), JSON.stringify({ own: 1, keys: { odd: "text", none: null, number: { key: 7 } } }));
     chmodSync(file(), 0o644);
     expect({ ...readKeys(dir) }).toEqual({});
@@ -76,7 +76,7 @@ describe("keys and logins", () => {
     expect(Number.isNaN(Date.parse(keys.one.savedAt))).toBe(false);
   });
 
-  it("the first key makes the settings that show a login; those that are there stay", () => {
+  it("saving the first API key creates the settings that show a login, and keeps existing ones", () => {
     const settings = join(dir, "cli-config.json");
     saveKey(dir, "one", "secret");
     expect(JSON.parse(readFileSync(settings, "utf8"))).toEqual({ version: 1 });
@@ -85,7 +85,7 @@ describe("keys and logins", () => {
     expect(readFileSync(settings, "utf8")).toBe('{"version":1,"mine":2}');
   });
 
-  it("a login for a server is found by its whole address and by no other", () => {
+  it("a saved MCP login is found only by the server's whole address", () => {
     const url = new URL("https://one.test/mcp?team=1#part");
     const login = { tokens: { access_token: "a", refresh_token: "r" }, client: { client_secret: "c" } };
     updateLogin(dir, url, (before) => ({ ...before, ...login, redirectUrl: "http://127.0.0.1" }));
@@ -113,7 +113,7 @@ describe("keys and logins", () => {
     expect(readTokens(dir)).toEqual(["b"]);
   });
 
-  it("a login counts with a registration alone, and odd entries are none", () => {
+  it("a saved MCP login counts with a client registration alone; odd entries count as none", () => {
     const url = new URL("https://one.test/");
     const file = () => join(dir, readdirSync(dir)[0]!);
     updateLogin(dir, url, () => ({ client: { client_id: "i" } }));
@@ -134,7 +134,7 @@ describe("keys and logins", () => {
 });
 
 describe("prices and plans", () => {
-  it("prices are read as they were saved, and an odd file is none", () => {
+  it("saved prices are read back, and an odd file counts as none", () => {
     expect(readPrices(dir)).toBeUndefined();
     savePrices(dir, { asOf: "2026-01-02", vendors: { one: "table" } }, "https://prices.test");
     expect(readPrices(dir)).toEqual({
@@ -178,13 +178,13 @@ describe("prices and plans", () => {
 describe("the file of a service", () => {
   const info = { pid: process.pid, host: "127.0.0.1", port: 1, token: "t", startedAt: 1, version: "v" };
 
-  it("each fleet has its own file, whose name holds no password and is not too long", () => {
+  it("each fleet has its own service file, whose name holds no password and is not too long", () => {
     expect(serviceFile("/c")).toBe("/c/serve.json");
     expect(serviceFile("/c", "nats://me:secret@host:4222/a b")).toBe("/c/services/nats_host_4222_a_b.json");
     expect(serviceFile("/c", `nats://${"h".repeat(200)}`)).toBe(`/c/services/nats_${"h".repeat(95)}.json`);
   });
 
-  it("a service is there while its process lives; afterwards it was killed, until it is forgotten", () => {
+  it("a service's file counts while its process lives; later the service counts as killed until forgotten", () => {
     const file = serviceFile(dir, "nats://host");
     expect([readService(file), readKilledService(file)]).toEqual([undefined, undefined]);
     expect(claimService(file, info)).toBe(true);
@@ -198,7 +198,7 @@ describe("the file of a service", () => {
     expect([readService(file), readKilledService(file)]).toEqual([undefined, gone]);
   });
 
-  it("the first of two services wins, unless it is known not to answer", () => {
+  it("of two services the first wins, unless it is known not to answer", () => {
     const file = serviceFile(dir);
     const mine = { ...info, pid: process.ppid };
     claimService(file, info);
@@ -230,7 +230,7 @@ describe("what is written while something runs", () => {
     expect([readFileSync(output.path, "utf8"), modeOf(output.path)]).toEqual(["one two", 0o600]);
   });
 
-  it("a subagent whose output cannot be written goes on", () => {
+  it("a subagent whose output file cannot be written goes on", () => {
     writeFileSync(join(dir, "subagents"), "");
     const output = openSubagentOutput(dir, "id");
     output.write("lost");
@@ -241,7 +241,7 @@ describe("what is written while something runs", () => {
   const history = (workspace = "/w") => openPromptFile({ configDir: dir, workspace });
   const file = () => join(dir, "prompt-history.jsonl");
 
-  it("prompts come back newest first, those of this workspace before others, with what belongs to them", () => {
+  it("the prompt history returns prompts newest first, those of this workspace before others", () => {
     expect(history().read()).toEqual([]);
     history().add({ text: "one" });
     history("/other").add({ text: "two", shell: true });
@@ -259,7 +259,7 @@ describe("what is written while something runs", () => {
     expect([modeOf(file()), readdirSync(dir)]).toEqual([0o600, ["prompt-history.jsonl"]]);
   });
 
-  it("lines of other versions are skipped, and odd fields in them dropped", () => {
+  it("the prompt history skips lines of other versions, and drops odd fields", () => {
     const lines = [
       { text: 7, workspace: "/w" },
       { text: "no place" },
@@ -270,7 +270,7 @@ describe("what is written while something runs", () => {
     expect(history().read()).toEqual([{ text: "plain" }, { text: "kept", pastes: { a: "x" } }]);
   });
 
-  it("a prompt that is too long is not kept, and a file that is too long loses its older half", () => {
+  it("the prompt history stores no prompt that is too long, and drops its older half when too long", () => {
     history().add({ text: "y".repeat(256 * 1024) });
     expect(existsSync(file())).toBe(false);
     const line = (text: string) => `${JSON.stringify({ workspace: "/w", text })}\n`;
@@ -291,7 +291,7 @@ describe("what is written while something runs", () => {
     expect(readFileSync(file(), "utf8").endsWith("\n")).toBe(true);
   });
 
-  it("a history that cannot be saved says so with its path", () => {
+  it("a prompt history that cannot be saved says so with its path", () => {
     mkdirSync(file());
     const { code, message } = said(() => history().add({ text: "x" }));
     expect(code).toMatch(/^STORE_/);

@@ -61,7 +61,7 @@ describe("MCP configuration files", () => {
     expect(mcpFiles({ ...place, workspace: place.home }).map(({ scope }) => scope)).not.toContain("project");
   });
 
-  it("the documented sample is accepted", () => {
+  it("the documented sample of mcp.json is accepted", () => {
     const sample = readFileSync(join(repository, "test/fixtures/mcp-sample.json"), "utf8");
     writeFileSync(join(place.configDir, "mcp.json"), sample);
     const warnings: string[] = [];
@@ -172,7 +172,7 @@ describe("variables in MCP configuration", () => {
 describe("approvals of MCP servers", () => {
   const given: McpDefinition = { command: "node", args: ["server.js"], env: { A: "1" } };
 
-  it("an approval is bound to the definition, in any key order", () => {
+  it("an MCP server's approval is bound to its definition, in any key order", () => {
     approveServer(server(given), place);
     expect(isApprovedServer(server({ env: { A: "1" }, args: ["server.js"], command: "node" }), place)).toBe(true);
     const others: McpDefinition[] = [
@@ -192,7 +192,7 @@ describe("approvals of MCP servers", () => {
     );
   });
 
-  it("an approval is bound to the workspace files that decide what runs", () => {
+  it("an MCP server's approval is bound to the workspace files that decide what runs", () => {
     const definition = { command: "node", args: ["server.js"], envFile: ".env" };
     approveServer(server(definition), place);
     writeFileSync(join(place.workspace, "unrelated.js"), "x");
@@ -214,7 +214,7 @@ describe("approvals of MCP servers", () => {
     [{ command: "python3", args: ["-m", "tools.serve"] }, "tools/serve.py"],
     [{ command: "node", args: ["-v"], env: { NODE_OPTIONS: "--import ./first.mjs" } }, "first.mjs"],
     [{ command: "bash", args: ["-c", "true"], env: { BASH_ENV: "${workspaceFolder}/env.sh" } }, "env.sh"],
-  ])("an approval is bound to files that a script or variable of %j names", (definition, file) => {
+  ])("an MCP server's approval is bound to files that a script or variable of %j names", (definition, file) => {
     mkdirSync(dirname(join(place.workspace, file)), { recursive: true });
     writeFileSync(join(place.workspace, file), "1");
     approveServer(server(definition), place);
@@ -234,7 +234,7 @@ describe("approvals of MCP servers", () => {
     expect(isApprovedServer(server({ ...given, command: "sh" }), place)).toBe(false);
   });
 
-  it("a changed tool needs approval again", () => {
+  it("an MCP tool that changed needs approval again", () => {
     const tool = { name: "add", description: "adds", schema: { type: "object", properties: { a: {} } } };
     const pins = () => new ToolPins(server(given), place);
     expect(pins().status(tool)).toBe("new");

@@ -69,7 +69,7 @@ describe("placing a chat into a folder", () => {
     expect(prompts(folder)).toEqual(["one"]);
   });
 
-  it("the long WAL of a killed process is kept, since it is later", async () => {
+  it("an arriving copy of a chat does not replace the longer WAL of a killed process", async () => {
     const id = nextId();
     const child = await startChild({ kind: "turns", chat: { ...place, id }, turns: 300 });
     await child.said(/started/);
@@ -133,7 +133,7 @@ describe("placing a chat into a folder", () => {
     expect(prompts(folder)).toEqual(["one", "something else", "three"]);
   }, 20_000);
 
-  it("a chat that diverged from the arriving copy is kept aside", () => {
+  it("a chat that diverged from an arriving copy is set aside, and the copy takes its place", () => {
     const id = chat.metadata.id;
     chat.close();
     const elsewhere = openCopyOf(checkpoint, "on another machine");
@@ -170,7 +170,7 @@ describe("placing a chat into a folder", () => {
     }
   });
 
-  it("a damaged chat is replaced and kept aside", () => {
+  it("an arriving copy replaces a damaged chat, which is set aside", () => {
     chat.close();
     const file = join(folder, "store.db");
     writeFileSync(file, readFileSync(file).fill(7, 0, 4096));
@@ -219,7 +219,7 @@ describe("forks into one id", () => {
 });
 
 describe("deleting a chat", () => {
-  it("deleting a chat keeps its folder while the lock is open, and then leaves nothing", () => {
+  it("deleting a chat leaves its folder while the lock is open, and then nothing", () => {
     const [one, other] = [newChat(place), newChat(place)];
     for (const chat of [one, other]) {
       turn(chat, "one");

@@ -43,7 +43,7 @@ describe("project names", () => {
 });
 
 describe("trust", () => {
-  it("trust is saved privately by real path, also for paths with the same slug", () => {
+  it("trust is saved privately by a folder's real path, also for paths with the same slug", () => {
     const config = join(base, "config");
     for (const name of ["a/b", "a-b"]) mkdirSync(join(base, name), { recursive: true });
     symlinkSync(join(base, "a/b"), join(base, "link"));
@@ -59,7 +59,7 @@ describe("trust", () => {
   });
 
   it.each(["", "{", "null", '{"workspacePath":"/elsewhere"}', "[]"])(
-    "a trust marker with %j gives no trust",
+    "a trust file with %j gives no trust",
     (content) => {
       const workspace = join(base, "ws");
       mkdirSync(workspace);

@@ -21,7 +21,7 @@ const everyLoss: Loss[] = [
 ];
 
 it.skipIf(noTracing)(
-  orSkipped("whenever the power is cut, chats and snapshots hold what they promised", noTracing),
+  orSkipped("after a simulated power cut at any moment, chats and snapshots hold what they promised", noTracing),
   { timeout: 120_000 },
   async () => {
     const workspace = createWorkspace({ "a.txt": "first", "d/c.txt": "untouched" });

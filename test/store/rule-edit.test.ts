@@ -58,11 +58,11 @@ describe("adding a rule to a file's text", () => {
       '{"permissions":{"allow":["]", "//", "X"]}}',
     ],
     ["a key called __proto__", '{"__proto__":{"x":1}}', '{"__proto__":{"x":1}, "permissions": {"allow":["X"]}}'],
-  ])("a rule is added to the text of a file with %s", (_, text, expected) => {
+  ])("a permission rule is added to a file with %s", (_, text, expected) => {
     expect(withRule(text, "allow", "X")).toBe(expected);
   });
 
-  it("adding a rule to a file of any layout keeps its content", () => {
+  it("adding a permission rule to a file of any layout keeps its content", () => {
     let state = 11;
     const random = (below: number) => (state = (state * 1103515245 + 12345) % 2147483648) % below;
     const blank = () => ["", " ", "\n  ", " // c\n", " /* , ] } */ ", "\r\n\t", "/* a\n b */"][random(7)]!;
@@ -87,7 +87,7 @@ describe("adding a rule to a file", () => {
   const add = (file: string, rule: string, scope: "user" | "project" = "user") =>
     addRule(file, { list: "allow", rule, scope });
 
-  it("adding a rule creates a missing file: private for the user, readable in a project", () => {
+  it("adding a permission rule creates a missing file: private for the user, readable in a project", () => {
     const own = join(base, "config/cli-config.json");
     expect(add(own, "Shell(ls)")).toBe(true);
     expect(JSON.parse(readFileSync(own, "utf8"))).toEqual({
@@ -102,7 +102,7 @@ describe("adding a rule to a file", () => {
     expect(statSync(shared).mode & 0o044).toBe(0o044 & ~process.umask());
   });
 
-  it("a rule is added only once, and no lock file is left", () => {
+  it("a permission rule is added only once, and no lock file is left", () => {
     const file = join(base, "cli-config.json");
     writeFileSync(file, '{ "permissions": { "allow": ["Shell(ls)"] } } // mine\n');
     expect(add(file, "Shell(ls)")).toBe(false);
@@ -112,7 +112,7 @@ describe("adding a rule to a file", () => {
     expect(lstatSync(`${file}.lock`, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it("adding a rule keeps the file's links and mode", () => {
+  it("adding a permission rule keeps the file's links and mode", () => {
     const real = join(base, "dotfiles.json");
     const file = join(base, "cli-config.json");
     writeFileSync(real, "{}", { mode: 0o640 });
@@ -128,14 +128,14 @@ describe("adding a rule to a file", () => {
     ["no object", '{"permissions": []}'],
     ["no list", '{"permissions": {"allow": "Shell(ls)"}}'],
     ["a key twice", '{"permissions":{},"permissions":{}}'],
-  ])("a file with %s is left unchanged", (_, text) => {
+  ])("adding a permission rule leaves a file with %s unchanged", (_, text) => {
     const file = join(base, "cli-config.json");
     writeFileSync(file, text);
     expect(() => add(file, "Shell(x)")).toThrow(UserError);
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
-  it("a rule that cannot be saved is reported with the reason", () => {
+  it("a permission rule that cannot be saved is reported with the reason", () => {
     writeFileSync(join(base, "x"), "");
     expect(() => add(join(base, "x/cli-config.json"), "Shell(x)")).toThrow(UserError);
     mkdirSync(join(base, "cli-config.json"));
@@ -144,7 +144,7 @@ describe("adding a rule to a file", () => {
 });
 
 describe("positions in JSON", () => {
-  it("every value of a JSON text is found by its path", () => {
+  it("the JSON editor finds every value of a JSON text by its path", () => {
     const text = '{ // c\n "a": [1, {"b": "x"}], "c": null }';
     const places = rangesIn(text);
     const at = (path: string) => text.slice(places.get(path)!.start, places.get(path)!.end);

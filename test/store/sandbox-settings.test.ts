@@ -60,7 +60,7 @@ describe("sandbox defaults", () => {
 });
 
 describe("sandbox settings of the user", () => {
-  it("the user may set everything, with comments", () => {
+  it("the user's sandbox.json may set everything, with comments", () => {
     const user = `{ // mine
       "type": "workspace_readonly", "additionalReadwritePaths": ["~/out"], "additionalReadonlyPaths": ["dist"],
       "readBoundary": "workspace", "additionalReadPaths": ["/opt"], "disableTmpWrite": true, "enableSharedBuildCache": true,
@@ -123,7 +123,7 @@ describe("sandbox settings of the user", () => {
 });
 
 describe("sandbox settings of a project", () => {
-  it("a project may narrow every sandbox setting", () => {
+  it("a project's sandbox.json may narrow every setting", () => {
     const project = {
       type: "workspace_readonly",
       additionalReadonlyPaths: ["gen"],
@@ -153,7 +153,7 @@ describe("sandbox settings of a project", () => {
   });
 
   it.each([{ deny: ["evil.test"] }, { default: "deny", deny: ["evil.test"] }])(
-    "a project may deny hosts without naming any that are allowed: %j",
+    "a project's sandbox.json may deny hosts without naming any that are allowed: %j",
     (networkPolicy) => {
       for (const user of [{}, { networkPolicy: { default: "deny", allow: ["a.test"] } }]) {
         const { network, warnings } = load({ user, project: { networkPolicy } });
@@ -163,7 +163,7 @@ describe("sandbox settings of a project", () => {
     },
   );
 
-  it("a project may widen no sandbox setting, and the user is told", () => {
+  it("a project's sandbox.json may widen no setting, and the user gets a notice", () => {
     const project = {
       type: "insecure_none",
       additionalReadwritePaths: ["~"],

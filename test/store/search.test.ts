@@ -154,7 +154,7 @@ describe("searchChats", () => {
     expect(searchChats(place.configDir, "needle", { limit: 1 })).toHaveLength(1);
   });
 
-  it("later messages, new titles and removed chats are noticed", () => {
+  it("chat search notices later messages, new titles and removed chats", () => {
     const chat = chatAbout("first words", "ok");
     expect(found("later")).toEqual([]);
     const opened = openChat(chat.metadata.folder);
@@ -210,7 +210,7 @@ describe("the search index", () => {
     return { read: seen.at(-1)?.[1] ?? 0, notices, hits: hits.length };
   };
 
-  it("the index is private, and reads only what is new", () => {
+  it("the chat search index is private, and reads only what is new", () => {
     for (const word of ["one", "two", "three"]) chatAbout(`hello ${word}`, "ok");
     expect(progressOf()).toEqual({ read: 3, notices: [], hits: 3 });
     expect(progressOf()).toEqual({ read: 0, notices: [], hits: 3 });
@@ -230,7 +230,7 @@ describe("the search index", () => {
     ],
     ["of another version", (file: string) => run(file, "PRAGMA user_version = 99; DROP TABLE chats")],
     ["without its tables", (file: string) => run(file, "DROP TABLE texts")],
-  ])("the index is rebuilt when it was %s", (_, harm) => {
+  ])("the chat search index is rebuilt when it was %s", (_, harm) => {
     for (const word of ["one", "two", "three"]) chatAbout(`hello ${word}`, "ok ".repeat(2000));
     progressOf();
     harm(indexFile(place.configDir));
@@ -238,7 +238,7 @@ describe("the search index", () => {
     expect(progressOf()).toEqual({ read: 0, notices: [], hits: 3 });
   });
 
-  it("the index keeps no word of a deleted chat", () => {
+  it("the chat search index contains no word of a deleted chat", () => {
     const chat = chatAbout("where is the walrus?", "In the parsePolarSea.", "Walrusology");
     const other = chatAbout("hello", "ok");
     expect(found("walrus")).toHaveLength(1);
@@ -252,7 +252,7 @@ describe("the search index", () => {
     expect(existsSync(indexFile(place.configDir))).toBe(false);
   });
 
-  it("the index is built in memory, with a notice, if it cannot be stored", () => {
+  it("the chat search index is built in memory, with a notice, if it cannot be stored", () => {
     chatAbout("hello", "ok");
     writeFileSync(join(place.configDir, "courser"), "a file where the folder should be");
     const { notices, ...rest } = progressOf();

@@ -115,7 +115,7 @@ describe("loadSettings", () => {
     });
   });
 
-  it("misspelt fields are reported, and unknown ones kept silently", () => {
+  it("the settings files' misspelt fields are reported, and unknown ones left alone", () => {
     const settings = load({
       [config]: {
         permisions: { deny: ["Shell(rm)"] },
@@ -140,7 +140,7 @@ describe("loadSettings", () => {
     ]);
   });
 
-  it("a project can set permissions only", () => {
+  it("a project's settings file can set permissions only", () => {
     const settings = load({
       [project]: {
         permissions: { allow: ["Shell(ls)"] },

@@ -25,7 +25,7 @@ function locksOn(file: string): number {
 }
 
 describe.skipIf(notLinux)(orSkipped("SQLite keeps its locks", notLinux), () => {
-  it("locks survive opening a fleet twice and closing one", async () => {
+  it("SQLite locks survive opening a fleet's database twice and closing one", async () => {
     const file = join(place.base, "runs", "runs.db");
     const first = openSqliteFleet(file);
     await first.enqueue(newRun(1));
@@ -43,7 +43,7 @@ describe.skipIf(notLinux)(orSkipped("SQLite keeps its locks", notLinux), () => {
     again.close();
   });
 
-  it("locks survive opening an index again", () => {
+  it("SQLite locks survive opening a search index again", () => {
     const tables = { version: 1, names: ["t"], create: "CREATE TABLE t (a);", settings: "PRAGMA journal_mode = WAL;" };
     const file = join(place.base, "index.db");
     const first = openIndex(file, tables);
@@ -56,7 +56,7 @@ describe.skipIf(notLinux)(orSkipped("SQLite keeps its locks", notLinux), () => {
     first.close();
   });
 
-  it("locks survive reading the file of an open chat in other ways", () => {
+  it("SQLite locks survive reading the file of an open chat in other ways", () => {
     const chat = newChat(place);
     addThreeTurns(chat);
     const file = join(chat.metadata.folder, "store.db");
@@ -71,7 +71,7 @@ describe.skipIf(notLinux)(orSkipped("SQLite keeps its locks", notLinux), () => {
   });
 });
 
-it("a second handle of an open file is closed with the last connection", () => {
+it("a second handle of an open SQLite file is closed with the last connection", () => {
   mkdirSync(place.base, { recursive: true });
   const file = join(place.base, "some.db");
   const [first, second] = [openShared(file), openShared(file)];

@@ -57,7 +57,7 @@ describe("store cases", () => {
     });
   }
 
-  it("a wrong expectation of a store case is noticed", async () => {
+  it("the driver of store cases notices a wrong expectation", async () => {
     const input = { scenario: "roundtrip", content: "x" };
     for (const wanted of [{ roundtrip: "lost" }, { sings: true }, { error_code: "STORE_IO" }, { order_kept: true }])
       expect(await runStoreCase({ input, expect: wanted })).toMatchObject({ pass: false });

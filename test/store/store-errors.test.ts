@@ -81,13 +81,13 @@ it("a database file is made for its owner once, and only where its folder is", (
   expect(() => makeDatabaseFile(join(folder, "none", "x.db"))).toThrow("ENOENT");
 });
 
-it("a chat that is not there is waited for by nobody", async () => {
+it("opening a missing chat fails at once and creates nothing", async () => {
   const folder = join(tmpdir(), "courser-no-such-folder", "11111111-1111-4111-8111-111111111111");
   await expect(openFreeChat(folder)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
   expect(existsSync(folder)).toBe(false);
 });
 
-it("a result of another program has its pictures, if there are any", () => {
+it("a tool result that another program stored has its images, if there are any", () => {
   const result = (more: object) => {
     const part = { type: "tool-result", toolCallId: "c", toolName: "Read", result: "text", ...more };
     return decodeMessage([parseBlob(JSON.stringify({ role: "tool", content: [part] }))!])?.parts;

@@ -112,7 +112,7 @@ describe("trust", () => {
     expect(isApproved(place, join(workspace, "hooks.json"), passive)).toBe(true);
   });
 
-  it("a copy of a workspace is trusted with its hooks, beside those that it has itself", () => {
+  it("a copy of a workspace inherits its trust and approved hooks, beside its own", () => {
     const [from, to] = [join(dir, "from"), join(dir, "to")];
     for (const folder of [from, to]) mkdirSync(folder);
     inheritTrust(dir, from, to);

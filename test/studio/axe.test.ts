@@ -55,7 +55,7 @@ describe.skipIf(noChromium)(orSkipped("axe finds nothing", noChromium), () => {
   });
 
   it.each(Object.keys(looks) as (keyof typeof looks)[])(
-    "axe finds no violation on %s",
+    "the accessibility checker axe finds no violation on %s",
     async (look) => {
       const { page, context, errors } = await openStudio(browser, service, looks[look]);
       for (const [name, path, drawn, before] of pages) {

@@ -32,7 +32,7 @@ describe("times in lists", () => {
     [59 * minute + 59 * second, "59 min ago"],
     [60 * minute, "1 h ago"],
     [23 * hour + 59 * minute, "23 h ago"],
-  ])("a session changed %d ms ago is shown as: %s", (ms, words) => {
+  ])("the studio shows a session changed %d ms ago as: %s", (ms, words) => {
     expect(formatAge(noon - ms, noon)).toBe(words);
   });
 
@@ -58,7 +58,7 @@ describe("times in lists", () => {
     [3_600_000, "1:00:00"],
     [3_734_000, "1:02:14"],
     [36_000_000, "10:00:00"],
-  ])("a running time of %d ms is shown as %s", (ms, words) => {
+  ])("the studio shows a running time of %d ms as %s", (ms, words) => {
     expect(clock(ms)).toBe(words);
   });
 
@@ -72,7 +72,7 @@ describe("times in lists", () => {
     [noon - 7 * day, "This month"],
     [noon - 31 * day + 1, "This month"],
     [noon - 31 * day, "Older"],
-  ])("a session of the time %d is listed under %s", (at, group) => {
+  ])("the studio lists a session of the time %d under %s", (at, group) => {
     expect(dayGroup(at, noon)).toBe(group);
   });
 
@@ -82,7 +82,7 @@ describe("times in lists", () => {
     ["C:\\work\\x\\", "x"],
     ["plain", "plain"],
     ["/", "/"],
-  ])("the last part of the path %s is %s", (path, name) => {
+  ])("the studio shows the path %s by its last part %s", (path, name) => {
     expect(baseName(path)).toBe(name);
   });
 });
@@ -102,7 +102,7 @@ describe("agents and comments", () => {
     ]);
   });
 
-  it("comments on changes become one prompt, file by file and line by line", () => {
+  it("the studio joins comments on changes into one prompt, file by file and line by line", () => {
     const comment = (path: string, line: number, text: string) => ({
       path,
       line,
@@ -129,7 +129,7 @@ describe("summaries of a conversation", () => {
   const call = (tool: string, value: unknown, args: unknown = {}, kind = "success") =>
     ({ type: "call", call: { tool, args, outcome: { kind, value } } }) as never;
 
-  it("changed lines are counted per file over all changes, and deleted files are marked", () => {
+  it("the studio counts changed lines per file over all changes, and marks deleted files", () => {
     const blocks = [
       call("edit", { path: "a", linesAdded: 2, linesRemoved: 1 }),
       call("write", { linesCreated: 5 }, { path: "b" }),
@@ -151,7 +151,7 @@ describe("summaries of a conversation", () => {
     expect(changedFiles(again)).toEqual([{ path: "a", added: 1, removed: 0, isDeleted: false }]);
   });
 
-  it("the latest todo list is shown: its result, or what was requested", () => {
+  it("the studio shows the latest todo list: its result, or what was requested", () => {
     const todo = (id: string) => ({ id });
     expect(latestTodos([])).toEqual([]);
     expect(latestTodos([call("updateTodos", { todos: [todo("1")] }), call("read", {})])).toEqual([todo("1")]);
@@ -211,7 +211,7 @@ describe("summaries of a conversation", () => {
     expect(turnNumbers(own, figures, () => ({ toolMs: 0, waitMs: 0 }))[1]).toMatchObject({ context: { used: 9 } });
   });
 
-  it("a stored turn tells the wait for an answer apart from its tools, without the question among its events", () => {
+  it("the studio's timing of a stored turn separates the wait for an answer from its tools", () => {
     const turn = new TurnClock();
     const call = { callId: "1", tool: "shell", args: {} };
     turn.take({ type: "user", text: "go", at: 0 });
@@ -292,7 +292,7 @@ describe("addresses, choices and keys", () => {
   beforeEach(() => void (pushed.length = 0));
   afterAll(() => void vi.unstubAllGlobals());
 
-  it("page addresses convert to views and back", () => {
+  it("the studio converts page addresses to views and back", () => {
     const { placeAt, addressOf } = router;
     expect(router.place.value).toEqual({ type: "session", tool: "claude", id: "s-1", tab: "changes" });
     const places = [
@@ -340,7 +340,7 @@ describe("addresses, choices and keys", () => {
     expect(place.value).toMatchObject({ type: "session", id: "s-1" });
   });
 
-  it("a new run starts with the last choices, but never with everything allowed", () => {
+  it("the studio's form for a new run keeps the last choices, but never force mode", () => {
     const { choices: chosen, choose, keepChoices } = choices;
     expect(chosen.value).toMatchObject({
       cli: "claude",
@@ -613,11 +613,11 @@ describe("output of programs", () => {
     ["48;2;10;10;200", "cr-bg-blue"],
     ["38;2;120;100;90", "cr-fg-white"],
     ["38;2;60;50;40", "cr-fg-black"],
-  ])("the terminal colour %s is shown as %s", (code, name) => {
+  ])("the studio shows the terminal colour %s as %s", (code, name) => {
     expect(shown(esc(code, "text"))).toContain(`<span class="${name}">text</span>`);
   });
 
-  it("copied terminal output keeps its text, without titles, cursor moves, overwritten lines and trailing blanks", () => {
+  it("text copied from the studio's terminal output has no titles, cursor moves or overwritten lines", () => {
     expect(plain(shown("\x1b]0;title\x07one\x1b[2K\r\ntwo\x1b[1;2H"))).toBe("one\ntwo\n");
     expect(plain(shown("10 %\r50 %\rdone\nnext"))).toBe("done\nnext\n");
     expect(plain(shown("a\n\nb\n\n\n"))).toBe("a\n\nb\n");

@@ -17,7 +17,7 @@ it("courser studio uses the running service, and refuses to run inside an agent"
   expect([agent.exit, agent.stdout]).toEqual([1, ""]);
 });
 
-it("the page is served without a token, compressed, with strict headers", async () => {
+it("the service serves the studio's page without a token, compressed, with strict headers", async () => {
   const { port, token } = service.info;
   const page = await send("/", { port });
   expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
@@ -38,7 +38,7 @@ it("the page is served without a token, compressed, with strict headers", async 
   expect((await send("/v1/me", { port, token, headers: elsewhere })).status).toBe(403);
 });
 
-it("a killed service returns at its port with its token, and proves that it knows it", async () => {
+it("a killed service starts again at its port with its token, and proves that it knows it", async () => {
   const { port, token } = service.info;
   await service.kill();
   await service.start();

@@ -57,21 +57,21 @@ describe("cards of calls", () => {
     GenericTool: ["PaintWall", "colour", "walls"],
   };
 
-  it.each(Object.keys(samples))("the card of a call of %s tells what it did", (name) => {
+  it.each(Object.keys(samples))("the studio's card of a call of %s tells what it did", (name) => {
     const html = card(name, "success");
     for (const words of told[name]!) expect(html).toContain(words);
     expect(html).toContain('class="cr-card cr-ok"');
     expect(html).not.toMatch(/cr-reason|style=/);
   });
 
-  it.each(Object.keys(samples))("the card of a failed call of %s has a red mark and the reason", (name) => {
+  it.each(Object.keys(samples))("the studio's card of a failed call of %s has a red mark and the reason", (name) => {
     const html = card(name, "failed");
     expect(html).toContain('class="cr-card cr-failed"');
     expect(html).toMatch(/<span class="cr-sign" aria-hidden="true">✗<\/span><span class="cr-said">failed</);
     expect(html).toContain('<p class="cr-reason cr-failed">File not found: src/none.ts</p>');
   });
 
-  it.each(Object.keys(samples))("the card of a refused call of %s names the rule and its file", (name) => {
+  it.each(Object.keys(samples))("the studio's card of a refused call of %s names the rule and its file", (name) => {
     const html = card(name, "refused");
     expect(html).toContain('class="cr-card cr-refused"');
     expect(html).toContain("<code>Shell(rm)</code> in <code>~/.cursor/cli-config.json</code>");
@@ -79,7 +79,7 @@ describe("cards of calls", () => {
   });
 
   it.each(Object.keys(samples))(
-    "the card of a running call of %s says that it runs, waits, or ended without a result",
+    "the studio's card of a running call of %s says that it runs, waits, or ended without a result",
     (name) => {
       expect(plain(card(name, "running"))).toMatch(/running 1\d s/);
       expect(card(name, "waiting")).toContain('class="cr-card cr-waiting"');
@@ -98,7 +98,7 @@ describe("cards of calls", () => {
     expect(Object.keys(components)).toEqual(expect.arrayContaining(names));
   });
 
-  it("a command shows its last lines while running and when it failed, with its exit code", () => {
+  it("the studio shows a command's last lines while it runs and after a failure, with its exit code", () => {
     const running = card("BashTool", "running", { isStatic: false });
     expect(running).toContain('<div class="cr-peek">');
     expect(running).toContain("second");
@@ -108,14 +108,14 @@ describe("cards of calls", () => {
     expect(failed).not.toContain("cr-reason");
   });
 
-  it("edits are open and reads are not, and closed content is not in the page", () => {
+  it("the studio opens cards of edits and closes cards of reads, whose content is not in the page", () => {
     expect(card("EditTool", "success", { isStatic: false })).toMatch(/<details open>.*cr-diff/);
     const read = card("ReadTool", "success", { isStatic: false });
     expect(read).toContain("<details>");
     expect(read).not.toContain("cr-code");
   });
 
-  it("a deleted file can be restored if the session is ours and it was in the workspace", () => {
+  it("the studio offers to restore a deleted file if the session is ours and it was in the workspace", () => {
     expect(card("DeleteTool", "success")).not.toContain("rewind");
     expect(card("DeleteTool", "success", { canRewind: true })).toContain("rewind brings it back");
     expect(card("DeleteTool", "success", { canRewind: true, workspace: "/elsewhere" })).not.toContain("rewind");
@@ -157,7 +157,7 @@ it("a tool's studio component is found by its name in events and in the stream",
 });
 
 describe("other parts of a session", () => {
-  it("a side-by-side change has the old beside the new", () => {
+  it("the studio's side-by-side diff shows the old beside the new", () => {
     const html = renderToString(
       h(Diff, { diff: "@@ -1,2 +1,2 @@\n a\n-const b = 1;\n+const b = 2;\n", layout: "split" }),
     );
@@ -175,7 +175,7 @@ describe("other parts of a session", () => {
     expect(html.match(/class="cr-line"/g)!.length).toBeLessThan(2100);
   });
 
-  it("a very long line is cut until it is asked for", () => {
+  it("the studio cuts a diff line of 60,000 characters and says how many more there are", () => {
     const diff = `--- a/x.js\n+++ b/x.js\n@@ -0,0 +1 @@\n+${"a".repeat(60_000)}`;
     const html = renderToString(h(View, { children: h(Diff, { diff }) }));
     expect(html).toContain("59,000 more characters");
@@ -186,7 +186,7 @@ describe("other parts of a session", () => {
     expect(rendered({ id: "x", turn: 1, type: "call", call }, { isStatic: false })).toContain("<details>");
   });
 
-  it("the context of each turn is drawn against the window", () => {
+  it("the studio draws each turn's context use against the context window", () => {
     const turn = (number: number, context: components.TurnNumbers["context"]) =>
       ({
         number,
@@ -211,7 +211,7 @@ describe("other parts of a session", () => {
     expect(drawn([turn(1, undefined)])).toBe("");
   });
 
-  it("a turn ends in one line, and a failure with its reason", () => {
+  it("the studio shows a turn's end in one line, and the reason of a failure", () => {
     const ending = { durationMs: 102_000, apiDurationMs: 1, costUsd: 0.08 };
     const line = (props: Parameters<typeof ResultLine>[0]) => plain(renderToString(h(ResultLine, props)));
     expect(line({ ending: { type: "done", text: "", ...ending }, changed: 3 })).toContain(
@@ -239,7 +239,7 @@ describe("other parts of a session", () => {
     );
   });
 
-  it("thinking is one line in the studio until it is opened", () => {
+  it("the studio shows thinking as one line until the user opens it", () => {
     expect(renderToString(h(Thinking, { id: "t", text: "First.\n\nSecond.", durationMs: 4200 }))).toMatch(
       /^<details class="cr-thinking"><summary>.*Thought for 4.2 s.*First. Second.<\/span><\/summary><\/details>$/,
     );
@@ -375,7 +375,7 @@ describe("choices of a question", () => {
     expect(shown({ ...asked, rules } as components.Question)).toContain(`Always allow ${rules.join(" ")} Deny…`);
   });
 
-  it("arguments of foreign tools and long commands are shown", () => {
+  it("the studio shows arguments of unknown tools and long commands", () => {
     const args = { title: "A bug", body: "It fails" };
     expect(shown({ ...asked, tool: "tracker-create_issue", args } as components.Question)).toContain(
       "&quot;A bug&quot;",
@@ -399,7 +399,7 @@ describe("folded reading calls", () => {
     },
   ];
 
-  it("calls that only read fold into one line, with failures below, and keep their anchors", () => {
+  it("the studio folds read-only calls into one line, with failures below, and keeps their anchors", () => {
     const log = components.timelineOf([
       { type: "user", text: "Look" },
       ...call("read", { path: "/a" }),

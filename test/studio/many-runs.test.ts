@@ -111,7 +111,7 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
     await service.over(run.id);
   });
 
-  it("a terminal's session appears and grows within two seconds", async () => {
+  it("the studio shows a session of the terminal, and its growth, within two seconds", async () => {
     const id = "1b1f0a52-5d0e-4b6e-9a54-0e4c56a2b1bb";
     await go("/");
     await isSoonShown("Written elsewhere", (title, at) =>
@@ -179,7 +179,7 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
     expect(await page.locator(".cr-user", { hasText: "Try this" }).count()).toBe(2);
   });
 
-  it("the studio draws a question once, whole, in the card of its call", async () => {
+  it("the studio shows a question once, complete, in the card of its call", async () => {
     const options = ["SQLite", "Postgres"].map((label) => ({ id: label, label }));
     const questions = [{ id: "q", prompt: "Where should the queue be?", options }];
     const choices = { name: "AskQuestion", args: { title: "Which database", questions } };
@@ -285,7 +285,7 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
     await other.context.close();
   }, 60_000);
 
-  it("a session shows its own changes, not later ones by others", async () => {
+  it("the studio shows a session's own changes, not later ones by others", async () => {
     const run = await start(
       "Write both",
       [
@@ -361,7 +361,7 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
       .not.toContain("failed");
   });
 
-  it("a replay in the studio starts empty", async () => {
+  it("a replay in the studio starts with an empty timeline", async () => {
     const run = await start("Change it", [
       { calls: [{ name: "Write", args: { path: "late.txt", contents: "x\n" } }] },
       { text: "Changed." },
@@ -386,7 +386,7 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
     expect(isTrusted(service.workspace.config, service.workspace.path)).toBe(true);
   });
 
-  it("a background run starts with an image and a named file", async () => {
+  it("the studio's form starts a run with an attached image and an @mentioned file", async () => {
     await go("/new");
     const field = page.getByLabel("What should be done?");
     await field.fill("What is in ");
@@ -455,7 +455,7 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
     expect(errors).toEqual([]);
   });
 
-  it("the service caches static files, compresses answers, gives errors codes, and hides secrets", async () => {
+  it("the service caches static files, compresses answers, sends error codes, and hides secrets", async () => {
     const { port, token } = service.info;
     const base = `http://127.0.0.1:${port}`;
     const html = await (await fetch(base)).text();

@@ -67,7 +67,7 @@ describe("Markdown in answers", () => {
     ["", ""],
   ];
 
-  it.each(cases)("Markdown in an answer becomes the right elements: %j", (markdown, html) =>
+  it.each(cases)("the studio turns Markdown of an answer into the right elements: %j", (markdown, html) =>
     expect(rendered(markdown)).toBe(html),
   );
 
@@ -86,7 +86,7 @@ describe("Markdown in answers", () => {
     }
   });
 
-  it("rendering takes time in proportion to the text", () => {
+  it("rendering Markdown in the studio takes time in proportion to the text", () => {
     const once = (text: string) => {
       const started = performance.now();
       rendered(text);

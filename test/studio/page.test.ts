@@ -22,7 +22,7 @@ describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skippe
   const rows = () => page.evaluate<number>(timelineRows);
   const show = (events: number) => page.evaluate<number>(`showTimeline(${events})`);
 
-  it("10,000 events open and scroll at the cost of 100", async () => {
+  it("the studio opens and scrolls 10,000 events at the cost of 100", async () => {
     for (const count of [100, 10_000]) await show(count);
     const work = await pageWork(page);
     const costOf = async (what: () => Promise<unknown>) => {
@@ -50,7 +50,7 @@ describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skippe
     expect(flat, JSON.stringify(scrolled)).toBeLessThanOrEqual(4);
   });
 
-  it("the reading position stays while more arrives, and the end stays in view", async () => {
+  it("the studio keeps the reading position while more arrives, and at the end follows it", async () => {
     await show(1000);
     const isAtEnd = () => page.evaluate<boolean>(atEnd);
     expect(await isAtEnd()).toBe(true);
@@ -69,7 +69,7 @@ describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skippe
     await page.waitForFunction(atEnd);
   });
 
-  it("scrolling up past rows of unknown height does not make the page jump", async () => {
+  it("scrolling up past rows of unknown height does not make the studio's timeline jump", async () => {
     await show(2000);
     await page.mouse.move(500, 300);
     for (let step = 0; step < 8; step++) {
@@ -83,7 +83,7 @@ describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skippe
     }
   });
 
-  it("the timeline can be read by keyboard", async () => {
+  it("the user can read the studio's timeline by keyboard", async () => {
     await show(1000);
     await page.locator(".cr-scroll").focus();
     await page.keyboard.press("g");
@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skippe
     await page.waitForFunction(atEnd);
   });
 
-  it("the timeline can scroll to a block and to a call by id", async () => {
+  it("the studio's timeline can scroll to a block and to a call by id", async () => {
     await show(10_000);
     expect(await page.evaluate<boolean>("controls.goTo('turn-100')")).toBe(true);
     await page.waitForFunction("document.activeElement?.id === 'turn-100'");
@@ -113,7 +113,7 @@ describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skippe
     expect(await page.evaluate<boolean>("controls.goTo('nothing')")).toBe(false);
   });
 
-  it("a question appears in its call's card and is answered once", async () => {
+  it("the studio shows a question in its call's card, and one answer closes it", async () => {
     await page.evaluate("showShort(true)");
     await page.getByRole("button", { name: "Always allow" }).click();
     await page.getByRole("button", { name: "Deny…" }).click();
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skippe
   it.each([
     { dark: false, width: 1000 },
     { dark: true, width: 390 },
-  ])("axe finds no violation: %j", async (look) => {
+  ])("the accessibility checker axe finds no violation in the studio: %j", async (look) => {
     const own = await openGallery(browser, bundle, look);
     await own.addScriptTag({ content: readFileSync(join(repository, "node_modules/axe-core/axe.min.js"), "utf8") });
     for (const shown of ["showGallery()", "showShort(true)"]) {

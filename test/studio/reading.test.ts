@@ -35,14 +35,14 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
       return [...document.querySelectorAll("[data-row]")].find((row) => row.getBoundingClientRect().top >= edge)?.id;
     });
 
-  it("a link to a turn far from the end of a long session opens it", async () => {
+  it("the studio opens a link to a turn far from the end of a long session", async () => {
     await page.evaluate((address) => location.assign(address), `${long}#turn-3`);
     await page.waitForFunction(() => document.activeElement?.id === "turn-3");
     expect(await topOf("turn-3")).toBeLessThan(200);
     await expect.poll(() => page.title()).toMatch(/^Step 1: .* · Courser$/);
   });
 
-  it("reading position and draft are restored", async () => {
+  it("the studio restores reading position and draft", async () => {
     await page.locator(".cr-scroll").evaluate((scroller) => {
       scroller.scrollTop += 4000;
     });
@@ -67,7 +67,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.getByLabel("Next prompt").fill("");
   });
 
-  it("an unreadable session says so and can be retried", async () => {
+  it("the studio says why a session is unreadable, and can retry", async () => {
     await page.evaluate((address) => location.assign(address), "/sessions/cursor/00000000-0000-4000-8000-000000000000");
     await page.getByRole("heading", { name: "This cannot be shown" }).waitFor();
     expect(await page.getByRole("link", { name: "Replay" }).count()).toBe(0);
@@ -75,7 +75,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.getByText(/^Session not found/).waitFor();
   });
 
-  it("content is loaded once the service is back, and unsent text is kept", async () => {
+  it("the studio loads content once the service is back, and keeps unsent text", async () => {
     await page.evaluate((address) => location.assign(address), long);
     await page.locator(".cr-row").first().waitFor();
     await page.context().setOffline(true);
@@ -91,7 +91,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.locator(".cr-row").first().waitFor();
   });
 
-  it("a session is printed completely and restored afterwards", async () => {
+  it("the studio prints a session completely and restores the view afterwards", async () => {
     await page.evaluate((address) => location.assign(address), long);
     await page.locator(".cr-row").first().waitFor();
     const rows = () => page.locator("[data-row]").count();
@@ -103,7 +103,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await expect.poll(rows).toBeLessThan(100);
   });
 
-  it("code and answers are copied as written", async () => {
+  it("the studio copies code and answers as they were written", async () => {
     const answer = 'Use this:\n\n```ts\nconst a = "<b>";\n```';
     const started = await service.call("POST", "/api/runs", {
       ...{ workspace: service.workspace.path, prompt: { text: "Show me" }, model: service.script([{ text: answer }]) },
@@ -120,7 +120,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await expect.poll(copied).toBe(answer);
   });
 
-  it("a replay shows what commands did to files", async () => {
+  it("a replay in the studio shows what commands did to files", async () => {
     const command = "echo from-a-command > noted.txt";
     const started = await service.call("POST", "/api/runs", {
       ...{ workspace: service.workspace.path, prompt: { text: "Note it" }, force: true },
@@ -153,7 +153,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.locator(".changed", { hasText: "noted.txt" }).getByText("By a command in turn 1.").waitFor();
   });
 
-  it("no part of any view is wider than a phone", async () => {
+  it("no part of any studio view is wider than a phone", async () => {
     await page.setViewportSize({ width: 390, height: 780 });
     const run = await service.call("POST", "/api/runs", {
       ...{ workspace: service.workspace.path, prompt: { text: "Wait" } },

@@ -23,7 +23,7 @@ describe.skipIf(noChromium)(orSkipped("the studio is fast", noChromium), () => {
     await service.remove();
   });
 
-  it("10,000 events open as soon as 100, and scroll like 300", {
+  it("the studio opens 10,000 events as soon as 100, and scrolls them like 300", {
     timeout: 120_000,
   }, async () => {
     // The best of each: whatever else the machine does only ever takes longer.
@@ -37,7 +37,7 @@ describe.skipIf(noChromium)(orSkipped("the studio is fast", noChromium), () => {
     expect(maxRows).toBeLessThanOrEqual(400);
   });
 
-  it("typing while a run prints costs as much as at rest", async () => {
+  it("typing in the studio while a run prints costs as much as at rest", async () => {
     const { rest, streaming } = await typingMs(page, service);
     expect(streaming / rest, JSON.stringify({ rest, streaming })).toBeLessThanOrEqual(1.5);
   }, 120_000);

@@ -33,7 +33,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await service.remove();
   });
 
-  it("the studio's token is not left in the page's address", async () => {
+  it("the studio removes the token from the page's address", async () => {
     const { page } = await open();
     await page.getByRole("link", { name: "New run" }).first().waitFor();
     expect(page.url()).toBe(`http://127.0.0.1:${service.info.port}/`);
@@ -71,7 +71,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     ).toEqual([]);
   });
 
-  it("axe finds nothing serious in light and dark", async () => {
+  it("the accessibility checker axe finds nothing serious in the studio, light or dark", async () => {
     const { page } = await open(await everyToolUsed());
     await page
       .getByText(/^Done in/)
@@ -88,7 +88,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     }
   });
 
-  it("a session is found by a word and continued", async () => {
+  it("the studio finds a session by a word and continues it", async () => {
     await everyToolUsed();
     const { page } = await open();
     await page.getByRole("link", { name: "New run" }).first().waitFor();
@@ -109,7 +109,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.getByText("That was all.", { exact: true }).waitFor();
   });
 
-  it("an item of the list keeps the focus while the search is refined and when it moves to another group", async () => {
+  it("a focused session in the studio's list keeps the focus while the search changes or it changes group", async () => {
     await everyToolUsed();
     const { page } = await open();
     const field = page.getByLabel("Search all sessions");
@@ -135,7 +135,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     expect(await ended.evaluate((item) => item === document.activeElement)).toBe(true);
   });
 
-  it("changes are shown, and comments on lines reach the agent", async () => {
+  it("the studio shows changes, and comments on lines reach the agent", async () => {
     const { page } = await open(await everyToolUsed());
     await page.getByRole("link", { name: /^Review/ }).click();
     const line = page.locator(".changed", { hasText: "a.ts" }).locator(".cr-change.cr-added").first();
@@ -153,7 +153,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.getByText("It is the answer.", { exact: true }).waitFor();
   });
 
-  it("a session is replayed with files as they were", async () => {
+  it("the studio replays a session with files as they were", async () => {
     const { page } = await open(await everyToolUsed());
     await page.getByRole("link", { name: "Replay" }).click();
     const moment = page.getByRole("slider");
@@ -172,7 +172,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.locator(".raw pre", { hasText: '"type": "tool_end"' }).waitFor();
   });
 
-  it("a question is in the inbox of every tab, and one answer counts", async () => {
+  it("a question is in the inbox of every studio tab, and one answer closes it everywhere", async () => {
     service.workspace.file("gone.txt", "x");
     const calls = [{ name: "Delete", args: { path: "gone.txt" } }];
     const run = await start("Remove it", [{ calls }, { text: "Removed." }]);
@@ -194,7 +194,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     expect(existsSync(join(service.workspace.path, "gone.txt"))).toBe(false);
   });
 
-  it("the page finds its service after a kill, and can stop a run", async () => {
+  it("the studio's page finds its restarted service after a kill, and can stop a run", async () => {
     const run = await start(
       "Take your time",
       [
@@ -218,7 +218,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     expect((await service.over(run)).state).toBe("cancelled");
   });
 
-  it("sessions are renamed and deleted by the palette", async () => {
+  it("the studio's command palette renames and deletes sessions", async () => {
     const { sessionId } = await service.over(await start("Say it", [{ text: "Said." }]));
     const { page } = await open(`/sessions/cursor/${sessionId}`);
     await page.getByText("Continue this session").or(page.getByLabel("Next prompt")).first().waitFor();

@@ -62,7 +62,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("an event replaces only its own block of the timeline", () => {
+  it("in the studio an event replaces only its own block of the timeline", () => {
     const log = timelineOf(longSession(500));
     log.append({ type: "user", text: "more" }, { type: "tool_start", callId: "n", tool: "shell", args: {} });
     const before = [...log.blocks];
@@ -85,7 +85,7 @@ describe("the timeline", () => {
     expect(best(20_000) / few).toBeLessThan(120);
   });
 
-  it("text repeated after a retry replaces the first, and the timeline marks the retry", () => {
+  it("in the studio text repeated after a retry replaces the first, and the timeline marks the retry", () => {
     const log = timelineOf([
       { type: "user", text: "hi" },
       { type: "text", text: "wro" },
@@ -117,7 +117,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("the call that a question is about is marked until it is answered", () => {
+  it("the studio marks the call that a question is about until it is answered", () => {
     const log = timelineOf([
       { type: "user", text: "a" },
       { type: "tool_start", callId: "1", tool: "shell", args: {} },
@@ -131,7 +131,7 @@ describe("the timeline", () => {
     expect(log.turns[0]!.state).toBe("interrupted");
   });
 
-  it("a subagent's steps are in the card of its call, in any order", () => {
+  it("the studio shows a subagent's steps in the card of its call, in any order", () => {
     const start: AgentEvent = { type: "tool_start", callId: "t", tool: "task", args: { agentId: "a1" } };
     const step = { agent: "a1", event: { type: "text_end", text: "inside" } as AgentEvent };
     for (const order of [

@@ -25,7 +25,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     await service.remove();
   });
 
-  it("the changes of one file are undone and restored", async () => {
+  it("the studio undoes and restores the changes of one file", async () => {
     const id = await run("Write both", [
       {
         calls: [
@@ -87,7 +87,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     expect(await Promise.all(labels)).toEqual([`"1. ${task}"`, `"2. ${task}"`]);
   });
 
-  it("settings are shown and saved like config set does", async () => {
+  it("the studio shows and saves settings like config set does", async () => {
     await visit("/");
     await page.keyboard.press(",");
     await page.waitForURL(/\/settings$/);
@@ -114,7 +114,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     await row("permissions.deny").getByText("courser permissions deny").waitFor();
   });
 
-  it("settings are refused without the token and from other origins", async () => {
+  it("the service refuses settings without the token and from other origins", async () => {
     const address = `http://127.0.0.1:${service.info.port}/api/settings`;
     const body = JSON.stringify({ name: "retries", value: "9" });
     const headers = { "Content-Type": "application/json" };
@@ -128,7 +128,7 @@ describe.skipIf(noChromium)(orSkipped("views beside the timeline", noChromium), 
     expect(((await refused.json()) as { error: { message: string } }).error.message).toContain("Did you mean retries?");
   });
 
-  it("a long output opens in a pane that puts few lines into the page", async () => {
+  it("the studio opens a long output in a pane that renders only a few lines at a time", async () => {
     service.workspace.file("long.txt", Array.from({ length: 9000 }, (_, at) => `row ${at + 1}\n`).join(""));
     const id = await run("Print", [
       { calls: [{ name: "Shell", args: { command: "cat long.txt" } }] },

@@ -40,7 +40,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const read = () => pause(600);
 
 describe("the first run in a terminal", () => {
-  it("trust is asked for once before work begins", async () => {
+  it("the terminal asks for trust once before work begins", async () => {
     const { pty, workspace } = await start([{ text: "Hello there." }], { args: [] });
     await pty.waitFor("Do you trust this directory?");
     expect((await pty.screen()).join("\n")).toContain(workspace.path);
@@ -76,7 +76,7 @@ describe("the first run in a terminal", () => {
 });
 
 describe("typing in the terminal", () => {
-  it("every line of a paste is kept in one message", async () => {
+  it("the terminal keeps every line of a paste in one message", async () => {
     const { pty } = await start([{ expect: ["one\ntwo\nthree\nfour"], text: "Four lines." }]);
     await ready(pty);
     pty.type("\x1b[200~one\ntwo\nthree\nfour\x1b[201~");
@@ -85,7 +85,7 @@ describe("typing in the terminal", () => {
     await pty.waitFor("Four lines.");
   });
 
-  it("keys in one burst act like typed ones, in order", async () => {
+  it("the terminal handles keys that arrive in one burst like typed ones, in order", async () => {
     const { pty } = await start([{ text: "First." }, { expect: ["hello"], text: "In a new chat." }]);
     await ready(pty);
     await pty.waitFor(/^ courser {2}Script · /m);
@@ -97,7 +97,7 @@ describe("typing in the terminal", () => {
     await pty.waitFor(/tokens out[\s\S]*^› \/clear$[\s\S]*^ courser {2}Script · [\s\S]*^› hello$[\s\S]*First\./m);
   });
 
-  it("a message steers the run, can be taken back, and a second Enter sends it now", async () => {
+  it("a message typed during a turn steers the run, can be taken back, and a second Enter sends it now", async () => {
     const script = [
       shell("sleep 0.8"),
       { expect: ["another way"], text: "Another way." },
@@ -125,7 +125,7 @@ describe("typing in the terminal", () => {
     expect(lines.filter((line) => line.includes("one way"))).toEqual([]);
   });
 
-  it("an unknown command is never sent", async () => {
+  it("the terminal never sends an unknown slash command to the model", async () => {
     const { pty } = await start([{ text: "Not asked." }]);
     await ready(pty);
     send(pty, "/hlep");
@@ -136,7 +136,7 @@ describe("typing in the terminal", () => {
     expect((await pty.scrollback()).join("\n")).not.toContain("Not asked");
   });
 
-  it("Alt+Enter on a skill makes it the mode until another is chosen", async () => {
+  it("Alt+Enter on a skill applies it to all messages until another is chosen", async () => {
     const skill = "---\nname: haiku-only\ndescription: Answers in verse\n---\nSeventeen syllables.";
     const { pty } = await start(
       [
@@ -165,7 +165,7 @@ describe("typing in the terminal", () => {
     );
   });
 
-  it("a command after ! is run for the user", async () => {
+  it("the terminal runs a command after ! for the user", async () => {
     const { pty } = await start([]);
     await ready(pty);
     pty.type("!");
@@ -206,7 +206,7 @@ describe("permission prompts", () => {
     ]);
   });
 
-  it("the prompt shows the whole command in a small window, and Esc at the reason does not answer", async () => {
+  it("a permission prompt in a small window shows the whole command, and Esc at the reason does not answer", async () => {
     const command = `echo ${"some more words ".repeat(8)}&& rm -rf build`;
     const { pty } = await start([shell(command), { text: "Over." }], { args: ["--trust"], columns: 60, rows: 15 });
     await ready(pty);
@@ -227,7 +227,7 @@ describe("permission prompts", () => {
     await pty.waitFor("Over.");
   });
 
-  it("an edit's diff is shown before it is made, and the agent is told why not", async () => {
+  it("the terminal shows an edit's diff before it is made, and tells the agent why the user refused", async () => {
     const edit = { name: "Edit", args: { path: "a.txt", edits: [{ oldText: "two", newText: "2" }] } };
     const { pty, workspace } = await start([{ calls: [edit] }, { expect: ["use a three"], text: "As you say." }], {
       args: ["--trust"],
@@ -246,7 +246,7 @@ describe("permission prompts", () => {
     expect(readFileSync(join(workspace.path, "a.txt"), "utf8")).toBe("one\ntwo\n");
   });
 
-  it("keys typed before the prompt was visible do not answer it", async () => {
+  it("keys typed before a permission prompt was visible do not answer it", async () => {
     const { pty, workspace } = await start(
       [{ steps: [{ delayMs: 400 }, { call: { name: "Shell", args: { command: "touch made" } } }] }, { text: "Over." }],
       {
@@ -273,7 +273,7 @@ describe("permission prompts", () => {
 });
 
 describe("interrupting and leaving", () => {
-  it("Esc interrupts; Ctrl+C clears, then interrupts, then exits with the resume command", async () => {
+  it("in the terminal Esc interrupts; Ctrl+C clears, then interrupts, then exits with the resume command", async () => {
     const { pty } = await start([shell("sleep 30"), shell("sleep 31"), { text: "Never." }]);
     await ready(pty);
     send(pty, "one");
@@ -293,7 +293,7 @@ describe("interrupting and leaving", () => {
     expect((await pty.scrollback()).join("\n")).toMatch(/Resume with: .* --resume [0-9a-f-]{36}/);
   });
 
-  it("the shell is restored after exit, Ctrl+Z and kill -9", async () => {
+  it("the terminal restores the shell after exit, Ctrl+Z and kill -9", async () => {
     const workspace = createWorkspace();
     const file = join(workspace.path, "../script.json");
     writeFileSync(file, JSON.stringify([{ text: "Hello." }]));
@@ -329,7 +329,7 @@ describe("interrupting and leaving", () => {
 });
 
 describe("reading in the terminal", () => {
-  it("a resumed conversation is shown, and all of it in the pager", async () => {
+  it("the terminal shows a resumed conversation, and all of it in the pager", async () => {
     const first = await start([
       { text: "I ran it.", ...shell("printf 'l%s\\n' 1 2 3 4 5 6") },
       { text: "The **answer** is 42." },
@@ -378,7 +378,7 @@ describe("reading in the terminal", () => {
     await pty.waitFor(/^› In @two\.txt:/m);
   });
 
-  it("an earlier message can be returned to with its files, and forward again", async () => {
+  it("the user can go back to an earlier message with its files, and forward again", async () => {
     const write = (content: string) => ({ calls: [{ name: "Write", args: { path: "a.txt", content } }] });
     const { pty, workspace } = await start([write("first\n"), { text: "One." }, write("second\n"), { text: "Two." }]);
     const content = () => readFileSync(join(workspace.path, "a.txt"), "utf8");
@@ -410,7 +410,7 @@ describe("reading in the terminal", () => {
 });
 
 describe("untrusted text in the terminal", () => {
-  it("escapes in text, output, names and titles are shown, not executed", async () => {
+  it("the terminal shows escape codes in text, output, names and titles, and does not execute them", async () => {
     const hostile = "\x1b]52;c;aGFjaw==\x07\x1b[2J\x1b[3J\x1b[1;1Hy\x1b[?1049h\x1b]0;owned\x07\u202eevil";
     const { pty } = await start([
       {
@@ -430,7 +430,7 @@ describe("untrusted text in the terminal", () => {
 });
 
 describe("resizing the terminal", () => {
-  it("a resize in mid-stream leaves the scrollback unchanged", async () => {
+  it("resizing the terminal during an answer leaves the scrollback unchanged", async () => {
     const steps = Array.from({ length: 60 }, (_, index) => [
       { text: `Paragraph number ${index}.\n\n` },
       { delayMs: 15 },

@@ -7,7 +7,7 @@ import { ready, send, starter } from "./started.ts";
 const start = starter();
 const inBackground = (command: string) => ({ calls: [{ name: "Shell", args: { command, isBackground: true } }] });
 
-it("background commands are counted and shown on demand, and their end is reported", async () => {
+it("the terminal counts background commands, lists them on demand and reports their end", async () => {
   const waits = "echo newest line; until [ -e go ]; do sleep 0.1; done; exit 3";
   const { pty, workspace } = await start([inBackground(waits), inBackground("sleep 61"), { text: "Both run." }]);
   await ready(pty);

@@ -167,7 +167,7 @@ afterAll(async () => {
 });
 
 describe("slash commands", () => {
-  it("every slash command is tried here", () => {
+  it("these tests try every slash command", () => {
     const tried = new Set(steps.map(({ typed }) => /\/(\S+)/.exec(typed)![1]));
     const missing = slashCommands.map(({ name }) => name).filter((name) => !tried.has(name) && name !== "quit");
     expect(missing).toEqual([]);

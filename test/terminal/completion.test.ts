@@ -55,7 +55,7 @@ describe("completion in the editor", () => {
     expect(fileChoices("src/", all).map(({ value }) => value)).not.toContain("src/");
   });
 
-  it("a command is found by its aliases, and a guess is never run", () => {
+  it("completion finds a slash command by its aliases, and never runs a guess", () => {
     const choices = [
       { name: "/rewind", description: "go back", aliases: ["undo", "restore"] },
       { name: "/status-indicators", description: "the title" },
@@ -81,7 +81,7 @@ describe("completion in the editor", () => {
     expect(completionText(query, { value: "src/", detail: "", isFolder: true })).toBe("@src/");
   });
 
-  it("Tab or Enter takes a file, and opens a folder", async () => {
+  it("in the terminal's completion Tab or Enter takes a file, and opens a folder", async () => {
     const editor = await editorWithFiles();
     press(editor, "see space @ screen");
     expect(shownLines(editor, screen)).toEqual(["› see @screen▏", "› src/terminal/screen.ts"]);
@@ -108,7 +108,7 @@ describe("completion in the editor", () => {
     expect(shownLines(editor, screen).length).toBeGreaterThan(1);
   });
 
-  it("Enter sends a command unless it needs arguments", async () => {
+  it("in the terminal's completion Enter sends a command unless it needs arguments", async () => {
     const editor = await editorWithFiles();
     press(editor, "/ m o");
     expect(shownLines(editor, screen)).toEqual(["› /mo▏", "› /model  choose a model"]);
@@ -122,7 +122,7 @@ describe("completion in the editor", () => {
     expect(shownLines(editor, screen)).toEqual(["! /▏"]);
   });
 
-  it("50,000 files are searched within a key press", () => {
+  it("completion searches 50,000 files within a key press", () => {
     const all = withFolders(
       Array.from({ length: 50_000 }, (_, index) => `packages/p${index % 300}/src/part-${index}.ts`),
     );

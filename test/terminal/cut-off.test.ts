@@ -4,7 +4,7 @@ import { pause, ready, send, starter } from "./started.ts";
 
 const start = starter();
 
-it("text streamed before kill -9 is shown after a resume, with the time worked", async () => {
+it("after a resume, the terminal shows text streamed before kill -9, with the time worked", async () => {
   const steps = [{ text: "Once upon a time " }, { delayMs: 1300 }, { text: "there was a fox" }, { delayMs: 60_000 }];
   const { pty: before, again } = await start([{ steps }]);
   await ready(before);
@@ -28,7 +28,7 @@ it("text streamed before kill -9 is shown after a resume, with the time worked",
   expect((await second.scrollback()).filter((line) => line.includes("Once upon"))).toHaveLength(1);
 });
 
-it("SIGTERM in the middle of a turn ends as quitting does: nothing is left of the editor, and the resume command is shown", async () => {
+it("SIGTERM during a turn ends the terminal as quitting does: no editor is left, the resume command is shown", async () => {
   const { pty } = await start([{ steps: [{ text: "Once upon a time " }, { delayMs: 60_000 }] }]);
   await ready(pty);
   send(pty, "tell me");

@@ -70,7 +70,7 @@ describe("editor keys", () => {
     expect(after(keys, start)).toBe(expected),
   );
 
-  it("keys move and delete by visible characters", () => {
+  it("the editor's keys move and delete by visible characters", () => {
     const editor = editorWith();
     editor.setText("e\u0301👩‍👩‍👧🇩🇪");
     press(editor, "left backspace");
@@ -86,7 +86,7 @@ describe("editor keys", () => {
     expect(press(editor, "enter")).toEqual({ type: "unhandled" });
   });
 
-  it("unhandled keys are left to the app", () => {
+  it("the editor leaves unhandled keys to the app", () => {
     const editor = editorWith();
     const app =
       "ctrl+c escape ctrl+o ctrl+r ctrl+g ctrl+l ctrl+z shift+tab ctrl+v pageup f1 ctrl+d ctrl+b ctrl+y tab ?";
@@ -147,7 +147,7 @@ describe("editor display", () => {
     expect(shownLines(editor, { columns: 23, rows: 12 })[0]).toBe("› ▏line 0");
   });
 
-  it("keys move by screen rows inside a long line", () => {
+  it("the editor's keys move by screen rows inside a long line", () => {
     const editor = editorWith();
     editor.setText("the quick brown fox jumps");
     editor.view({ columns: 13, rows: 24 });
@@ -155,7 +155,7 @@ describe("editor display", () => {
     expect(shownLines(editor, { columns: 13, rows: 24 })).toEqual(["› the quick", "  brownx▏ fox", "  jumps"]);
   });
 
-  it("no line is too wide, and the cursor stays on the screen", () => {
+  it("the editor draws no line too wide, and keeps the cursor on the screen", () => {
     const editor = editorWith({ placeholder: "ask, or @file, or /command", vim: true });
     const texts = ["", "word ".repeat(20), "漢字かな".repeat(10), "x".repeat(100), "a\tb\t\tc", "👩‍👩‍👧".repeat(9)];
     for (const text of texts) {
@@ -175,7 +175,7 @@ describe("editor display", () => {
     }
   });
 
-  it("placeholder, markers and vim mode are shown", () => {
+  it("the editor shows placeholder, markers and vim mode", () => {
     const editor = editorWith({ placeholder: "ask", vim: true });
     expect(shownLines(editor, { columns: 30, rows: 24 })).toEqual(["› ▏ask                  insert"]);
     press(editor, "! l s escape 2 d");
@@ -186,7 +186,7 @@ describe("editor display", () => {
 });
 
 describe("vim mode in the editor", () => {
-  it("Escape switches from insert to normal mode, and is the app's there", () => {
+  it("in the editor's vim mode Escape switches to normal mode, and there goes to the app", () => {
     const editor = editorWith({ vim: true });
     press(editor, "one space two");
     expect([press(editor, "escape").type, editor.vim()]).toEqual(["handled", { mode: "normal" }]);
@@ -203,13 +203,13 @@ describe("vim mode in the editor", () => {
     expect(editor.vim()).toEqual({ mode: "insert" });
   });
 
-  it("undo reverts a whole insertion, including deletions", () => {
+  it("undo in the editor reverts a whole insertion, including deletions", () => {
     const editor = editorWith({ vim: true });
     press(editor, "a escape A b c backspace d space e ctrl+w f escape u");
     expect(editor.text()).toBe("a");
   });
 
-  it("j and k walk the history at the edges", () => {
+  it("in vim mode j and k walk the prompt history at the edges of the text", () => {
     const history = createHistory({ redact: (text) => text });
     const editor = editorWith({ vim: true, history });
     press(editor, "first enter second enter");
@@ -223,7 +223,7 @@ describe("vim mode in the editor", () => {
 });
 
 describe("pastes in the editor", () => {
-  it("long pastes fold into one character, and are sent whole", () => {
+  it("the editor folds a long paste into one character, and sends it whole", () => {
     const editor = editorWith();
     const long = Array.from({ length: 240 }, (_, index) => `line ${index}`).join("\n");
     press(editor, "see:");
@@ -239,7 +239,7 @@ describe("pastes in the editor", () => {
     expect(press(editor, "enter")).toMatchObject({ text: `see:x${long}!` });
   });
 
-  it("short pastes stay as they are, without their final newline", () => {
+  it("the editor leaves short pastes as they are, without their final newline", () => {
     const editor = editorWith();
     expect(paste(editor, "one\ntwo\n")).toEqual({ type: "handled" });
     expect(editor.text()).toBe("one\ntwo\n");
@@ -247,7 +247,7 @@ describe("pastes in the editor", () => {
     expect(shownLines(editor, screen).at(-1)).toBe("  [Pasted 1001 characters #1]▏");
   });
 
-  it("typed text that looks like a folded paste is not one", () => {
+  it("the editor does not take typed text for a folded paste", () => {
     const editor = editorWith();
     paste(editor, "z\n".repeat(50));
     press(editor, "[Pasted space 51 space lines space #1]");
@@ -262,7 +262,7 @@ describe("pastes in the editor", () => {
     expect(other.text()).toBe("\u{10f001}\u{10f001}");
   });
 
-  it("pasted images stand in the text and are sent", () => {
+  it("pasted images appear in the editor's text and are sent", () => {
     const editor = editorWith();
     press(editor, "look:");
     editor.insertImage({ mime: "image/png", base64: "AA==" });
@@ -274,7 +274,7 @@ describe("pastes in the editor", () => {
     });
   });
 
-  it("pastes and images survive an external editor", () => {
+  it("folded pastes and images survive an external editor", () => {
     const editor = editorWith();
     paste(editor, "p\n".repeat(30));
     editor.insertImage({ mime: "image/png", base64: "AA==" });
@@ -290,7 +290,7 @@ describe("pastes in the editor", () => {
     });
   });
 
-  it("100,000 pasted lines cost as much per line as 10,000", () => {
+  it("100,000 lines pasted into the editor cost as much per line as 10,000", () => {
     const cost = (lines: number): number => {
       const editor = editorWith();
       const text = Buffer.alloc(61 * lines, `${"x".repeat(60)}\n`).toString();
@@ -343,7 +343,7 @@ describe("prompt history in the editor", () => {
     return editor;
   };
 
-  it("history is walked from the edges of the text, back to the draft", () => {
+  it("arrow keys at the edges of the editor's text walk the history, back to the draft", () => {
     const editor = sent("first", "second\nwith two lines", "third");
     press(editor, "draft");
     press(editor, "home up");
@@ -359,7 +359,7 @@ describe("prompt history in the editor", () => {
     expect(press(editor, "down")).toEqual({ type: "unhandled" });
   });
 
-  it("history offers entries that begin like the text before the cursor", () => {
+  it("the prompt history offers entries that begin like the text before the cursor", () => {
     const editor = sent("fix the test", "explain this", "fix the build");
     press(editor, "fix up");
     expect(editor.text()).toBe("fix the build");
@@ -369,7 +369,7 @@ describe("prompt history in the editor", () => {
     expect(editor.text()).toBe("fix");
   });
 
-  it("arrows move the cursor again once an entry is edited", () => {
+  it("arrows move the editor's cursor again once a history entry is edited", () => {
     const editor = sent("one", "a\nb");
     press(editor, "up left x up y");
     expect(editor.text()).toBe("ay\nxb");
@@ -391,7 +391,7 @@ describe("prompt history in the editor", () => {
     expect(editor.text()).toBe("explain this");
   });
 
-  it("history remembers shell mode and folded pastes", () => {
+  it("the prompt history remembers shell mode and folded pastes", () => {
     const history = createHistory({ redact: (text) => text });
     const editor = editorWith({ history });
     press(editor, "! ls enter");

@@ -28,14 +28,14 @@ async function start(script: unknown, files: Record<string, string> = {}): Promi
 }
 
 describe("large pastes", () => {
-  it("a paste of 10,000 lines arrives whole and in order, before the following Enter", async () => {
+  it("the terminal receives a paste of 10,000 lines whole and in order, before the following Enter", async () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index}`);
     const { pty } = await start([{ expect: ["line 0\nline 1\n", "line 9998\nline 9999"], text: "All of it." }]);
     pty.type(`\x1b[200~${lines.join("\n")}\x1b[201~\r`);
     await pty.waitFor("All of it.", { timeoutMs: 20_000, in: "scrollback" });
   });
 
-  it("a paste may arrive byte by byte", async () => {
+  it("the terminal receives a paste that arrives byte by byte", async () => {
     const { pty } = await start([{ expect: "one\n日本\nthree", text: "Three lines." }]);
     for (const byte of Buffer.from("\x1b[200~one\n日本\nthree\x1b[201~")) {
       pty.type(Buffer.from([byte]));
@@ -48,13 +48,13 @@ describe("large pastes", () => {
 });
 
 describe("fast typing", () => {
-  it("text that arrives in one burst with Enter is submitted", async () => {
+  it("the terminal submits text that arrives in one burst with Enter", async () => {
     const { pty } = await start([{ expect: "hello there", text: "Got it." }]);
     pty.type("hello tehre\x7f\x7f\x7f\x7fhere\r");
     await pty.waitFor("Got it.");
   });
 
-  it("the cursor moves two columns over a wide character", async () => {
+  it("the terminal's cursor moves two columns over a wide character", async () => {
     const { pty } = await start([{ expect: "日x本語👩‍💻e\u0301", text: "読んだ。" }]);
     pty.type("日本語👩‍💻e\u0301");
     await pty.waitFor("日本語");
@@ -65,7 +65,7 @@ describe("fast typing", () => {
     await pty.waitFor("読んだ。");
   });
 
-  it("vim mode works once enabled", async () => {
+  it("the editor's vim mode works once the user enables it", async () => {
     const { pty } = await start([{ expect: "keep the last word", text: "Edited." }]);
     pty.type("/vim\r");
     await pty.waitFor("Vim keys are on.");
@@ -79,7 +79,7 @@ describe("fast typing", () => {
 });
 
 describe("2,000 random keys and resizes", () => {
-  it("random keys and resizes crash nothing, and every answer is in the scrollback once", {
+  it("random keys and resizes do not crash the terminal, and every answer is in the scrollback once", {
     timeout: 120_000,
   }, async () => {
     const { answers, lost, doubled, exit } = await playRandomKeys({ seed: 20, keys: 2000 });
@@ -93,7 +93,7 @@ describe("forty hostile texts", () => {
   /** Ours as well, at their own time. */
   const own = ["\x1b[?25l", "\x1b[?7l", "\x1b[?2004l", "\x1b[?2026h", "\x1b[>1u", "\x1b[>4;2m", "\x1b[10A", "\x1b[J"];
 
-  it("hostile text from model, command, file and name is shown, never executed", async () => {
+  it("the terminal shows hostile text from model, command, file and name, and never executes it", async () => {
     const all = hostile.join(" ¦ ");
     const named = "a\x1b]0;owned\x07\x1b[2J\u202eb.txt";
     const { pty } = await start(

@@ -46,7 +46,7 @@ describe("queued messages", () => {
     [3, 3, undefined],
     [4, 3, "… and 1 more"],
     [7, 3, "… and 4 more"],
-  ])("of %d queued messages %d are shown and the rest counted: %s", (count, shown, rest) => {
+  ])("the terminal shows of %d queued messages %d and counts the rest: %s", (count, shown, rest) => {
     const view = lines(Array.from({ length: count }, (_, index) => `wish ${index}\nmore of it`)).lines.join("\n");
     const wishes = [...view.matchAll(/› wish (\d)/g)].map(([, number]) => Number(number));
     expect(wishes).toEqual(Array.from({ length: shown }, (_, index) => count - shown + index));
@@ -55,7 +55,7 @@ describe("queued messages", () => {
     expect(view.match(/queued: \d+ · enter sends now · ↑ edits/g)?.length ?? 0).toBe(count > 0 ? 1 : 0);
   });
 
-  it("queued messages are between the running call and the editor", () => {
+  it("the terminal shows queued messages between the running call and the editor", () => {
     const alone = lines([]);
     expect(alone.lines[0]).toBe("LIVE 19");
     expect(alone.lines.at(-2)).toBe("EDITOR");
@@ -78,7 +78,7 @@ describe("a window of tmux with little above the live region", () => {
       ]);
   });
 
-  it("the full-width rule is drawn under tmux only when rows stand above it, and elsewhere at once", () => {
+  it("the terminal draws its full-width line under tmux only when rows stand above it, elsewhere at once", () => {
     for (const given of [{ env: { TMUX: "x" } }, { env: { TERM: "xterm-256color" }, rowsAbove: 0 }]) {
       const shown = lines([], { columns: 100, ...given }).lines;
       expect(shown).toContain("─".repeat(98));

@@ -25,7 +25,7 @@ function place() {
 }
 
 describe("history across sessions", () => {
-  it("prompts of other sessions are offered, this workspace's first", () => {
+  it("the prompt history offers prompts of other sessions, this workspace's first", () => {
     const { session } = place();
     const send = (workspace: string, text: string) => {
       const { editor } = session(workspace);
@@ -40,7 +40,7 @@ describe("history across sessions", () => {
     expect(history.entries().map(({ text }) => text)).toEqual(["first here", "second here", "there"]);
   });
 
-  it("folded pastes and shell mode are kept", () => {
+  it("the prompt history keeps folded pastes and shell mode", () => {
     const { session } = place();
     const { editor } = session();
     press(editor, "! make enter");
@@ -55,7 +55,7 @@ describe("history across sessions", () => {
     expect([later.text(), later.isShell()]).toEqual(["make", true]);
   });
 
-  it("history is private, without secrets and lines that begin with a blank", () => {
+  it("the prompt history is private, and has no secrets or lines that begin with a blank", () => {
     const { session, file } = place();
     const { editor, history } = session();
     const key = `sk-ant-api03-${"aB3".repeat(31)}`;
@@ -73,7 +73,7 @@ describe("history across sessions", () => {
     expect(history.entries().map(({ text }) => text)).toContain(`use ${key} now`); // this session knows what was typed
   });
 
-  it("images and unknown entries are skipped", () => {
+  it("the prompt history skips images and unknown entries", () => {
     const { session, file } = place();
     const { editor } = session();
     press(editor, "look");
@@ -88,7 +88,7 @@ describe("history across sessions", () => {
     ).toEqual(["look[Image 1]"]);
   });
 
-  it("the older half is dropped when history grows too large", () => {
+  it("the prompt history drops its older half when it grows too large", () => {
     const { session, file } = place();
     const { history } = session();
     for (let number = 0; number < 25; number++)
@@ -99,7 +99,7 @@ describe("history across sessions", () => {
     expect(kept.length).toBeGreaterThan(8);
   });
 
-  it("a history that cannot be stored is reported once", () => {
+  it("a prompt history that cannot be stored is reported once", () => {
     const problems: unknown[] = [];
     writeFileSync(join(folder, "a-file"), "");
     const history = createHistory({
@@ -112,7 +112,7 @@ describe("history across sessions", () => {
     expect(history.entries().map(({ text }) => text)).toEqual(["two", "one"]);
   });
 
-  it("parallel processes lose no entries", async () => {
+  it("parallel processes lose no entries of the prompt history", async () => {
     const { configDir, session } = place();
     const script = join(import.meta.dirname, "../../scripts/run-ts.mjs");
     const writers = [1, 2, 3].map(

@@ -84,7 +84,7 @@ function everywhere(text: string): Recorded[] {
 }
 
 describe("hostile text in events", () => {
-  it("hostile text in any field can send no terminal code but colours", async () => {
+  it("hostile text in any field sends no terminal code but colours", async () => {
     expect(hostile).toHaveLength(40);
     for (const text of hostile) {
       const lines = await painted(everywhere(text), 80, { display: { thinking: true, lineNumbers: true } });
@@ -98,7 +98,7 @@ describe("hostile text in events", () => {
     }
   });
 
-  it("hostile text does not move the live region", async () => {
+  it("hostile text does not move the terminal's live region", async () => {
     for (const text of hostile) {
       const emulator = createEmulator({ columns: 60, rows: 20 });
       const screen = createScreen(emulator, { columns: 60, rows: 20 });
@@ -125,7 +125,7 @@ describe("hostile text in events", () => {
     }
   });
 
-  it("in print mode hostile text is escaped for a person and unchanged for a program", async () => {
+  it("print mode escapes hostile text for a person and leaves it unchanged for a program", async () => {
     const workspace = createWorkspace();
     const answer = hostile.join(" ");
     const script = workspace.file("script.json", JSON.stringify([{ text: answer }]));

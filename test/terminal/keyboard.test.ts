@@ -119,7 +119,7 @@ const table: [bytes: string, ...keys: string[]][] = [
 describe("keyboard input", () => {
   it.each(table)("the keyboard decoder reads %j", (bytes, ...keys) => expect(keysOf(bytes)).toEqual(keys));
 
-  it("keys are read the same byte by byte", () => {
+  it("the keyboard decoder reads keys the same byte by byte", () => {
     for (const [bytes, ...keys] of table) {
       if (/[\u0300-\u036f\u200d]/.test(bytes)) continue; // what joins a character arrives after it
       const single = [...Buffer.from(bytes)].map((byte) => Uint8Array.of(byte));
@@ -127,14 +127,14 @@ describe("keyboard input", () => {
     }
   });
 
-  it("a burst is split into its keys in order", () => {
+  it("the keyboard decoder splits a burst into its keys in order", () => {
     expect(keysOf("ab\x1b[Ac\x7f\r")).toEqual(["a", "b", "up", "c", "backspace", "enter"]);
     expect(keysOf("\r\r\r")).toEqual(["enter", "enter", "enter"]);
     expect(keysOf("/a\r/b\r\n")).toEqual(["/", "a", "enter", "/", "b", "enter"]);
     expect(keysOf("a\nb")).toEqual(["a", "ctrl+j", "b"]); // a line more, and nothing is sent
   });
 
-  it("a paste is taken whole, wherever its marks are split", () => {
+  it("the keyboard decoder reads a paste whole, wherever its marks are split", () => {
     const bytes = "x\x1b[200~one\r\ntwo\rthree\x1b[201~\ry";
     const keys = ["x", 'paste "one\\ntwo\\nthree"', "enter", "y"];
     expect(keysOf(...bytes)).toEqual(keys);
@@ -142,13 +142,13 @@ describe("keyboard input", () => {
     expect(keysOf("\x1b[200~a\nb\x1b[201~\r")).toEqual(['paste "a\\nb"', "enter"]);
   });
 
-  it("control sequences are removed from a paste", () => {
+  it("the keyboard decoder removes control sequences from a paste", () => {
     expect(keysOf("\x1b[200~\x1b[31mred\x1b[0m\x1b]52;c;eA==\x07 \x07tab\there\x1b[201~")).toEqual([
       'paste "red tab\\there"',
     ]);
   });
 
-  it("multi-line input counts as a paste if the terminal marks none", () => {
+  it("multi-line input counts as a paste in terminals that mark no pastes", () => {
     const unmarked = (text: string) => {
       const { keys, keyboard } = listen({ hasMarks: false });
       keyboard.feed(text);
@@ -161,14 +161,14 @@ describe("keyboard input", () => {
     expect(unmarked("\x15one\rtwo\x01x\r")).toEqual(["ctrl+u", 'paste "one\\ntwo"', "ctrl+a", "x", "enter"]);
   });
 
-  it("terminals that mark pastes are known", () => {
+  it("the keyboard decoder knows which terminals mark pastes", () => {
     const marks = (TERM: string, more = {}) => marksPastes({ TERM, WT_SESSION: "1", ...more });
     expect(["xterm-256color", "tmux-256color", "alacritty"].map((name) => marks(name))).toEqual([true, true, true]);
     expect(["linux", "vt220", "screen.xterm-256color"].map((name) => marks(name))).toEqual([false, false, false]);
     expect(marks("screen-256color", { TMUX: "/tmp/tmux-0/default,1,0" })).toBe(true);
   });
 
-  it("a lone ESC becomes the Escape key after a short time", async () => {
+  it("the keyboard decoder takes a lone ESC for the Escape key after a short time", async () => {
     const { keys, keyboard } = listen({ escapeMs: 15 });
     keyboard.feed("\x1b");
     expect(keys).toEqual([]);
@@ -184,7 +184,7 @@ describe("keyboard input", () => {
     keyboard.close();
   });
 
-  it("a partial terminal reply is never typed, however late the rest is", async () => {
+  it("the keyboard decoder never types a partial terminal reply, however late the rest is", async () => {
     const { keys, keyboard } = listen({ escapeMs: 10 });
     keyboard.feed("\x1b]11;rgb:16");
     await sleep(30);
@@ -218,7 +218,7 @@ describe("keyboard input", () => {
     keyboard.close();
   });
 
-  it("after the keyboard was closed, it reports no keys, even from a chunk that it was reading", () => {
+  it("a closed keyboard reports no keys, even from a chunk that it was reading", () => {
     const keys: string[] = [];
     const keyboard = createKeyboard((key) => {
       keys.push(shown(key));

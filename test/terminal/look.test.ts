@@ -13,33 +13,33 @@ const png = Buffer.from(
 );
 
 describe("how the terminal looks", () => {
-  it("the user's messages are shaded on all lines", async () => {
+  it("the terminal shades all lines of the user's messages", async () => {
     const lines = await painted([{ event: { type: "user", text: `one\n${"two ".repeat(40)}` } }]);
     expect(lines.length).toBeGreaterThan(2);
     for (const line of lines) expect(line).toContain("48;2;44;47;53");
   });
 
-  it("code is framed, and diff fences are coloured", async () => {
+  it("the terminal frames code, and colours diffs in code fences", async () => {
     expect(await shown(said("```sh\nls\n```\n\nAfter."))).toEqual(["┌── sh", "  ls", "└──", "", "After."]);
     const [, , removed, added] = await painted(said("```diff\n@@ -1 +1 @@\n-old\n+new\n```"));
     expect(removed).toContain("48;2;58;29;28");
     expect(added).toContain("48;2;22;48;31");
   });
 
-  it("code in a sentence keeps its backticks where there are no colours", async () => {
+  it("the terminal keeps backticks around inline code where there are no colours", async () => {
     const text = "Run `npm test` and ``a`b``.";
     const withColours = (depth: 0 | 4 | 24) => shown(said(text), 82, { palette: createPalette({ depth, dark: true }) });
     expect(await withColours(0)).toEqual([text]);
     for (const depth of [4, 24] as const) expect(await withColours(depth)).toEqual(["Run npm test and a`b."]);
   });
 
-  it("changed code is coloured on its shade", async () => {
+  it("the terminal colours changed code on its shade", async () => {
     const diffString = "@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n";
     const lines = await painted(call("edit", { path: "/repo/a.ts" }, success({ path: "/repo/a.ts", diffString })));
     expect(lines.find((line) => line.includes("const"))).toMatch(/48;2;[\d;]+38;2;200;162;240mconst/);
   });
 
-  it("a file written as it was shows no changed lines", async () => {
+  it("the terminal shows no changed lines for a file written as it was", async () => {
     const written = { path: "/repo/a.ts", linesAdded: 0, linesRemoved: 0, diffString: "" };
     const lines = await shown(call("edit", { path: "/repo/a.ts", streamContent: "const a = 1;\n" }, success(written)));
     expect(lines.join("\n")).toContain("a.ts");
@@ -61,7 +61,7 @@ describe("how the terminal looks", () => {
   });
 });
 
-it("an explanation that is wrapped stays below its own text", async () => {
+it("the terminal wraps an explanation below its own text", async () => {
   const command = "npm test -- upload --repeat 50 && npm run clean";
   const { pty } = await start([shell(command), { text: "Over." }], { args: ["--trust"], columns: 60, rows: 24 });
   await ready(pty);
@@ -107,7 +107,7 @@ it("a pasted image path becomes the image, however it is written", async () => {
   await pty.waitFor("Seen.");
 });
 
-it("/ counts the commands and offers the most used first", async () => {
+it("typing / in the terminal counts the slash commands and offers the most used first", async () => {
   const { pty } = await start([]);
   await ready(pty);
   pty.type("/");

@@ -11,7 +11,7 @@ const up = "\x1b[A";
 const asks = { args: ["--trust", "--sandbox", "disabled"] };
 
 describe("menus", () => {
-  it("at the trust prompt Enter trusts this time, and arrows reach the no", async () => {
+  it("at the terminal's trust prompt Enter trusts this time, and arrows reach the no", async () => {
     const { pty, again } = await start([], { args: [] });
     await pty.waitFor("Do you trust");
     expect(await marked(pty)).toMatch(/^› y {2}yes, this time/);
@@ -29,7 +29,7 @@ describe("menus", () => {
     expect(await second.ended).toBe(1);
   });
 
-  it("at a permission Enter allows once, arrows choose the session, Esc refuses", async () => {
+  it("at a permission prompt Enter allows once, arrows choose the session, Esc refuses", async () => {
     const { pty, workspace } = await start(
       [
         shell("touch a"),
@@ -74,7 +74,7 @@ describe("menus", () => {
     await pty.waitFor("Over.");
   });
 
-  it("Enter never answers a prompt that just appeared, nor while text is being typed", async () => {
+  it("Enter never answers a permission prompt that just appeared, nor while the user types", async () => {
     const { pty, workspace } = await start(
       [
         { steps: [{ delayMs: 500 }, { call: { name: "Shell", args: { command: "touch made" } } }] },
@@ -122,7 +122,7 @@ describe("menus", () => {
     expect(existsSync(join(workspace.path, "made"))).toBe(true);
   });
 
-  it("in 60 by 20, a plan shows where it goes, how it begins, and half of the screen is left", async () => {
+  it("in a window of 60 by 20, a plan shows where it goes and how it begins, and leaves half of the screen", async () => {
     const plan = `# Uploads\n\n${Array.from({ length: 30 }, (_, index) => `- step ${index}`).join("\n")}`;
     const args = { name: "Uploads that survive", overview: "Rename.", plan, todos: [] };
     const { pty } = await start([{ calls: [{ name: "CreatePlan", args }] }, { text: "Over." }], {
@@ -193,7 +193,7 @@ describe("menus", () => {
     await pty.waitFor("Planned on.");
   });
 
-  it("a long command is not repeated by the reason for the question", async () => {
+  it("the permission prompt does not repeat a long command in its reason", async () => {
     const folder = `somewhere/${"a-long-name/".repeat(9)}`;
     const { pty } = await start([shell(`touch ${folder}`), { text: "Over." }], { ...asks, columns: 60, rows: 20 });
     await ready(pty);
@@ -205,35 +205,38 @@ describe("menus", () => {
     [100, 30],
     [200, 50],
     [60, 20],
-  ])("at %d columns and %d rows nothing is cut, and half of a small window stays free", async (columns, rows) => {
-    const talk = Array.from({ length: 60 }, (_, index) => `Line ${index}.`).join("\n\n");
-    const call = { name: "Shell", args: { command: "npm test -- upload --repeat 50 --reporter verbose" } };
-    // The question names the folder: where TMPDIR is long, it would take a line more.
-    const before = process.env["TMPDIR"];
-    process.env["TMPDIR"] = "/tmp";
-    const starting = start([{ text: talk, calls: [call] }, { text: "Over." }], { ...asks, columns, rows });
-    if (before === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = before;
-    const { pty } = await starting;
-    await ready(pty);
-    send(pty, "go");
-    await pty.waitFor("wants permission");
-    const lines = await pty.screen();
-    const rule = lines.findLastIndex((line) => line.startsWith("────"));
-    expect(lines.slice(rule).join("\n")).not.toContain("…");
-    expect(lines.slice(rule).join(" ").replace(/\s+/g, " ")).toContain("--reporter verbose)");
-    expect(lines.find((line) => line.includes("wants permission"))).toMatch(
-      /(Bash|Shell|verbose) {2,8}wants permission/,
-    );
-    expect(rule).toBeGreaterThanOrEqual(rows / 2);
-    // A choice that fits into a row is not broken.
-    expect(lines.slice(rule).join("\n")).toMatch(/\s {2}n {2}no, and say why(?: {3,}|$)/m);
-    expect(lines.at(-1) || lines.at(-2)).toMatch(/↑↓ enter · esc: no$/);
-  });
+  ])(
+    "at %d columns and %d rows the permission prompt cuts nothing and leaves half of a small window free",
+    async (columns, rows) => {
+      const talk = Array.from({ length: 60 }, (_, index) => `Line ${index}.`).join("\n\n");
+      const call = { name: "Shell", args: { command: "npm test -- upload --repeat 50 --reporter verbose" } };
+      // The question names the folder: where TMPDIR is long, it would take a line more.
+      const before = process.env["TMPDIR"];
+      process.env["TMPDIR"] = "/tmp";
+      const starting = start([{ text: talk, calls: [call] }, { text: "Over." }], { ...asks, columns, rows });
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+      const { pty } = await starting;
+      await ready(pty);
+      send(pty, "go");
+      await pty.waitFor("wants permission");
+      const lines = await pty.screen();
+      const rule = lines.findLastIndex((line) => line.startsWith("────"));
+      expect(lines.slice(rule).join("\n")).not.toContain("…");
+      expect(lines.slice(rule).join(" ").replace(/\s+/g, " ")).toContain("--reporter verbose)");
+      expect(lines.find((line) => line.includes("wants permission"))).toMatch(
+        /(Bash|Shell|verbose) {2,8}wants permission/,
+      );
+      expect(rule).toBeGreaterThanOrEqual(rows / 2);
+      // A choice that fits into a row is not broken.
+      expect(lines.slice(rule).join("\n")).toMatch(/\s {2}n {2}no, and say why(?: {3,}|$)/m);
+      expect(lines.at(-1) || lines.at(-2)).toMatch(/↑↓ enter · esc: no$/);
+    },
+  );
 });
 
 describe('"always" at a permission prompt', () => {
-  it("the narrowest rule is offered first, a wider one second, and the shown one is saved", async () => {
+  it("the permission prompt offers the narrowest rule first and a wider one second, and saves the shown one", async () => {
     const { pty, workspace } = await start(
       [shell("node --test src/"), shell("node --check a.js"), shell("node a.js"), { text: "Over." }],
       asks,
@@ -261,7 +264,7 @@ describe('"always" at a permission prompt', () => {
 });
 
 describe.skipIf(sandboxMissing())("commands in the sandbox without asking", () => {
-  it("once chosen, commands run without a question in this and the next run of the project", async () => {
+  it("once the user chose so, commands run without a question in this and the next run of the project", async () => {
     const replies = [shell("touch a"), shell("touch b"), shell("cp a ../outside.txt"), { text: "Over." }];
     const { pty, workspace, again } = await start([shell("ls -la && cat a.txt"), ...replies], {
       args: ["--trust"],

@@ -58,7 +58,7 @@ describe("the external editor", () => {
 });
 
 describe("the clipboard", () => {
-  it("text is copied by the program that can reach the clipboard", async () => {
+  it("the terminal copies text with the program that can reach the clipboard", async () => {
     const place = withPrograms(
       { xclip: `cat > ${folder}/copied; sleep 5 & exit 0`, "wl-copy": "exit 1" },
       { DISPLAY: ":7" },
@@ -76,12 +76,12 @@ describe("the clipboard", () => {
     });
   });
 
-  it("text can be copied through the terminal, within its limits", () => {
+  it("the terminal can copy text by an escape code, within its limits", () => {
     expect(terminalCopy("é")).toBe("\x1b]52;c;w6k=\x07");
     expect(terminalCopy("x".repeat(100_000))).toBeUndefined();
   });
 
-  it("an image is taken in the best offered format", async () => {
+  it("the terminal pastes an image in the best offered format", async () => {
     const place = withPrograms(
       {
         "wl-paste": `case "$*" in --list-types) echo text/plain; echo image/jpeg; echo image/png;; *image/png) cat ${pngFile};; *) exit 1;; esac`,
@@ -94,7 +94,7 @@ describe("the clipboard", () => {
     });
   });
 
-  it("output of other operating systems' tools is read", async () => {
+  it("clipboard output of other operating systems' tools is read", async () => {
     const hex = withPrograms({ osascript: `echo '«data PNGf${png.toString("hex").toUpperCase()}»'` });
     expect(await readClipboardImage(hex)).toMatchObject({ type: "image", image: { mime: "image/png" } });
     const base64 = withPrograms({ "powershell.exe": `echo ${png.toString("base64")}` });

@@ -7,7 +7,7 @@ import { createPalette, cut, join, padded, plainText, widthOf, wrap } from "../.
 const palette = createPalette({ depth: 24, dark: true });
 
 describe("painted text", () => {
-  it("text is cut and wrapped between visible characters, and each piece stands alone", () => {
+  it("painted text is cut and wrapped between visible characters, and each piece keeps its colours", () => {
     const line = join(
       palette.plain("see "),
       palette.accent("the 👨‍👩‍👧 family and 日本語の文章"),
@@ -45,7 +45,7 @@ describe("painted text", () => {
     expect(padded(palette.bold("日"), 4)).toBe("\x1b[1m日\x1b[0m  ");
   });
 
-  it("colours of commands are kept, and nothing else", () => {
+  it("the terminal keeps the colours of command output, and no other codes", () => {
     expect(palette.withColours("\x1b[31mred\x1b[0m")).toBe("\x1b[31mred\x1b[0m");
     expect(palette.withColours("\x1b[38;2;1;2;3mx")).toBe("\x1b[38;2;1;2;3mx\x1b[0m");
     expect(palette.withColours("\x1b[38;5;8mx\x1b[m")).toBe("\x1b[38;5;8mx\x1b[m");
@@ -55,7 +55,7 @@ describe("painted text", () => {
     expect(createPalette({ depth: 0 }).withColours("\x1b[31mred\x1b[0m")).toBe("red");
   });
 
-  it("colours match the terminal's abilities", () => {
+  it("the terminal's colours match its abilities", () => {
     expect(createPalette({ depth: 24, dark: true }).bad("x")).toBe("\x1b[38;2;255;138;128mx\x1b[0m");
     expect(createPalette({ depth: 24 }).bad("x")).toBe("\x1b[31mx\x1b[0m"); // the background is not known
     expect(createPalette({ depth: 8, dark: false }).accent("x")).toBe("\x1b[34mx\x1b[0m");
@@ -87,7 +87,7 @@ describe("painted text", () => {
     expect(colourDepth(env)).toBe(depth);
   });
 
-  it("a light or dark background is recognised", () => {
+  it("the terminal recognises a light or dark background", () => {
     expect(isDarkBackground({ COLORFGBG: "15;0" })).toBe(true);
     expect(isDarkBackground({ COLORFGBG: "0;default;15" })).toBe(false);
     expect(isDarkBackground({})).toBeUndefined();

@@ -74,7 +74,7 @@ it("/copy offers the code blocks of the last answer", async () => {
   expect(copied()).toEqual(["npm ci\nnpm test\n", answer]);
 });
 
-it("/permissions adds and removes rules, which hold in the chat at once", async () => {
+it("/permissions adds and removes rules, which apply in the chat at once", async () => {
   const { pty, workspace } = await start([shell("touch made"), { text: "Over." }], {
     ...wide,
     args: ["--trust", "--sandbox", "disabled"],

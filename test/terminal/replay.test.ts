@@ -49,7 +49,7 @@ function session(): Recorded[] {
 const words = (lines: readonly string[]) => lines.map((line) => line.replace(/\s+/g, " ").trim()).filter(Boolean);
 
 describe("a replayed session in a terminal", () => {
-  it("a session is in the scrollback once, whatever the window did", async () => {
+  it("in a terminal replay a session is in the scrollback once, whatever the window did", async () => {
     const events = session();
     const file = join(folder, "events.jsonl");
     writeFileSync(file, events.map((event) => JSON.stringify(event)).join("\n"));
@@ -85,7 +85,7 @@ describe("a replayed session in a terminal", () => {
     expect(pty.output()).not.toMatch(/\x1b\[[23]J|\x1b\[\d*;?\d*r|\x1b\[\?1049|\x1b\[\?100/);
   });
 
-  it("after every frame the cursor is where the user types", async () => {
+  it("after every frame the terminal's cursor is where the user types", async () => {
     const file = join(folder, "short.jsonl");
     writeFileSync(
       file,

@@ -9,7 +9,7 @@ const { plain, bold } = createPalette({ depth: 8 });
 const rounds = Number(process.env["ROUNDS"] ?? 1);
 
 describe("the screen", () => {
-  it("only lines that differ are redrawn in the live region", async () => {
+  it("the screen redraws only lines of the live region that differ", async () => {
     const emulator = createEmulator({ columns: 40, rows: 10 });
     const screen = createScreen(emulator, { columns: 40, rows: 10 });
     screen.draw({ lines: ["one", "two", "three"].map(plain), cursor: { row: 1, column: 3 } });
@@ -26,7 +26,7 @@ describe("the screen", () => {
     expect((await emulator.rows()).slice(0, 4)).toEqual(["one", "four", "", ""]);
   });
 
-  it("finished lines are written above the live region in the same write", async () => {
+  it("the screen writes finished lines above the live region in the same write", async () => {
     const emulator = createEmulator({ columns: 20, rows: 6 });
     const screen = createScreen(emulator, { columns: 20, rows: 6 });
     screen.draw({ lines: [plain("› "), plain("footer")], cursor: { row: 0, column: 2 } });
@@ -42,7 +42,7 @@ describe("the screen", () => {
     expect((await emulator.lines()).slice(20).filter(Boolean)).toEqual([]);
   });
 
-  it("the screen is never cleared, no region scrolled, and the mouse not taken", async () => {
+  it("the screen is never cleared, no scroll region is set, and the mouse is not captured", async () => {
     const { written } = await play(7);
     const sequences = new Set(
       written
@@ -74,7 +74,7 @@ describe("the screen", () => {
     );
   });
 
-  it("nothing is erased from the first column on, which tmux would keep in its scrollback", async () => {
+  it("the screen erases nothing from the first column on, which tmux would keep in its scrollback", async () => {
     const { written } = await play(8);
     const erasures = written.join("").match(/(?:\x1b\[\w*)?\x1b\[J/g) ?? [];
     expect(erasures.length).toBeGreaterThan(0);
@@ -109,7 +109,7 @@ describe("the screen", () => {
   });
 
   it(
-    "a resize in mid-stream loses and doubles nothing",
+    "resizing the window during an answer loses and doubles nothing on the screen",
     async () => {
       for (let seed = 1; seed <= 5 * rounds; seed++) {
         const { committed, lines } = await play(seed);
@@ -191,7 +191,7 @@ describe("the screen", () => {
     }
   });
 
-  it("all is read once the terminal has answered, and what it answered writes nothing again", async () => {
+  it("after the terminal has answered its queries, no reply is written again", async () => {
     const emulator = createEmulator({ columns: 40, rows: 16 });
     const screen = createScreen(emulator, { columns: 40, rows: 16 }, { settleMs: 0, answerMs: 60_000 });
     screen.commit([plain("#0"), plain("#1")]);
@@ -209,7 +209,7 @@ describe("the screen", () => {
     expect((await emulator.lines()).filter((line) => line.startsWith("#"))).toEqual(["#0", "#1"]);
   });
 
-  it("no rows of the live region stay in the scrollback if the terminal keeps up", async () => {
+  it("the screen leaves no rows of the live region in the scrollback if the terminal keeps up", async () => {
     for (let seed = 1; seed <= 5; seed++) {
       const { lines } = await playLate(seed, { isPrompt: true });
       expect(

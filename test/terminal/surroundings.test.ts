@@ -52,7 +52,7 @@ const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command }
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 describe("other programs and the terminal", () => {
-  it("Ctrl+B twice sends the running command to the background, and the turn continues", async () => {
+  it("Ctrl+B twice in the terminal sends the running command to the background, and the turn continues", async () => {
     const pty = await start([shell("echo begun; sleep 20"), { expect: ["background"], text: "It goes on." }]);
     pty.type("go\r");
     await pty.waitFor("│ begun");
@@ -62,7 +62,7 @@ describe("other programs and the terminal", () => {
     await pty.waitFor("It goes on.");
   });
 
-  it("Ctrl+G opens $EDITOR with the text and takes what it saved", async () => {
+  it("Ctrl+G in the terminal opens $EDITOR with the text and takes what it saved", async () => {
     const pty = await start([{ expect: ["ONE more\nand a line"], text: "As edited." }], {
       env: { EDITOR: "ed-it --wait" },
       programs: { "ed-it": `printf '\\033[?1049hediting'; sed -i 's/one/ONE/' "$2"; echo 'and a line' >> "$2"` },
@@ -73,7 +73,7 @@ describe("other programs and the terminal", () => {
     await pty.waitFor("As edited.");
   });
 
-  it("Ctrl+V takes an image from the clipboard and sends it", async () => {
+  it("Ctrl+V in the terminal takes an image from the clipboard and sends it", async () => {
     const pty = await start([{ expect: ["see [Image 1]"], text: "Seen." }], {
       env: { WAYLAND_DISPLAY: "w" },
       programs: {
@@ -86,7 +86,7 @@ describe("other programs and the terminal", () => {
     await pty.waitFor("Seen.");
   });
 
-  it("prompts of MCP servers are commands", async () => {
+  it("the terminal offers prompts of MCP servers as slash commands", async () => {
     const server = { command: process.execPath, args: [join(repository, "test/support/mcp-server.mjs"), "prompts"] };
     const pty = await start([{ text: "Here." }, { expect: ["Greet Ada warmly."], text: "Greeted." }], {
       args: ["--force", "--trust", "--approve-mcps"],
@@ -120,7 +120,7 @@ describe("notifications", () => {
     expect(pty.title()).toBe("courser · work · done");
   });
 
-  it("the end of a long turn notifies, that of a short one does not", () => {
+  it("the terminal notifies the user at the end of a long turn, not of a short one", () => {
     const told = (env: Record<string, string>, durationMs: number, notifies = true): string => {
       let written = "";
       const tty = { setTitle: () => {} };
@@ -151,7 +151,7 @@ describe("colours of the terminal", () => {
     return [...new Set(codes)];
   };
 
-  it("colours fit a light background once the terminal reports one", async () => {
+  it("the terminal's colours fit a light background once the terminal reports one", async () => {
     const codes = await coloursOf({ COLORTERM: "truecolor" }, async (pty) => {
       await pty.waitFor("\x1b]11;?", { in: "output" });
       pty.type("\x1b]11;rgb:ffff/fafa/f0f0\x1b\\");
@@ -161,7 +161,7 @@ describe("colours of the terminal", () => {
     expect(codes.filter((code) => code.includes("38;2;200;162;240"))).toEqual([]); // those of dark ones
   });
 
-  it("sixteen colours are used if there are no more", async () => {
+  it("the terminal uses sixteen colours if there are no more", async () => {
     const codes = await coloursOf({ TERM: "xterm" });
     expect(codes.some((code) => /^(?:\d;)?35$/.test(code))).toBe(true);
     expect(codes.filter((code) => /[34]8;[25]/.test(code))).toEqual([]);

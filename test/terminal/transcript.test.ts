@@ -64,20 +64,23 @@ describe("streamed answers", () => {
     "The end.",
   ];
 
-  it.each([1, 3, 7, 50, 1000])("an answer looks the same whatever pieces it arrives in (%i)", async (size) => {
-    expect((await shown(said(answer, size))).map((line) => line.trimEnd())).toEqual(expected);
-    // Given out piece by piece, as the screen does it.
-    const transcript = await openTranscript();
-    const lines: string[] = [];
-    for (const event of said(answer, size)) {
-      transcript.event(event);
-      lines.push(...transcript.takeCommitted(80).map(plainText));
-      for (const line of transcript.live({ columns: 80, rows: 20 })) expect(widthOf(line)).toBeLessThanOrEqual(80);
-    }
-    expect(lines.map((line) => line.trimEnd())).toEqual(expected);
-  });
+  it.each([1, 3, 7, 50, 1000])(
+    "the transcript shows an answer the same whatever pieces it arrives in (%i)",
+    async (size) => {
+      expect((await shown(said(answer, size))).map((line) => line.trimEnd())).toEqual(expected);
+      // Given out piece by piece, as the screen does it.
+      const transcript = await openTranscript();
+      const lines: string[] = [];
+      for (const event of said(answer, size)) {
+        transcript.event(event);
+        lines.push(...transcript.takeCommitted(80).map(plainText));
+        for (const line of transcript.live({ columns: 80, rows: 20 })) expect(widthOf(line)).toBeLessThanOrEqual(80);
+      }
+      expect(lines.map((line) => line.trimEnd())).toEqual(expected);
+    },
+  );
 
-  it("the transcript keeps a block when it is complete, and no code or table before its end", async () => {
+  it("the transcript prints a block once complete, and no code or table before its end", async () => {
     const transcript = await openTranscript();
     const next = (text: string) => {
       transcript.event({ event: { type: "text", text } });
@@ -92,7 +95,7 @@ describe("streamed answers", () => {
     expect(next("| 3 | 4 |\n\n")).toEqual(["", "a    b", "───  ───", "1    2", "3    4"]);
   });
 
-  it("answers are wrapped to fit narrow windows", async () => {
+  it("the transcript wraps answers to fit narrow windows", async () => {
     // An address is left to the terminal, which can open it only whole.
     for (const columns of [20, 40, 80, 120])
       for (const line of await painted(said(answer.replace("const a = 1;", "x")), columns))
@@ -106,7 +109,7 @@ describe("streamed answers", () => {
 });
 
 describe("calls in the transcript", () => {
-  it("each tool call is shown as one line with its outcome at the right", async () => {
+  it("the transcript shows each tool call as one line with its outcome at the right", async () => {
     const lines = await shown([
       ...call("read", { path: "/repo/src/a.ts" }, success({ content: "a\nb\n", totalLines: 3 })),
       ...call(
@@ -127,7 +130,7 @@ describe("calls in the transcript", () => {
     ]);
   });
 
-  it("an edit opens with a diff with numbers, signs and changed words", async () => {
+  it("the transcript shows an edit as a diff with numbers, signs and changed words", async () => {
     const edit = call(
       "edit",
       { path: "/repo/a.ts" },
@@ -159,7 +162,7 @@ describe("calls in the transcript", () => {
     expect(lines.join("\n")).toMatch(/1 - {2}line 0[\s\S]*1 \+ {2}line 0/);
   });
 
-  it("failed and refused calls say why", async () => {
+  it("the transcript says why calls failed or were refused", async () => {
     const lines = await shown([
       ...call(
         "shell",
@@ -227,7 +230,7 @@ describe("calls in the transcript", () => {
     expect(transcript.tickMs).toBeUndefined();
   });
 
-  it("long changes and failures are shown completely, everything else when opened", async () => {
+  it("the transcript shows long changes and failures completely, everything else when opened", async () => {
     const long = Array.from({ length: 18 }, (_, index) => `word${index}`).join(" ");
     const events = [
       ...call("edit", { path: "/repo/a.ts" }, success({ diffString: `--- a\n+++ b\n@@ -1 +1 @@\n-old\n+${long}\n` })),
@@ -246,7 +249,7 @@ describe("calls in the transcript", () => {
     expect(wholeIn(await shown(events, 60, { isExpanded: true }))).toBe(4); // the command too
   });
 
-  it("running calls are named, however many there are and however little room", async () => {
+  it("the transcript names all running calls, however little room there is", async () => {
     const transcript = await openTranscript({ now: () => 1000 });
     transcript.event({ event: { type: "user", text: "go", at: 1000 } });
     for (let at = 0; at < 6; at++) {
@@ -264,7 +267,7 @@ describe("calls in the transcript", () => {
     expect(live(8).join("\n")).toMatch(/… 3 more calls running[\s\S]*job 3[\s\S]*job 5/);
   });
 
-  it("calls of subagents hang below the call that started them", async () => {
+  it("the transcript shows calls of subagents below the call that started them", async () => {
     const task = call("task", { description: "Look", agentId: "A", subagentType: { explore: {} } }, success({}), {
       ms: 34_000,
     });
@@ -340,7 +343,7 @@ describe("turns in the transcript", () => {
     ]);
   });
 
-  it("a long paste in a prompt is abbreviated, and whole in the pager", async () => {
+  it("the transcript abbreviates a long paste in a prompt, and the pager shows it whole", async () => {
     const text = Array.from({ length: 5000 }, (_, index) => `line ${index}`).join("\n");
     const event = { event: { type: "user", text, at: 1000 } as const };
     const lines = await shown([event]);
@@ -351,7 +354,7 @@ describe("turns in the transcript", () => {
     expect(await shown([event], 80, { isExpanded: true })).toHaveLength(5000);
   });
 
-  it("of many earlier turns only the last are shown again", async () => {
+  it("the transcript shows only the last of many earlier turns again", async () => {
     async function* turns(count: number): AsyncGenerator<Recorded> {
       for (let at = 1; at <= count; at++) {
         yield { event: { type: "user", text: `turn ${at}` } };
@@ -363,7 +366,7 @@ describe("turns in the transcript", () => {
     expect([left, events.length, events[0]]).toEqual([1950, 100, { event: { type: "user", text: "turn 1951" } }]);
   });
 
-  it("a failed turn says why, with its code and what to do", async () => {
+  it("the transcript says why a turn failed, with its code and what to do", async () => {
     const lines = await shown([
       {
         event: {

@@ -91,7 +91,7 @@ describe("the terminal after a program", () => {
     expect(pty.title()).not.toContain("mine");
   });
 
-  it("the terminal belongs to the shell during suspension, and to the program after fg", async () => {
+  it("the shell has the terminal during suspension, and the program again after fg", async () => {
     const pty = await inShell();
     pty.type("z");
     await pty.waitFor(/suspends[\s\S]*Stopped/);
@@ -118,7 +118,7 @@ describe("the terminal after a program", () => {
     expect(readFileSync(join(folder, "terminal"), "utf8")).toBe("");
   });
 
-  it("a hostile title is shown as text", async () => {
+  it("the terminal shows a hostile title as text", async () => {
     const pty = await inShell();
     pty.type("t");
     await pty.waitFor('key "t"');

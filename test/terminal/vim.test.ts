@@ -14,7 +14,7 @@ function started(text: string): VimState {
 }
 
 describe("vim motions", () => {
-  it.each(vimRows)("vim on the text %j with the keys %j", (text, keys, expected) => {
+  it.each(vimRows)("the editor's vim mode on the text %j with the keys %j", (text, keys, expected) => {
     expect(marked(typeVim(started(text), `${keys}\x1b\x1b`))).toBe(expected);
   });
 

@@ -7,12 +7,12 @@ import { setProgramName } from "../../src/text/program-name.ts";
 
 afterEach(() => setProgramName("courser"));
 
-it.each(["exit", "quit", " exit ", "/exit", "/quit"])("the typed line %j leaves the terminal", (typed) => {
+it.each(["exit", "quit", " exit ", "/exit", "/quit"])("the line %j typed in the terminal leaves it", (typed) => {
   expect(readTyped(typed, [])).toMatchObject({ type: "command", command: { name: "quit" } });
 });
 
 it.each(["exit the loop early", "Exit", "quit smoking", "exit()", "fix\nexit"])(
-  "the typed line %j is a prompt",
+  "the line %j typed in the terminal is a prompt",
   (typed) => {
     expect(readTyped(typed, []).type).toBe("prompt");
   },
@@ -24,7 +24,7 @@ it.each([
   ["agent", "No key: export KEY=x, or 'agent login openai'.", "No key: export KEY=x, or /login openai."],
   ["cursor-agent", "List the models with: cursor-agent models", "List the models with: /model"],
   ["courser", "The chat: courser ls --all", "The chat: courser ls --all"],
-])("as %s, a failure names slash commands: %s", (name, message, shown) => {
+])("as %s, an error message names slash commands: %s", (name, message, shown) => {
   setProgramName(name);
   const ending = { type: "fail", message, code: "OFFLINE_LIMIT", durationMs: 1 } as never;
   const lines = endingLines(ending, {

@@ -9,7 +9,7 @@ import { repository } from "../support/run-cli.ts";
 const courserProgram = [process.execPath, `${repository}/dist/courser.cjs`];
 const courser = agent("cursor", { executable: courserProgram });
 
-it("the kit runs the real program on a scripted model and reports calls and requests", async () => {
+it("the testing kit runs the real program on a scripted model and reports calls and requests", async () => {
   using files = workspace({ "a.txt": "one\n" });
   using model = scriptedModel([
     {
@@ -37,7 +37,7 @@ it("the kit runs the real program on a scripted model and reports calls and requ
   expect(second!.messages.filter(({ role }) => role === "tool").map(({ text }) => text)).toContain("one\n");
 });
 
-it("missing, surplus and unexpected replies are reported at once", async () => {
+it("the testing kit reports missing, surplus and unexpected model replies at once", async () => {
   using files = workspace();
   const run = async (replies: Parameters<typeof scriptedModel>[0]) => {
     using model = scriptedModel(replies);
@@ -75,7 +75,7 @@ it("an agent is given steps, delays, usage and errors of the script, and an erro
   for (const _ of [1, 2]) expect((await courser.run("go", { workspace: files, model: loop })).text).toBe("Again.");
 });
 
-it("every scripted call has its own id, also in a resumed session, and no id is part of another", async () => {
+it("every scripted tool call has its own id, also in a resumed session, and no id is part of another", async () => {
   using files = workspace();
   const ls = { name: "LS", args: { path: "." } };
   const replies = [{ calls: [ls, ls] }, "Done."];
@@ -101,7 +101,7 @@ it("a tool of an MCP server is scripted, found and checked as mcp__server__tool 
   expectRun(run).not.toHaveCalledTool("mcp__tiny__say", { text: "bye" });
 });
 
-it("an agent under test reaches no network but its model, and the agent says what isolates it", async (context) => {
+it("an agent under test reaches no network but its model, and the testing kit says what isolates it", async (context) => {
   const { isolation } = courser;
   if (isolation !== "sandbox") return context.skip("bubblewrap cannot make network namespaces here");
   let reached = 0;
@@ -132,7 +132,7 @@ it("an agent under test reaches no network but its model, and the agent says wha
   expect(said[3]).toBe(1);
 });
 
-it("unknown agents are refused with the known names", () => {
+it("the testing kit refuses an unknown agent and lists the known names", () => {
   expect(() => agent("nobody" as "claude")).toThrow(
     'agent("nobody") is not known to the test kit. It knows cursor, claude',
   );

@@ -40,7 +40,7 @@ describe("faults caught by conformance", () => {
     const replies = [{ calls: [{ name: "Read", args: { path: "note.txt" } }] }, { text: "quokka" }];
     script = place.file("script.json", JSON.stringify(replies));
   });
-  it("programs with faults that the fake CLI cannot play are caught", async () => {
+  it("the conformance check catches programs with faults that the fake CLI cannot play", async () => {
     const lines = (end: string) =>
       `process.stdout.write(${JSON.stringify(`{"type":"system","subtype":"init"}${end}`)});`;
     const evidence: Record<string, string> = {
@@ -69,7 +69,7 @@ describe("faults caught by conformance", () => {
       ["--rule", "stream", "--rule", "partial", "--timeout", fault?.startsWith("hang") ? "3" : "60"],
     );
 
-  it("the fake CLI without a fault passes", async () => {
+  it("the fake CLI without a fault passes the conformance check", async () => {
     expect(failed(await examined())).toEqual([]);
   });
 
@@ -87,7 +87,9 @@ describe("faults caught by conformance", () => {
     "other-text": "stream.text",
     "other-session": "stream.session",
   };
-  it("every fault of the fake CLI is caught by a rule", { timeout: 180_000 }, async () => {
+  it("the conformance check reports every fault that the fake CLI can simulate, under the expected rule", {
+    timeout: 180_000,
+  }, async () => {
     const names = Object.keys(faults) as FaultName[];
     const work = async () => {
       for (let fault = names.shift(); fault; fault = names.shift()) {
@@ -101,7 +103,7 @@ describe("faults caught by conformance", () => {
   });
 });
 
-it("conformance reports for people and as JUnit, and refuses unknown options", async () => {
+it("the conformance command reports for people and as JUnit, and refuses unknown options", async () => {
   const command = ["--", process.execPath, cli, "fake", "--fault", "noise"];
   const text = await place.run(["conformance", "--rule", "stream.lines", ...command]);
   expect([text.exit, text.stdout]).toEqual([1, expect.stringContaining("FAILED   stream.lines")]);
@@ -138,45 +140,48 @@ it("conformance reports for people and as JUnit, and refuses unknown options", a
 });
 
 describe("the fake CLI", () => {
-  it.each(Object.keys(versions) as VersionName[])("the fake plays a recording in the stream of %s", async (version) => {
-    const file = join(place.home, "run.jsonl");
-    const calls = [
-      { name: "Shell", args: { command: "exit 3" } },
-      { name: "Write", args: { path: "new.txt", contents: "one\n" } },
-      { name: "Read", args: { path: "note.txt" } },
-    ];
-    const env = { COURSER_COMPAT: versions[version] ?? "" };
-    const script = [{ text: "Look.", calls }, { text: "ok" }];
-    await place.play(script, ["--record", file]);
-    const shown = await place.run([
-      "fake",
-      "--profile",
-      version,
-      "--from",
-      file,
-      "-p",
-      "--output-format",
-      "stream-json",
-      "go",
-    ]);
-    // As our own CLI speaks when it is told to speak like that version.
-    const fresh = createWorkspace({ "note.txt": "quokka\n" });
-    try {
-      const real = await fresh.play(script, [], version === "2026.09" ? {} : { env });
-      const shapes = (run: typeof real) =>
-        run
-          .lines()
-          .map((line) => shapeOf(line))
-          .filter((shape) => !shape.startsWith('{type:"result"'));
-      expect(shapes(shown).sort()).toEqual(shapes(real).sort());
-    } finally {
-      fresh.remove();
-    }
-    const result = shown.lines().at(-1)!;
-    expect([shown.exit, "usage" in result]).toEqual([0, profileOf(versions[version]).usage]);
-  });
+  it.each(Object.keys(versions) as VersionName[])(
+    "the fake CLI plays a recording in the stream of %s",
+    async (version) => {
+      const file = join(place.home, "run.jsonl");
+      const calls = [
+        { name: "Shell", args: { command: "exit 3" } },
+        { name: "Write", args: { path: "new.txt", contents: "one\n" } },
+        { name: "Read", args: { path: "note.txt" } },
+      ];
+      const env = { COURSER_COMPAT: versions[version] ?? "" };
+      const script = [{ text: "Look.", calls }, { text: "ok" }];
+      await place.play(script, ["--record", file]);
+      const shown = await place.run([
+        "fake",
+        "--profile",
+        version,
+        "--from",
+        file,
+        "-p",
+        "--output-format",
+        "stream-json",
+        "go",
+      ]);
+      // As our own CLI speaks when it is told to speak like that version.
+      const fresh = createWorkspace({ "note.txt": "quokka\n" });
+      try {
+        const real = await fresh.play(script, [], version === "2026.09" ? {} : { env });
+        const shapes = (run: typeof real) =>
+          run
+            .lines()
+            .map((line) => shapeOf(line))
+            .filter((shape) => !shape.startsWith('{type:"result"'));
+        expect(shapes(shown).sort()).toEqual(shapes(real).sort());
+      } finally {
+        fresh.remove();
+      }
+      const result = shown.lines().at(-1)!;
+      expect([shown.exit, "usage" in result]).toEqual([0, profileOf(versions[version]).usage]);
+    },
+  );
 
-  it("the fake plays a script to its error, counts tokens, and relocates a recording", async () => {
+  it("the fake CLI plays a script to its error, counts tokens, and relocates a recording", async () => {
     const fakeOf = (file: string) =>
       place.run(["fake", "--from", file, "-p", "--output-format", "stream-json", "go"], { cwd: place.path });
     const error = { code: "MODEL_RATE_LIMIT", message: "slow down" };
@@ -197,7 +202,7 @@ describe("the fake CLI", () => {
     other.remove();
   });
 
-  it("the fake plays scripts, takes a prompt from stdin, and resumes", async () => {
+  it("the fake CLI plays scripts, takes a prompt from stdin, and resumes", async () => {
     const script = place.file("script.json", JSON.stringify([{ text: "Hello." }]));
     const plain = await place.run(["fake", "--from", script, "-p"], { stdin: "hi\n" });
     expect([plain.exit, plain.stdout]).toEqual([0, "Hello.\n"]);

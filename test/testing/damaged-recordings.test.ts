@@ -52,7 +52,7 @@ async function play(text: string): Promise<void> {
   await shown;
 }
 
-it("a damaged recording is refused with what is wrong", { timeout: 60_000 }, async () => {
+it("replay refuses a damaged recording and says what is wrong", { timeout: 60_000 }, async () => {
   const work = createWorkspace({ "a.txt": "hello\n" });
   const file = join(work.home, "run.jsonl");
   await work.play(script, ["--record", file]);

@@ -62,7 +62,7 @@ const record = (...words: string[]) => {
 const replay = (words: readonly string[], flags: readonly string[] = []) =>
   there.run(["replay", file, ...flags, "--", "bin/claude", ...words]);
 
-it("record keeps a program's exchanges, and replay answers from the file without vendor or key", async () => {
+it("the record command saves a program's model requests and replies; replay answers from them without a key", async () => {
   const recorded = await record("Hello");
   expect(recorded).toMatchObject({ exit: 4, stdout: "A title. Turn 2\n", stderr: "" });
   expect(vendor.violations).toEqual([]);
@@ -101,7 +101,7 @@ it("replay names the first request that differs, and can continue", async () => 
   );
 });
 
-it("a difference names the call whose result differs, though ids differ in each run", () => {
+it("replay names the call whose result differs, though ids differ in each run", () => {
   const request = (run: string, result: string) => {
     const call = (name: string) => ({ type: "tool_use", id: `${name}-${run}`, name, input: {} });
     const answer = (name: string, content: string) => ({ type: "tool_result", tool_use_id: `${name}-${run}`, content });
@@ -117,7 +117,7 @@ it("a difference names the call whose result differs, though ids differ in each 
   );
 });
 
-it("a number in the place of the same digits as text is a difference", () => {
+it("replay takes a number in place of the same digits as text for a difference", () => {
   const request = (limit: unknown) => {
     const messages = [{ role: "user", content: [{ type: "text", text: "go" }] }];
     return { request: 1, at: 0, method: "POST", path: "/v1/messages", body: { messages, limit } };

@@ -188,7 +188,7 @@ describe("the kit's scripted model", () => {
     expect(await next.result).toMatchObject({ outcome: "success", data: { n: 2 } });
   });
 
-  it("a scripted model is validated when created, and removes its files", () => {
+  it("the testing kit validates a scripted model when created, and removes its files", () => {
     expect(() => scriptedModel([{ text: "a", cals: [] } as ScriptedReply])).toThrow(
       /"cals" is not known.*did you mean "calls"/,
     );
@@ -272,7 +272,7 @@ describe("the kit's model server", () => {
   });
 });
 
-it("a workspace is isolated and removed", async () => {
+it("the testing kit isolates a workspace and removes it afterwards", async () => {
   const work = workspace(
     { "a.json": { a: 1 } },
     { config: { "cli-config.json": { permissions: { deny: ["Read(**)"] } } } },

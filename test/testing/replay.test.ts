@@ -117,7 +117,7 @@ describe("differences found by replay", () => {
     }
   });
 
-  it("dates, paths, branches and ids do not count as differences", async () => {
+  it("replay ignores different dates, paths, branches and ids", async () => {
     here.file(".git/HEAD", "ref: refs/heads/main\n");
     await record([], [{ calls: [{ name: "Shell", args: { command: "pwd; echo $HOME" } }] }, { text: "ok" }]);
     change("Date: 20", "Date: 19");
@@ -126,7 +126,7 @@ describe("differences found by replay", () => {
   });
 });
 
-it("every turn of a multi-prompt recording is replayed", async () => {
+it("replay plays every turn of a recording with several prompts", async () => {
   const line = (text: string) => `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
   const stdin = `${line("read a.txt")}${line("what is 2+2?")}`;
   const hosted = [...stream, "--input-format", "stream-json", "--model"];
@@ -137,7 +137,7 @@ it("every turn of a multi-prompt recording is replayed", async () => {
   expect(resultOf(other).result).toMatch(/request 3: messages\[\d\] \(user\): recorded "what is 2\+2/);
 });
 
-it("a worktree run is replayed in another worktree, also with live tools", async () => {
+it("replay plays a worktree run in another worktree, also with live tools", async () => {
   const worktree = async (at: Workspace, name: string, args: readonly string[]) => {
     const git = (...words: string[]) =>
       execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: at.path });
@@ -154,7 +154,7 @@ it("a worktree run is replayed in another worktree, also with live tools", async
   expect([live.exit, resultOf(live).result]).toEqual([0, "Let me look.It says hello."]);
 });
 
-it("with live tools the effects happen again", async () => {
+it("a replay with live tools changes files again", async () => {
   await record([], [{ calls: [{ name: "Write", args: { path: "made.txt", contents: "x" } }] }, { text: "ok" }]);
   const recorded = await replay();
   expect([recorded.exit, existsSync(join(there.path, "made.txt"))]).toEqual([0, false]);
@@ -164,7 +164,7 @@ it("with live tools the effects happen again", async () => {
   expect(resultOf(more).error_code).toBe("MAX_TURNS");
 });
 
-it("an outdated recording can be renewed from its replies and current tool results", async () => {
+it("a recording can be renewed from its replies and current tool results", async () => {
   await record();
   there.file("a.txt", "hi there\n");
   const fresh = join(there.home, "new.jsonl");
@@ -192,7 +192,7 @@ it("a recording contains no secret and shows the redacted original", async () =>
   expect(shown.stdout).toBe(run.stdout.replaceAll(key, marker));
 });
 
-it("the recording of a killed run contains what was written until then", async () => {
+it("the recording of a killed run contains everything written until then", async () => {
   const waits = [{ text: "Let me wait.", calls: [{ name: "Shell", args: { command: "sleep 20" } }] }];
   await here.play(waits, ["--record", file], {
     onStart(child) {
@@ -211,13 +211,13 @@ it("the recording of a killed run contains what was written until then", async (
   expect(shown.stderr).toMatch(/ends before its run does.*\[RECORDING_INVALID\]/s);
 });
 
-it("a run whose recording cannot be written fails", async () => {
+it("a run fails if its recording cannot be written", async () => {
   const run = await here.play([{ text: "done" }], ["--record", "/dev/full"]);
   expect(run.exit).toBe(1);
   expect(run.stdout.trimEnd().split("\n").at(-1)).toMatch(/"subtype":"error".*--record \/dev\/full.*OUTPUT_FAILED/);
 });
 
-it("a full disk stops the recorded run after every call has ended", async () => {
+it("a full disk stops the recorded run after every tool call has ended", async () => {
   const slow = { name: "Shell", args: { command: "sleep 20" } };
   const queued = { name: "Write", args: { path: "queued.txt", content: "x" } };
   const run = await here.play([{ calls: [slow, queued] }, { text: "done" }], ["--record", "/dev/full"]);
@@ -242,7 +242,7 @@ it("a full disk stops the recorded run after every call has ended", async () => 
   expect([next.exit, next.lines().at(-1)!["result"]], next.stderr).toEqual([0, "I see."]);
 });
 
-it("a damaged recording is refused with its line", async () => {
+it("replay refuses a damaged recording and names its line", async () => {
   await record();
   const whole = readFileSync(file, "utf8");
   const lines = whole.trimEnd().split("\n");
@@ -262,7 +262,7 @@ it("a damaged recording is refused with its line", async () => {
 });
 
 describe("courser replay", () => {
-  it("replay shows a run whole or up to a step, in every format", async () => {
+  it("the replay command shows a run whole or up to a step, in every format", async () => {
     const run = await record();
     const shown = await there.run(["replay", file]);
     expect(shown.stdout).toBe("> go\nLet me look.\n  · Read a.txt\nIt says hello.\n");
@@ -304,7 +304,7 @@ describe("courser replay", () => {
   });
 });
 
-it("a chat can be turned into a recording", async () => {
+it("sessions export can turn a chat into a recording", async () => {
   const exported = async (run: { lines(): Record<string, any>[] }) =>
     (await here.run(["sessions", "export", run.lines()[0]!["session_id"], "--format", "recording"])).stdout;
   const error = { code: "MODEL_REFUSED", message: "no" };

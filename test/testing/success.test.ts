@@ -70,7 +70,7 @@ it("--fail-on fails a run for the conditions that it names, and no others", asyn
   ]);
 });
 
-it("the answer is shown even if the run fails by --fail-on", async () => {
+it("print mode shows the answer even if the run fails by --fail-on", async () => {
   const args = ["-p", "--force", "--model", "offline", "--fail-on", "empty", "what is 2+2?"];
   const text = await place.run(args);
   expect([text.exit, text.stdout]).toEqual([5, "2 + 2 = 4\n"]);
@@ -79,7 +79,7 @@ it("the answer is shown even if the run fails by --fail-on", async () => {
   expect(json.lines()[0]).toMatchObject({ is_error: true, error_code: "NOT_DONE", answer: "2 + 2 = 4" });
 });
 
-it("a model that failed before using anything costs nothing", async () => {
+it("the result reports no cost if the model failed before using anything", async () => {
   const error = { code: "MODEL_RATE_LIMIT", message: "later" };
   const run = await place.play([{ error }]);
   expect(run.lines().at(-1)).toMatchObject({ error_code: error.code, usage: { inputTokens: 0, totalCost: 0 } });
@@ -121,7 +121,7 @@ it("--fail-on replay fails a replay that continued after a difference", async ()
   }
 });
 
-it("--require-mcp fails before the model is asked", async () => {
+it("--require-mcp fails the run before the model gets a request", async () => {
   const fixture = join(repository, "test/support/mcp-server.mjs");
   const mcp = JSON.stringify({ mcpServers: { demo: { command: process.execPath, args: [fixture] } } });
   const script = [{ text: "asked" }];
@@ -132,7 +132,7 @@ it("--require-mcp fails before the model is asked", async () => {
   expect(gone.stdout).not.toContain("asked");
 });
 
-it("a run says what it waits for, and ends if nothing moves", async () => {
+it("--heartbeat says what a run waits for, and --max-silence ends a run in which nothing happens", async () => {
   const script = [{ delayMs: 700, calls: [shell("sleep 0.7")] }, { text: "ok" }];
   const run = await place.play(script, ["--heartbeat", "200ms"]);
   const beats = run.lines().filter(({ subtype }) => subtype === "heartbeat");
@@ -143,7 +143,7 @@ it("a run says what it waits for, and ends if nothing moves", async () => {
   expect(resultOf(silent).result).toContain("the model Script");
 });
 
-it("cost and budget are reported, and an unenforceable limit is refused", async () => {
+it("the result reports cost and budget, and a limit that cannot be enforced is refused", async () => {
   const usage = { inputTokens: 1000, outputTokens: 100 };
   const script = [{ text: "ok", usage }];
   expect(resultOf(await place.play(script)).usage.totalCost).toBe(0);
@@ -157,7 +157,7 @@ it("cost and budget are reported, and an unenforceable limit is refused", async 
   expect(old.lines()[0]).not.toHaveProperty("policy_hash");
 });
 
-it("init identifies the policy by a hash of its content", async () => {
+it("the init line identifies the permission policy by a hash of its content", async () => {
   const hashOf = async (...args: string[]) => (await place.play([{ text: "ok" }], args)).lines()[0]!["policy_hash"];
   // A plain run has nothing but its mode, which the line names.
   expect(await hashOf()).toBeUndefined();

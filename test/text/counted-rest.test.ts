@@ -67,7 +67,7 @@ describe.each(ways)("%s in lists that are cut", (_what, most, say) => {
 });
 
 describe("numbers in messages", () => {
-  it("the first items are joined, or stand below each other, indented", () => {
+  it("a list in a message joins its first items, or puts them below each other, indented", () => {
     expect([firstOf([], 2), firstOf(["a", "b"], 2), firstOf(["a", "b", "c"], 2)]).toEqual([
       "",
       "a, b",
@@ -86,7 +86,7 @@ describe("numbers in messages", () => {
     expect(unreadNote([])).toBe("");
   });
 
-  it("errors are numbered in file order, from one", () => {
+  it("a message numbers errors in file order, from one", () => {
     expect(errors(1)).toBe("1 new error (ts):\na.ts:1:3 n0!");
     const unsorted = [
       { line: 4, column: 0, message: "third", code: "" },
@@ -121,7 +121,7 @@ describe("shortened results", () => {
     [{ files: ["a"], clientTruncated: false, ripgrepTruncated: false }, false],
     [{ files: ["a"] }, false],
     [{ files: [] }, false],
-  ])("a page with %j says that there are more: %s", (value, isTold) => {
+  ])("a list page with %j says that there are more: %s", (value, isTold) => {
     expect(card(value).includes("There are more results.")).toBe(isTold);
   });
 });

@@ -113,7 +113,7 @@ describe("globs", () => {
     expect(compilePath(pattern, { brackets: true, escapes: true })(text)).toBe(expected);
   });
 
-  it("a backslash is literal where nothing is escaped", () => {
+  it("a backslash in a glob is literal where nothing is escaped", () => {
     expect(compilePath("a\\*")("a\\b")).toBe(true);
     expect(compilePath("\\*", { brackets: true })("*")).toBe(false);
   });
@@ -140,14 +140,14 @@ describe("globs", () => {
     expect(matchesText(choices(257), choices(257))).toBe(true);
   });
 
-  it("case, width and invisible characters are folded", () => {
+  it("name comparison ignores case, width and invisible characters", () => {
     expect(foldText(".cUr\u200bsor")).toBe(".cursor");
     expect(foldText("\uff52\uff4d")).toBe("rm");
     expect(compilePath("/w/*.key", { fold: true })("/w/A.KEY")).toBe(true);
     expect(compilePath("/w/*.key")("/w/A.KEY")).toBe(false);
   });
 
-  it("patterns that can mean the same are found", () => {
+  it("the glob comparison finds patterns that can match the same name", () => {
     expect(patternsMeet("/w/.e?v", "/w/.env*")).toBe(true);
     expect(patternsMeet("/w/*", "/w/**/a.key")).toBe(true);
     expect(patternsMeet("/w/.*", "/w/**/.env")).toBe(true);
@@ -178,7 +178,7 @@ describe("globs", () => {
     expect(patternsMeet("/w/?env", "/w/.env")).toBe(false);
   });
 
-  it("matching needs at most the product of the lengths", () => {
+  it("matching a glob takes at most time in proportion to pattern times text", () => {
     const time = (size: number) => {
       const started = performance.now();
       for (let round = 0; round < 20; round++) matchesText("*a".repeat(20) + "b", "a".repeat(size));

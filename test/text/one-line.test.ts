@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { collapsed, oneLine, shortened, shownValue } from "../../src/text/one-line.ts";
 
-it("shortened text says so, and no character is split", () => {
+it("shortening text marks the cut, and splits no character", () => {
   expect(shortened("abc", 3)).toBe("abc");
   expect(shortened("abcd", 3)).toBe("abc…");
   expect(shortened("ab😀cd", 3)).toBe("ab…");
@@ -12,7 +12,7 @@ it("a text with line breaks is put on one line", () => {
   expect(collapsed(" a\t \nb ")).toBe("a b");
 });
 
-it("values in messages are shown as JSON, and functions and symbols by name", () => {
+it("messages show values as JSON, and functions and symbols by name", () => {
   expect(shownValue({ a: [1] })).toBe('{"a":[1]}');
   expect(shownValue(undefined)).toBe("undefined");
   expect(shownValue("x".repeat(90), 10)).toBe('"xxxxxxxxx…');

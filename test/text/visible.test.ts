@@ -50,7 +50,7 @@ describe("widths of text", () => {
     expect(widthOf(text)).toBe(width);
   });
 
-  it("text is cut between visible characters", () => {
+  it("cutting text keeps visible characters whole", () => {
     expect(cut("ab👨‍👩‍👧cd", 4)).toBe("ab…");
     expect(cut("日本語", 4)).toBe("日…");
     expect(cutMiddle("src/some/very/long/path/to/file.ts", 20)).toBe("src/so…th/to/file.ts");

@@ -148,7 +148,7 @@ const calls: [tool: string, args: object, value?: object][] = [
   ["unheard", {}, { odd: 1 }],
 ];
 
-it("odd calls are viewed and worded as the table says, done, failed and under way", async () => {
+it("unusual tool calls are shown as listed in the table: done, failed and under way", async () => {
   const rows = calls.flatMap(([tool, args, value]) => {
     const call = { callId: "c", tool, args };
     const views = [
@@ -176,7 +176,7 @@ it("a path is shortened by its workspace only where there is one", () => {
   ]);
 });
 
-it("todos wait for those that are open", () => {
+it("a todo is shown as waiting for open todos that it depends on", () => {
   expect(shownTodos(todos).map(({ state, words }) => `${state} ${words}`)).toEqual([
     "PENDING one two",
     "IN_PROGRESS second (after one\n  two)",
@@ -265,7 +265,7 @@ it.each<[what: string, events: object[], toolMs: number, waitMs: number]>([
     0,
     6,
   ],
-])("the time of a turn is divided: %s", (_what, events, toolMs, waitMs) => {
+])("the time of a turn is divided between model, tools and waiting: %s", (_what, events, toolMs, waitMs) => {
   const clock = new TurnClock();
   for (const event of events) clock.take(event as AgentEvent);
   expect(clock.times()).toEqual({ toolMs, waitMs });

@@ -33,7 +33,7 @@ function table(name: string, say: (value: any) => unknown, values: readonly unkn
 
 const minute = 60_000;
 
-it("numbers, times, names, calls and changes are worded as the table says", async () => {
+it("numbers, times, names, calls and changes are worded as listed in the table", async () => {
   const times = [
     -1, 0, 1, 99, 100, 949, 950, 999, 1000, 9940, 9950, 9999, 10_000, 59_400, 59_500, 59_949, 59_950, 59_999, 60_000,
     61_000, 119_700, 3_599_999, 3_600_000, 7_380_000,

@@ -24,7 +24,7 @@ it("the open items that block an open item are named", () => {
   ]);
 });
 
-it("an unknown status counts as to do, and what is not a list shows nothing", () => {
+it("a todo with an unknown status counts as to do, and a list of another shape shows nothing", () => {
   expect(shownTodos([{ content: "one\n two", status: "BLOCKED" }, "text", null])).toEqual([
     { state: "PENDING", words: "one two" },
   ]);

@@ -19,7 +19,7 @@ describe("html to markdown", () => {
     expect(markdown(`<title>T</title><p>One two.</p><p ${attribute}>Three.</p>`).includes("Three")).toBe(isRead);
   });
 
-  it("the article of an HTML page is kept and its surroundings left out", () => {
+  it("the HTML converter keeps a page's article and leaves out its surroundings", () => {
     const html = `<!doctype html><html><head><title>Start - Docs</title><style>p{}</style></head><body>
       <a class="skip-link" href="#main">Skip</a>
       <header><a href="/">Home</a> <a href="/blog">Blog</a></header>
@@ -37,7 +37,7 @@ describe("html to markdown", () => {
     );
   });
 
-  it("menus are removed from pages without semantic tags", () => {
+  it("the HTML converter removes menus from pages without semantic tags", () => {
     const links = ["About us", "Products", "Careers", "Contact"].map((name) => `<li><a href="/x">${name}</a></li>`);
     const html = `<title>News</title><body><div id="top"><ul>${links.join("")}</ul></div>
       <div><p>The river rose by two metres, and the bridge was closed at noon.</p>
@@ -48,7 +48,7 @@ describe("html to markdown", () => {
     );
   });
 
-  it("tables are kept, with spans, captions and pipes", () => {
+  it("HTML data tables become Markdown tables, with spans, captions and pipes", () => {
     const html = `<table><caption>Limits</caption><thead><tr><th>name</th><th>value</th><th>note</th></tr></thead>
       <tbody><tr><td><code>size</code></td><td>10 MiB</td><td>a | b</td></tr>
       <tr><td colspan="2">time</td><td><p>30 s</p><p>in all</p></td></tr></tbody></table>`;
@@ -63,7 +63,7 @@ describe("html to markdown", () => {
     expect(markdown(html)).toBe("## Left\n\nText\n\nInner");
   });
 
-  it("code, lists, quotes and definitions are written as Markdown", () => {
+  it("the HTML converter writes code, lists, quotes and definitions as Markdown", () => {
     const html = `<h2>Use<a class="anchor" href="#use">#</a></h2>
       <pre class="highlight"><code class="language-ts">const a = "\`\`\`";
   indent();
@@ -84,13 +84,13 @@ describe("html to markdown", () => {
     );
   });
 
-  it("links that cannot be opened are dropped", () => {
+  it("the HTML converter drops links that cannot be opened", () => {
     const html = `<p><a href="javascript:alert(1)">run</a> <a href="data:text/html,x">data</a> <a href="http://[">bad</a>
       <a href="/a (b)">brackets</a> <a>none</a></p>`;
     expect(markdown(html)).toBe("run data bad [brackets](https://docs.test/a%20%28b%29) none");
   });
 
-  it("pages hidden until a script runs, and headings that are buttons, are read", () => {
+  it("the HTML converter reads pages that are hidden until a script runs, and headings that are buttons", () => {
     const html =
       '<html style="visibility:hidden"><body hidden><h2><button>Why?</button></h2><p>Because.</p><button>Copy</button>';
     expect(markdown(html)).toBe("## Why?\n\nBecause.");
@@ -100,7 +100,7 @@ describe("html to markdown", () => {
     expect(markdown('<base href="/v2/"><p><a href="x">x</a></p>')).toBe("[x](https://docs.test/v2/x)");
   });
 
-  it("a page that is only a menu is shown", () => {
+  it("the HTML converter shows a page that is only a menu", () => {
     expect(markdown('<nav><a href="/a">A</a> <a href="/b">B</a></nav>')).toContain("[A](https://docs.test/a)");
   });
 
@@ -116,7 +116,7 @@ describe("html to markdown", () => {
     "unclosed comments": "<!--".repeat(100_000),
     "many paragraphs": "<p>Some words, and more.</p>".repeat(10_000),
   };
-  it.each(Object.entries(hostile))("%s is converted quickly", (_, html) => {
+  it.each(Object.entries(hostile))("the HTML converter takes little time for %s", (_, html) => {
     const started = performance.now();
     markdown(`<title>T</title>${html}`);
     expect(performance.now() - started).toBeLessThan(5_000);

@@ -71,7 +71,7 @@ describe("fetchPage", () => {
     });
   });
 
-  it("long web pages are cut, and say so", async () => {
+  it("WebFetch cuts long web pages and says so", async () => {
     const page = await fetchPage("http://docs.test/", await serve("text/plain", "a".repeat(1_500_000)));
     expect(page).toMatchObject({ isTruncated: true });
     expect(page.markdown.length).toBe(1_000_000);
@@ -83,7 +83,7 @@ describe("fetchPage", () => {
     expect(limited).toMatchObject({ isTruncated: true, markdown: "abc" });
   });
 
-  it("every redirect of a web page must be allowed", async () => {
+  it("each redirect of a web fetch is checked against the permissions, not only the first URL", async () => {
     web = await startWeb((_, response) => response.writeHead(302, { location: "http://127.0.0.1:9/" }).end());
     await expect(fetchPage("http://docs.test/", web.request)).rejects.toMatchObject({ verdict: "deny" });
     await expect(fetchPage("http://docs.test/", { ...web.request, mode: "default" })).rejects.toThrow(GuardRefusal);
@@ -96,7 +96,7 @@ describe("fetchPage", () => {
     }
   });
 
-  it("a web page is requested once per run", async () => {
+  it("WebFetch requests a web page once per run", async () => {
     const cache = createPageCache();
     const request = { ...(await serve("text/plain", "once")), cache };
     const first = await fetchPage("http://docs.test/p#top", request);
@@ -108,7 +108,7 @@ describe("fetchPage", () => {
     expect([small.get("a"), small.get("b")?.markdown]).toEqual([undefined, "four"]);
   });
 
-  it("servers are told that Markdown is welcome, and only our name", async () => {
+  it("a web fetch tells servers that Markdown is welcome, and only our name", async () => {
     await fetchPage("http://docs.test/", await serve("text/plain", "x"));
     const { accept, "user-agent": agent, cookie, authorization } = web!.seen[0]!.headers;
     expect(accept).toMatch(/^text\/markdown,/);

@@ -61,7 +61,7 @@ const pages: Record<string, string> = {
   ...Object.fromEntries(["nav", "aside", "footer"].map((name) => [name, `${prose}<${name}>marked</${name}>`])),
 };
 
-it("pages are converted as the table says", async () => {
+it("web pages are converted to Markdown as listed in the table", async () => {
   const rows = Object.entries(pages).map(([name, html]) => {
     const { title, markdown } = htmlToMarkdown(html, "https://example.com/dir/page");
     const short = markdown.replace(/(?:word\d+ ?){20,}/g, (found) => `(${found.trim().split(" ").length} words)`);

@@ -42,21 +42,24 @@ async function ask(engine: string, answer: unknown, status = 200) {
 }
 
 describe("searchWeb", () => {
-  it.each(Object.keys(answers))("%s gets the query and key, and its results are read", async (engine) => {
-    const [hit, ...others] = await ask(engine, answers[engine]);
-    expect(hit).toEqual({
-      title: engine === "exa" ? "https://one.test/" : "One",
-      url: "https://one.test/",
-      snippet: engine === "brave" ? "first & thing" : "first thing",
-    });
-    expect(others).toEqual([]);
-    const [request] = web!.seen;
-    expect(`${decodeURIComponent(request!.url.replaceAll("+", " "))}${request!.body}`).toContain("what is new");
-    expect(Object.values(request!.headers).join(" ")).toContain("secret-key-1");
-    expect(request!.url + request!.body).not.toContain("secret-key-1");
-  });
+  it.each(Object.keys(answers))(
+    "the search engine %s gets the query and key, and its results are read",
+    async (engine) => {
+      const [hit, ...others] = await ask(engine, answers[engine]);
+      expect(hit).toEqual({
+        title: engine === "exa" ? "https://one.test/" : "One",
+        url: "https://one.test/",
+        snippet: engine === "brave" ? "first & thing" : "first thing",
+      });
+      expect(others).toEqual([]);
+      const [request] = web!.seen;
+      expect(`${decodeURIComponent(request!.url.replaceAll("+", " "))}${request!.body}`).toContain("what is new");
+      expect(Object.values(request!.headers).join(" ")).toContain("secret-key-1");
+      expect(request!.url + request!.body).not.toContain("secret-key-1");
+    },
+  );
 
-  it("errors of a search engine are explained without showing the key", async () => {
+  it("web search explains errors of a search engine without showing the key", async () => {
     await expect(ask("brave", { error: "secret-key-1 is wrong" }, 401)).rejects.toThrow(
       /brave at 127.0.0.1:\d+ answered 401. Its key is wrong/,
     );
@@ -68,12 +71,12 @@ describe("searchWeb", () => {
     await expect(ask("tavily", "x".repeat(5_000_000))).rejects.toThrow(SearchError);
   });
 
-  it("redirects of a search engine are never followed, so the key stays with it", async () => {
+  it("web search never follows redirects of a search engine, so the key stays with it", async () => {
     await expect(ask("exa", {}, 302)).rejects.toThrow(/redirects/);
     expect(web!.seen.length).toBe(1);
   });
 
-  it("the search engine comes from the settings, else from the environment", () => {
+  it("web search takes its engine from the settings, else from the environment", () => {
     const of = (settings: object, env: Record<string, string> = {}) => {
       const found = searchEngine(settings, env);
       return found && [found.kind.name, found.url, found.key];
@@ -87,7 +90,7 @@ describe("searchWeb", () => {
     expect(of({ url: "ftp://a.test" })).toBeUndefined();
   });
 
-  it("a missing key is reported before the search engine is asked", async () => {
+  it("web search reports a missing API key before it asks the search engine", async () => {
     const engine = searchEngine({ engine: "brave" }, {})!;
     await expect(searchWeb("x", { engine })).rejects.toThrow(/brave needs a key: set BRAVE_API_KEY/);
   });

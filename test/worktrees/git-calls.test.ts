@@ -35,7 +35,7 @@ const seen = () =>
   );
 const call = (more: Partial<GitCall> = {}): GitCall => ({ cwd: folder, env, ...more });
 
-it("git is called without hooks, watchers, upkeep and addresses that are commands", async () => {
+it("git started by Courser runs no hooks, file watchers, maintenance or addresses that are commands", async () => {
   fakeGit();
   await git(["log", "--oneline"], call({ input: "given", variables: { GIT_DIR: "/own" } }));
   expect(read("arguments").trim().split("\n")).toEqual([
@@ -50,7 +50,7 @@ it("git is called without hooks, watchers, upkeep and addresses that are command
 });
 
 it.each(["status", "diff", "diff-index", "diff-files"])(
-  "git %s leaves the files of submodules alone",
+  "git %s started by Courser ignores changed files in submodules",
   async (command) => {
     fakeGit();
     await git([command, "x"], call());
@@ -58,7 +58,7 @@ it.each(["status", "diff", "diff-index", "diff-files"])(
   },
 );
 
-it("of the environment, git keeps who the user is and where the user's settings are", async () => {
+it("git started by Courser gets GIT_AUTHOR_* and GIT_CONFIG_GLOBAL from the environment, but not GIT_DIR", async () => {
   fakeGit();
   const kept = {
     GIT_AUTHOR_NAME: "a",
@@ -80,7 +80,7 @@ it("of the environment, git keeps who the user is and where the user's settings 
   for (const name of dropped) expect(seen()).not.toHaveProperty(name);
 });
 
-it("programs of a repository become harmless ones, and those of the user stay", async () => {
+it("Courser replaces programs in a repository's git configuration by harmless ones, and keeps the user's", async () => {
   const replaced = Object.entries({
     "filter.evil.clean": "",
     "filter.e.v.smudge": "",
@@ -126,7 +126,7 @@ it.each([
   ["remote.o.receivepack", "push"],
   ["remote.a.b.vcs", "pull"],
   ["remote.o.vcs", "ls-remote"],
-])("a repository that sets %s is not asked to %s", async (key, command) => {
+])("Courser does not ask a repository that sets %s to %s", async (key, command) => {
   fakeGit([`local ${key}`]);
   const { problem, exitCode } = await tryGit([command], call());
   expect([problem, exitCode]).toEqual([`its own configuration names a program that is not run: ${key}.`, null]);
@@ -136,7 +136,7 @@ it.each([
   expect((await tryGit([command], call())).problem).toBeUndefined();
 });
 
-it("git needs no look at the settings for what reads no files, and fetches nothing then", async () => {
+it("for git commands that read no files, Courser skips the check of settings, and git fetches nothing", async () => {
   for (const command of "config rev-parse rev-list cat-file update-ref for-each-ref check-ref-format init".split(" ")) {
     fakeGit(["local filter.a.clean"]);
     await git([command], call());
@@ -146,7 +146,7 @@ it("git needs no look at the settings for what reads no files, and fetches nothi
   }
 });
 
-it("a failed git is told with the end of what it said", async () => {
+it("the error about a failed git command quotes the end of its stderr", async () => {
   fakeGit([], "echo out; echo one >&2; echo two >&2; echo three >&2; echo four >&2; exit 7");
   expect(await tryGit(["log"], call())).toEqual({ stdout: "out\n", exitCode: 7, problem: "two three four" });
   await expect(git(["log", "x"], call())).rejects.toMatchObject({
@@ -157,7 +157,7 @@ it("a failed git is told with the end of what it said", async () => {
   expect((await tryGit(["log"], call())).problem).toBe("exit code 9");
 });
 
-it("a missing git is told, and a call that is not wanted any more ends", async () => {
+it("Courser reports a missing git, and an abort signal ends a git call", async () => {
   expect((await tryGit(["log"], call({ env: { PATH: folder } }))).problem).toBe(
     "git could not be started. Install git, then try again.",
   );
@@ -168,4 +168,5 @@ it("a missing git is told, and a call that is not wanted any more ends", async (
   await expect(waiting).rejects.toThrow("not wanted");
 });
 
-it("entries end with NUL", () => expect(splitEntries("a\0b c\0\0")).toEqual(["a", "b c"]));
+it("git output with -z is split into entries that end with NUL", () =>
+  expect(splitEntries("a\0b c\0\0")).toEqual(["a", "b c"]));

@@ -29,7 +29,7 @@ describe("hostile patches", () => {
     },
   );
 
-  it("a patch for a subfolder is hostile by its names there", async () => {
+  it("a patch for a subfolder is recognised as hostile by its file names there", async () => {
     const { call, file } = patch(adds("harmless.txt") + adds(".vscode/tasks.json"));
     const inside = { ...call, cwd: join(repository.path, "sub") };
     expect(await protectedIn(file, inside, "sub/")).toEqual([".vscode/tasks.json"]);

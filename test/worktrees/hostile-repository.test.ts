@@ -43,7 +43,7 @@ async function expectNothingStarted(): Promise<void> {
 }
 
 describe("hostile repositories", () => {
-  it("an object that a partial clone lacks is not fetched by a program of the repository", async () => {
+  it("git does not run a program of the repository to fetch an object that a partial clone lacks", async () => {
     const object = (await git(["rev-parse", "HEAD:a.txt"], call)).trim();
     rmSync(join(repository.path, ".git/objects", object.slice(0, 2), object.slice(2)));
     repository.file("a.txt", "two\n");
@@ -58,12 +58,12 @@ describe("hostile repositories", () => {
     await expectNothingStarted();
   });
 
-  it("an address that is a command is not run, even where the repository allows it", async () => {
+  it("git does not run an address that is a command, even where the repository allows it", async () => {
     await configure({ "protocol.ext.allow": "always", "remote.far.url": `ext::${program}` });
     await expectNothingStarted();
   });
 
-  it("every setting of the repository that names a program is replaced by a harmless one", async () => {
+  it("every repository setting that names a program is replaced by a harmless one", async () => {
     const names =
       `filter.evil.clean filter.evil.smudge filter.evil.process filter.evil.required merge.evil.driver diff.evil.textconv
       diff.external diff.evil.command credential.helper credential.https://a.b.helper core.gitProxy core.askPass core.sshCommand
@@ -97,7 +97,7 @@ describe("hostile repositories", () => {
     ]);
   });
 
-  it("filters and file watchers of a submodule are not run", async () => {
+  it("git started by Courser does not run filters and file watchers of a submodule", async () => {
     const module = join(repository.path, "module");
     await git(["init", "-q", module], call);
     repository.file("module/.gitattributes", "* filter=evil\n");

@@ -52,7 +52,7 @@ async function kept(name: string, daysAgo: number): Promise<{ store: string; che
   return { store, checkout };
 }
 
-it("the longest unused repositories are removed until the rest is small enough", async () => {
+it("the cache of cloned repositories removes the longest unused until the rest is small enough", async () => {
   const all = [await kept("a", 3), await kept("b", 1), await kept("c", 2)];
   for (const { checkout } of all) rmSync(checkout, { recursive: true });
   const there = () => all.map(({ store }) => existsSync(store));
@@ -64,7 +64,7 @@ it("the longest unused repositories are removed until the rest is small enough",
   expect(readdirSync(cache)).toHaveLength(1);
 });
 
-it("a repository with an existing checkout is never removed", async () => {
+it("the cache of cloned repositories never removes one with an existing checkout", async () => {
   const used = await kept("used", 100);
   const unused = await kept("unused", 1);
   rmSync(unused.checkout, { recursive: true });
@@ -76,7 +76,7 @@ it("a repository with an existing checkout is never removed", async () => {
   expect(readdirSync(cache)).toEqual([]);
 });
 
-it("a removed repository is created again, and parallel checkouts and removals do not collide", async () => {
+it("a repository removed from the cache is cloned again, also with parallel checkouts and removals", async () => {
   const from = join(folder, "again");
   const { checkout } = await kept("again", 0);
   rmSync(checkout, { recursive: true });
@@ -101,7 +101,7 @@ it("a removed repository is created again, and parallel checkouts and removals d
   expect(await trimming).toBeGreaterThan(0);
 });
 
-it("the workers on one machine clean up unused repositories together, once a minute", async () => {
+it("the workers on one machine clean up the cache of repositories together, once a minute", async () => {
   const { checkout, store } = await kept("often", 50);
   await trimNowAndThen(cache, { bytes: 0, ageMs: 0 }); // in use
   rmSync(checkout, { recursive: true });

@@ -47,7 +47,7 @@ const deeds = [
 ];
 
 it.each(Array.from({ length: rounds }, (_, index) => index + 1))(
-  "worktree operations keep their promises, round %i",
+  "work in a worktree never changes the checkout, and a merge writes all or nothing, round %i",
   async (seed) => {
     const random = randomFrom(seed * 7919);
     const repository = createRepository(Object.fromEntries(names.map((name) => [name, lines(random)])));

@@ -22,7 +22,7 @@ function repository(): { folder: string; git(...args: string[]): void } {
 
 const look = (folder: string, limitMs = 10_000) => recentWork({ cwd: folder, env: process.env }, limitMs);
 
-test("changed files are counted, with the last three commits", async () => {
+test("the git state in the prompt counts changed files and names the last three commits", async () => {
   const { folder, git } = repository();
   expect(await look(folder)).toEqual({ changedFiles: 0, commits: [] });
   for (const subject of ["one", "two", "three", "four"])
@@ -50,7 +50,7 @@ test("reading git state runs no filters, watchers or signature programs", async 
   expect(existsSync(trace)).toBe(false);
 });
 
-test("git state is empty if it takes too long or there is no repository", async () => {
+test("the git state in the prompt is empty if git takes too long or there is no repository", async () => {
   const { folder } = repository();
   expect(await look(folder, 0)).toBeUndefined();
   rmSync(join(folder, ".git"), { recursive: true });

@@ -65,7 +65,7 @@ async function twoCheckouts() {
   return { commit, one: await begin("one"), two: await begin("two") };
 }
 
-it("the state of a folder that is no checkout is the same everywhere, and carries its files", async () => {
+it("the recorded state of a folder without git is the same on every machine, and carries its files", async () => {
   const states = [];
   for (const name of ["one", "two"]) {
     write(`${name}/a`, "1\r\n");
@@ -89,7 +89,7 @@ it("the state of a folder that is no checkout is the same everywhere, and carrie
   expect(await headCommit(one)).toBe("");
 });
 
-it("the changes since the start are a patch that applies, or there are none", async () => {
+it("the changes since a workspace's start give a patch that applies, or no patch", async () => {
   const { one, two, commit } = await twoCheckouts();
   expect([one.start, one.base]).toEqual([commit, commit]);
   expect(await writePatch(one, await recordState(one), at("none.diff"))).toBe(false);
@@ -107,7 +107,7 @@ it("the changes since the start are a patch that applies, or there are none", as
   expect(read("moved.diff")).toContain("rename to moved");
 });
 
-it("a checkout's own commits travel with its state, and are noticed", async () => {
+it("a checkout's own commits travel with its recorded state, and change its mark", async () => {
   const { one, two, commit } = await twoCheckouts();
   const before = await repositoryMark(one);
   expect(before).toContain(commit);
@@ -131,7 +131,7 @@ it("a checkout's own commits travel with its state, and are noticed", async () =
   expect(git(at("two"), "status", "--short")).toBe("M a");
 });
 
-it("a bundle of another source is refused, and what is no bundle has no base", async () => {
+it("restoring a workspace refuses a state recorded from another source", async () => {
   const { one } = await twoCheckouts();
   write("other/x", "x");
   const other = await beginStates({ folder: at("other-states"), workspace: at("other"), env });
@@ -147,7 +147,7 @@ it("a bundle of another source is refused, and what is no bundle has no base", a
   expect(await baseOfBundle(at("none"))).toBeUndefined();
 });
 
-it("work becomes a branch with its commits, one more only for what is not committed, and nothing else of the repository", async () => {
+it("a worker's commits become a branch, with one more commit only for uncommitted work", async () => {
   const { one, commit } = await twoCheckouts();
   const push = async (branch: string) =>
     pushBranch(one, { tree: await recordState(one), home: at("home"), branch, message: "rest" });
@@ -168,7 +168,7 @@ it("work becomes a branch with its commits, one more only for what is not commit
   expect(git(at("home"), "rev-parse", "HEAD")).toBe(commit);
 });
 
-it("a checkout whose files were converted has a patch, and no branch", async () => {
+it("a checkout whose files were converted at checkout gives a patch but no branch", async () => {
   write("home/.gitattributes", "a text eol=crlf\n");
   write("home/a", "1\n");
   git(at("home"), "init", "-q", "-b", "main");
@@ -186,7 +186,7 @@ it("a checkout whose files were converted has a patch, and no branch", async () 
   );
 });
 
-it("a state is recorded without what cannot be read, and a lost store is told", async () => {
+it("recording a workspace fails with an explanation if its object store is lost", async () => {
   const { one } = await twoCheckouts();
   rmSync(at("one-states/objects"), { recursive: true });
   write("one/new", "x");

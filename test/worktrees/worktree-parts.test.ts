@@ -60,7 +60,7 @@ const failureOf = (promise: Promise<unknown>): Promise<{ code: string; message: 
   );
 
 describe("the name of a worktree", () => {
-  it("is made of letters, digits, dots and dashes, and is no name that git or the records use", async () => {
+  it("a worktree's name has only letters, digits, dots and dashes, and is not one that git or our records use", async () => {
     commit({ a: "1" });
     for (const name of ["", "-a", ".a", "a b", "a/b", "a..b", "a.lock", "a.json", "a.", "ä", "x".repeat(65)]) {
       const { code, message } = await failureOf(open(name));
@@ -71,7 +71,7 @@ describe("the name of a worktree", () => {
       expect((await open(name)).worktree.path).toBe(join(configDir, "worktrees/work", name));
   });
 
-  it("stands for one worktree, which is opened again with its place, and not at another commit", async () => {
+  it("opening a worktree's name again gives the same worktree, and refuses another base commit", async () => {
     const first = commit({ "sub/a": "1", ".gitignore": "out\n" });
     commit({ "sub/a": "2" });
     mkdirSync(join(source, "out"));
@@ -95,7 +95,7 @@ describe("the name of a worktree", () => {
   });
 });
 
-it("a worktree needs a repository with a commit, and says so; nothing is left of one that failed", async () => {
+it("--worktree needs a repository with a commit, and says so; a failed one leaves nothing behind", async () => {
   const nowhere = await failureOf(open("x"));
   expect(nowhere.message).toMatch(/^--worktree needs a git repository, and .*work is not in one \(fatal: not a git/);
   gitIn(source, "init", "-q");
@@ -111,7 +111,7 @@ it("a worktree needs a repository with a commit, and says so; nothing is left of
   expect(readdirSync(join(configDir, "worktrees/work"))).toEqual([]);
 });
 
-it("a worktree keeps the source's settings and hooks, and says what is not in it", async () => {
+it("a worktree has the source's settings and hooks, and a notice says what it lacks", async () => {
   commit({ a: "1", b: "1" });
   gitIn(source, "config", "user.name", "Ada");
   gitIn(source, "config", "core.worktree", source);
@@ -134,7 +134,7 @@ describe("records of worktrees", () => {
     ...{ name, source: from, objects: "/o", base: "b", createdAt },
   });
 
-  it("they are listed newest first; what is no record is passed over; a name is taken once", () => {
+  it("worktrees are listed newest first, without files that are no records, and a name is taken once", () => {
     const dates = { a: "2026-01-02", b: "2026-01-03", c: "2026-01-01" };
     const taken = Object.entries(dates).map(([name, at]) => takeName(configDir, record(name, at)));
     expect(taken[0]!.path).toBe(join(configDir, "worktrees/work/a"));
@@ -148,7 +148,7 @@ describe("records of worktrees", () => {
     expect(listWorktrees(join(folder, "none"))).toEqual([]);
   });
 
-  it("a record is found by its source, and by a place within its worktree", () => {
+  it("a worktree is found by its source repository and name, or by a path inside it", () => {
     const { path } = takeName(configDir, record("a", ""));
     mkdirSync(configDir, { recursive: true });
     expect(findWorktree(configDir, source, "a")).toMatchObject({ name: "a", path });
@@ -159,7 +159,7 @@ describe("records of worktrees", () => {
       expect(worktreeAt(configDir, place)).toBeUndefined();
   });
 
-  it("what was merged, and when, is kept", () => {
+  it("a worktree's record keeps what was merged, and when", () => {
     const worktree = takeName(configDir, record("a", "2026"));
     saveRecord({ ...worktree, merged: { tree: "t", at: "now" } });
     expect(findWorktree(configDir, source, "a")).toEqual({ ...worktree, merged: { tree: "t", at: "now" } });
@@ -182,7 +182,7 @@ describe("setup commands", () => {
     [{ "setup-worktree": "do.sh" }, [["bash", "do.sh"]]],
     [{ "setup-worktree": 7 }, undefined],
     [{ "setup-worktree-unix": ["a", 7] }, undefined],
-  ])("the commands of %j", (settings, commands) => {
+  ])("the setup commands of a worktree are read from %j", (settings, commands) => {
     const file = join(folder, ".cursor/worktrees.json");
     write(file, JSON.stringify(settings));
     if (!commands)
@@ -193,7 +193,7 @@ describe("setup commands", () => {
     expect(commandsIn(file)).toEqual(whole);
   });
 
-  it("they run one after the other in the worktree, until one fails", async () => {
+  it("a worktree's setup commands run one after the other in it, until one fails", async () => {
     const worktree = { name: "w", path: join(folder, "w"), source, objects: "", base: "", createdAt: "" };
     mkdirSync(worktree.path);
     const setup = (...commands: string[]) =>
@@ -223,7 +223,7 @@ describe("setup commands", () => {
 describe("the work in a worktree", () => {
   const call = () => ({ cwd: source, env });
 
-  it("its changes are told by kind, as a patch and in numbers", async () => {
+  it("the changes of a worktree are available by kind, as a patch and in numbers", async () => {
     const base = commit({ a: "1\n", b: "1\n", "d/c": "1\n" });
     const { worktree } = await open("x");
     write(join(worktree.path, "a"), "2\n");
@@ -258,7 +258,7 @@ describe("the work in a worktree", () => {
     expect(readdirSync(source).filter((name) => name.includes("courser-tmp"))).toEqual([]);
   });
 
-  it("of the files in the way twenty are named, and the rest counted", async () => {
+  it("a refused worktree merge names twenty of the files in the way, and counts the rest", async () => {
     commit({ a: "1" });
     const { worktree } = await open("x");
     const names = Array.from({ length: 23 }, (_, at) => `f${String(at).padStart(2, "0")}`);
@@ -271,7 +271,7 @@ describe("the work in a worktree", () => {
     expect(lines.slice(22).join(" ")).toMatch(/worktrees merge x Or take .* worktrees merge x --branch <name>$/);
   });
 
-  it("what came into the way while the merge was planned is noticed before anything is written", async () => {
+  it("a worktree merge notices files that came into the way after planning, before it writes anything", async () => {
     commit({ a: "1", "d/b": "1", c: "1" });
     const { worktree } = await open("x");
     for (const name of ["a", "d/b", "new/er"]) write(join(worktree.path, name), "theirs");
@@ -284,7 +284,7 @@ describe("the work in a worktree", () => {
     expect(readFileSync(join(source, "a"), "utf8")).toBe("1");
   });
 
-  it("it becomes a branch with its commits, and one more only for what is not committed", async () => {
+  it("merging a worktree as a branch keeps its commits, with one more only for uncommitted work", async () => {
     commit({ a: "1" });
     const { worktree } = await open("x");
     const own = commit({ b: "2" }, "own", worktree.path);
@@ -314,7 +314,7 @@ describe("checkouts of kept repositories", () => {
     return checkOutRepository({ from, ...ref }, place, { env }).then((found) => ({ ...found, path }));
   };
 
-  it("a branch, a tag, a commit and what no branch holds are checked out, and later work is fetched", async () => {
+  it("a worker checks out a branch, a tag, a commit or another ref, and fetches later work", async () => {
     const first = commit({ a: "1" });
     gitIn(source, "tag", "-a", "v1", "-m", "t");
     gitIn(source, "tag", "light");
@@ -352,7 +352,7 @@ describe("checkouts of kept repositories", () => {
     expect(await checkOut(bundle, { ref: "main" })).not.toHaveProperty("home");
   }, 120_000);
 
-  it("without a default branch main or master is taken, or it is said that there is none", async () => {
+  it("without a default branch a worker takes main or master, or says that there is none", async () => {
     const only = commit({ a: "1" });
     gitIn(source, "symbolic-ref", "HEAD", "refs/heads/none");
     expect((await checkOut(source)).commit).toBe(only);
@@ -379,14 +379,14 @@ describe("checkouts of kept repositories", () => {
     ["me@host:-r", "is not a repository that a worker takes."],
     ["https://me@host/r", "The source 'host' holds a user or a password."],
     ["https://:pw@host/r", "The source 'host' holds a user or a password."],
-  ])("the address %s is refused", async (from, words) => {
+  ])("a worker refuses the repository address %s", async (from, words) => {
     const { message } = await failureOf(checkOut(from));
     expect(message).toContain(words);
     expect(existsSync(cache())).toBe(false);
   });
 
   it.each(["-x", "a..b", "a b", "a~1", "a^", "a:b", "a?", "a*", "a[", "a\\b", "", "x".repeat(256)])(
-    "the ref '%s' is refused",
+    "a worker refuses the git ref '%s'",
     async (ref) => {
       const { message } = await failureOf(checkOut(source, { ref }));
       expect(message).toBe(`'${ref.slice(0, 80)}' is not a name of a branch, tag or commit.`);

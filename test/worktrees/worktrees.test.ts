@@ -11,7 +11,7 @@ const write = (path: string, contents: string) => ({ name: "Write", args: { path
 const script = (...calls: object[]) => [{ calls }, { text: "Done." }];
 
 describe("a run in a worktree", () => {
-  it("a run in a worktree leaves the checkout alone", async () => {
+  it("a run in a worktree (-w) does not change the user's checkout", async () => {
     repository = createRepository();
     repository.file("draft.txt", "not committed\n");
     const before = everythingIn(repository);
@@ -26,7 +26,7 @@ describe("a run in a worktree", () => {
     expect(everythingIn(repository)).toBe(before);
   });
 
-  it("a worktree runs no program that the repository names", async () => {
+  it("creating a worktree runs no program that the repository names", async () => {
     repository = createRepository({ ".gitattributes": "* filter=evil diff=evil merge=evil\n", "a.txt": "one\n" });
     const trace = join(repository.home, "ran");
     const names = ["filter.evil.smudge", "filter.evil.clean", "filter.ev=il.process", "merge.evil.driver"];
@@ -61,7 +61,7 @@ describe("a run in a worktree", () => {
     );
   });
 
-  it("commits, branches and stashes of the agent stay in the worktree, also from the sandbox", async () => {
+  it("the agent's commits, branches and stashes stay in its worktree, also from the sandbox", async () => {
     repository = createRepository();
     repository.git("tag", "v1");
     const before = everythingIn(repository);
@@ -182,7 +182,7 @@ describe("a run in a worktree", () => {
     expect(existsSync(join(repository.config, "worktrees/work/try/ran"))).toBe(false);
   });
 
-  it("several runs at once get a worktree each", async () => {
+  it("several simultaneous runs get a worktree each", async () => {
     repository = createRepository();
     const before = everythingIn(repository);
     const runs = await Promise.all(
@@ -281,7 +281,7 @@ describe("the worktrees command", () => {
     expect(nested.stderr).toContain("is a separate git repository");
   });
 
-  it("removing a worktree asks if work would be lost, and names it", async () => {
+  it("worktrees remove asks if work would be lost, and names it", async () => {
     const folder = await worktree({ "a.txt": "two\n" });
     const asked = await repository.run(["worktrees", "remove", "try"]);
     expect(asked.exit).toBe(2);

@@ -90,7 +90,7 @@ it("search by meaning embeds only what an edit changed", async () => {
   expect(asked.flat().map((text) => text.split("\n")[0])).toEqual(["server/store.ts", question]);
 });
 
-it("search falls back to words if the endpoint fails", async () => {
+it("semantic search falls back to word search if the embedding endpoint fails", async () => {
   status = 500;
   expect(await search("where is the component rendered?")).toContain("App.tsx");
 });

@@ -35,7 +35,7 @@ function folderOf(files: Record<string, string>): string {
 }
 
 describe("code search questions over real packages", () => {
-  it("the questions contain no name from the file they look for", () => {
+  it("the benchmark questions contain no name from the file they look for", () => {
     const telling = questions.filter((each) => {
       const names = namesIn(each);
       return (each.question.toLowerCase().match(/[a-z0-9_$-]+/g) ?? []).some((word) => names.has(word));
@@ -45,7 +45,7 @@ describe("code search questions over real packages", () => {
     expect(questions.filter((each) => each.set !== "made with").length).toBeGreaterThanOrEqual(questions.length / 3);
   });
 
-  it("the right file is among the first five in four of five cases, far above plain FTS5", async () => {
+  it("code search finds the right file among the first five in four of five cases, far above plain FTS5", async () => {
     const found = await evaluate();
     const held = found.filter((each) => each.set !== "made with");
     expect(share(found, "ours")).toBeGreaterThanOrEqual(0.8);
@@ -55,7 +55,7 @@ describe("code search questions over real packages", () => {
 });
 
 describe("search terms", () => {
-  it("terms are whole names and their parts, in any spelling", () => {
+  it("code search indexes whole names and their parts, in any spelling", () => {
     expect(termsOfWord("parseHTTPHeaders")).toEqual(["pars", "http", "header", "parsehttpheaders"]);
     expect(termsOfWord("parse_http_headers")).toEqual(["pars", "http", "header", "parsehttpheaders"]);
     expect(termsOfWord("const")).toEqual([]);
@@ -63,7 +63,7 @@ describe("search terms", () => {
     expect(termsOfWord("如何使用")).toEqual(["如何", "何使", "使用"]);
   });
 
-  it("English endings are removed from terms", () => {
+  it("code search removes English endings from terms", () => {
     const groups = [
       "retry retries retried retrying",
       "cache caches cached caching",
@@ -80,7 +80,7 @@ describe("search terms", () => {
     ]);
   });
 
-  it("terms are weighted by where they appear", () => {
+  it("code search weights terms by where they appear", () => {
     const code = `// Waits before the retry.\nexport class RetryPolicy {\n  async waitLong(ms) {\n    return sleep(ms * factor); /* backoff\n grows */ other();\n  }\n}\n`;
     const counted = new Map(
       createScanner()
@@ -102,7 +102,7 @@ describe("search terms", () => {
     expect([script.get("loadrows")?.symbols, script.get("row")?.comments]).toEqual([1, 1]);
   });
 
-  it("a question is expanded by related terms", () => {
+  it("code search expands a question by related terms", () => {
     const terms = conceptsOf("Where do we connect again when the lookup of the user agent times out?").map((each) => [
       ...each.terms.keys(),
     ]);
@@ -113,7 +113,7 @@ describe("search terms", () => {
 });
 
 describe("search chunks", () => {
-  it("chunks begin at definitions with their comments and leave nothing out", () => {
+  it("code search splits files into chunks that begin at definitions with their comments and omit nothing", () => {
     const block = (name: string) =>
       `/**\n * About ${name}.\n */\nfunction ${name}() {\n${"  work();\n".repeat(12)}}\n\n`;
     const text = `import x from "x";\n\n${block("one")}${block("two")}${block("three")}`;
@@ -133,7 +133,7 @@ describe("search chunks", () => {
     ["Python", "# Work.\nimport os\nfrom os import (\n  path,\n)\n\n", "def work():\n  pass\n"],
     ["C", '#include <stdio.h>\n#include "a.h"\n', "int main() {}\n"],
     ["Rust", "use std::fs;\nuse a::{\n  b,\n};\n", "fn main() {}\n"],
-  ])("chunks are shown without their leading imports: %s", (_language, imports, rest) => {
+  ])("code search shows chunks without their leading imports: %s", (_language, imports, rest) => {
     const shown = (text: string) => {
       const bytes = Buffer.from(text);
       return withoutImports([{ startLine: 1, endLine: text.split("\n").length - 1, from: 0, to: bytes.length }], bytes);
@@ -147,7 +147,7 @@ describe("search chunks", () => {
 });
 
 describe("the search index", () => {
-  it("the index reads only changed files", async () => {
+  it("the code search index reads only changed files", async () => {
     const folder = folderOf({
       "src/retry.ts": "export function retry() {}\n",
       "b.ts": "export const b = 1;\n",
@@ -175,7 +175,7 @@ describe("the search index", () => {
     expect(statSync(codeIndexFile(config, folder)).mode & 0o077).toBe(0);
   });
 
-  it("a damaged index is rebuilt, and two writers can share it", async () => {
+  it("code search rebuilds a damaged index, and two processes can write to it", async () => {
     const folder = folderOf({ "a.ts": "export function openSocket() {}\n" });
     const file = join(folderOf({ "index.db": "no database at all, ".repeat(100) }), "index.db");
     const index = new CodeIndex(file);
@@ -188,7 +188,7 @@ describe("the search index", () => {
     other.close();
   });
 
-  it("search works without a stored index, and says so", async () => {
+  it("code search works without a stored index, and says so", async () => {
     const folder = folderOf({ "a.ts": "export function openSocket() {}\n" });
     const blocked = join(folderOf({ projects: "a file where a folder should be" }));
     const place = { folder, files: ["a.ts"], unread: [], isWanted: () => true };
@@ -202,14 +202,14 @@ describe("the search index", () => {
     expect(notices).toEqual([expect.stringContaining("The index could not be saved")]);
   });
 
-  it("hostile lines do not slow the index down", () => {
+  it("hostile lines do not slow down the code search index", () => {
     const lines = [`a(${") : ".repeat(70)}`, `export ${"async ".repeat(50)}`, `x${"(".repeat(250)}`, " ".repeat(299)];
     const started = performance.now();
     for (const line of lines) cutIntoChunks(Buffer.from(`${line}\n`.repeat(800)), "a.ts");
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 
-  it("binary files are not indexed", async () => {
+  it("code search does not index binary files", async () => {
     const folder = folderOf({
       "blob.ts": "retry\0retry",
       "packed.js": `retry(${"a,".repeat(20_000)})`,

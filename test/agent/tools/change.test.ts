@@ -36,7 +36,7 @@ const swapScript = `
 const one = (oldText: string, newText: string, more = {}) => ({ edits: [{ oldText, newText, ...more }] });
 
 describe("Write and Edit in the stream", () => {
-  test("the stream shows the writing of a new file as documented", async () => {
+  test("the stream shows the Write tool's new file as documented", async () => {
     const space = workspace();
     const path = space.path("deep/er/test.txt");
     const result = await space.call(write, { path: "deep/er/test.txt", content: "hello world\n" });
@@ -57,7 +57,7 @@ describe("Write and Edit in the stream", () => {
     expect(write.wireArgs(args, space.context())).toEqual({ path, streamContent: "x" });
   });
 
-  test("the events of an edit match the documented stream", async () => {
+  test("the stream shows an edit as documented", async () => {
     const space = workspace({ "test.txt": "hello world\n" });
     const path = space.path("test.txt");
     const { value } = await space.call(edit, { path: "test.txt", ...one("hello", "hi") });
@@ -84,7 +84,7 @@ describe("Write and Edit in the stream", () => {
     });
   });
 
-  test("argument names of other agents are accepted", async () => {
+  test("the edit tools accept argument names of other agents", async () => {
     const space = workspace({ a: "one two" });
     await space.call(edit, { file_path: "a", old_string: "one", new_string: "1", replace_all: null });
     await space.call(edit, { path: "a", edits: [{ old_str: "two", new_str: "2" }] });
@@ -93,7 +93,7 @@ describe("Write and Edit in the stream", () => {
 });
 
 describe("finding the text of an edit", () => {
-  test("a text that is not found shows the nearest one and changes nothing", async () => {
+  test("an edit whose old text is not found shows the nearest text and changes nothing", async () => {
     const space = workspace({ "a.ts": "function a() {\n\treturn compute(first, second);\n}\n" });
     const indentation = await space.fail(edit, { path: "a.ts", ...one("  return compute(first, second);", "x") });
     expect(indentation.message).toContain("differs only in indentation is at line 2:\n\treturn compute");
@@ -109,7 +109,7 @@ describe("finding the text of an edit", () => {
     expect(space.text("a.ts")).toContain("second");
   });
 
-  test("a text found more than once lists the places and what to do", async () => {
+  test("an edit whose old text is found more than once lists the places and says what to do", async () => {
     const space = workspace({ a: "x\ny\nx\n" });
     const failure = await space.fail(edit, { path: "a", ...one("x", "z") });
     expect(failure.message).toContain("occurs 2 times (lines 1, 3)");
@@ -118,7 +118,7 @@ describe("finding the text of an edit", () => {
     expect(space.text("a")).toBe("z\ny\nz\n");
   });
 
-  test("several edits of one call apply in order, all or none of them", async () => {
+  test("several edits in one call apply in order, all or none", async () => {
     const space = workspace({ a: "one\n" });
     const failure = await space.fail(edit, {
       path: "a",
@@ -139,7 +139,7 @@ describe("finding the text of an edit", () => {
     expect(space.text("a")).toBe("three\n");
   });
 
-  test("special characters in the new text are kept", async () => {
+  test("an edit keeps special characters of the new text", async () => {
     const space = workspace({ a: "price\n" });
     await space.call(edit, { path: "a", ...one("price", "$& $1 $$ \\n") });
     expect(space.text("a")).toBe("$& $1 $$ \\n\n");
@@ -223,14 +223,14 @@ describe("finding the text of an edit", () => {
     expect(space.text("a")).toBe("two\n");
   });
 
-  test("an edit of a missing file points to Write, of a binary one to Shell", async () => {
+  test("the edit tool's error points to Write for a missing file, and to Shell for a binary one", async () => {
     const space = workspace({ bin: Buffer.from([0xff, 0x00, 0x31]) });
     expect((await space.fail(edit, { path: "none", ...one("a", "b") })).message).toContain("Write");
     expect((await space.fail(edit, { path: "bin", ...one("1", "2") })).message).toContain("Shell");
     expect(existsSync(space.path("none"))).toBe(false);
   });
 
-  test("parallel edits of one file are all kept", async () => {
+  test("the edit tool applies all parallel edits of one file", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `<${index}>`);
     const space = workspace({ a: names.join("\n") });
     await Promise.all(names.map((name) => space.call(edit, { path: "a", ...one(name, name.toUpperCase() + "!") })));
@@ -239,7 +239,7 @@ describe("finding the text of an edit", () => {
 });
 
 describe("what an edit preserves", () => {
-  test("CRLF is kept when editing or writing with LF", async () => {
+  test("editing or writing a CRLF file with LF text keeps CRLF", async () => {
     const space = workspace({ a: "one\r\ntwo\r\nthree\r\n" });
     await space.call(edit, { path: "a", ...one("one\ntwo", "1\n2\n2.5") });
     expect(space.text("a")).toBe("1\r\n2\r\n2.5\r\nthree\r\n");
@@ -247,13 +247,13 @@ describe("what an edit preserves", () => {
     expect(space.text("a")).toBe("x\r\ny\r\n");
   });
 
-  test("mixed line endings are kept in place", async () => {
+  test("an edit keeps mixed line endings in place", async () => {
     const space = workspace({ a: "one\r\ntwo\nthree\r\nfour" });
     await space.call(edit, { path: "a", ...one("three\nfour", "3\n4") });
     expect(space.text("a")).toBe("one\r\ntwo\n3\r\n4");
   });
 
-  test("byte order mark and encoding are kept", async () => {
+  test("an edit keeps byte order mark and encoding", async () => {
     const space = workspace({ a: "\uFEFFone\n", b: Buffer.from("\uFEFFzwölf\n", "utf16le") });
     const { value } = await space.call(edit, { path: "a", ...one("one", "two") });
     expect(value.beforeFullFileContent).toBe("one\n");
@@ -272,7 +272,7 @@ describe("what an edit preserves", () => {
     expect(readdirSync(space.root)).toEqual(["run.sh"]);
   });
 
-  test("writing through a link keeps the link and writes its target, even a missing one", async () => {
+  test("Write through a symbolic link keeps the link and writes its target, even a missing one", async () => {
     const space = workspace({ "target.txt": "a\n" });
     symlinkSync("target.txt", space.path("link"));
     symlinkSync("sub/new.txt", space.path("dangling"));
@@ -293,7 +293,7 @@ describe("what an edit preserves", () => {
 });
 
 describe("writes that are refused", () => {
-  test("writing to a directory, below a file, through a link loop or to a named pipe is refused", async () => {
+  test("Write refuses a directory, a path below a file, a link loop and a named pipe", async () => {
     const space = workspace({ "d/a": "", f: "" });
     symlinkSync("loop", space.path("loop"));
     execFileSync("mkfifo", [space.path("pipe")]);
@@ -305,7 +305,7 @@ describe("writes that are refused", () => {
     expect(await words("/proc/self/comm")).toContain("kernel");
   });
 
-  test("the write tool writes nothing to a folder that became a link after the permission check", async () => {
+  test("Write writes nothing if a folder became a link after the permission check", async () => {
     const space = workspace({ "swap/keep": "", "outside/keep": "" });
     const path = space.path("swap/x.txt");
     const approved = new Map([[path, path]]);
@@ -317,7 +317,7 @@ describe("writes that are refused", () => {
   });
 
   test.skipIf(notLinux)(
-    orSkipped("a folder swapped for a link again and again during writes never leads one outside", notLinux),
+    orSkipped("a folder swapped for a link again and again never makes Write write outside", notLinux),
     async () => {
       const space = workspace({ "outside/keep": "", "in/keep": "" });
       const swapper = spawn(process.execPath, ["-e", swapScript], {
@@ -412,7 +412,7 @@ describe("diffs of changes", () => {
     }
   });
 
-  test("5,000 unrelated lines are diffed quickly, as one block", async () => {
+  test("an edit that replaces 5,000 unrelated lines is diffed quickly, as one block", async () => {
     const before = Array.from({ length: 5000 }, (_, index) => `a${index}`).join("\n");
     const after = Array.from({ length: 5000 }, (_, index) => `b${index}`).join("\n");
     const spent = processorClock();
@@ -430,7 +430,7 @@ function count(text: string): number {
 describe("text in Windows-1252", () => {
   const old = Buffer.from("caf\xe9 \x80 \x81\nend\n", "latin1");
 
-  test("Windows-1252 text keeps its encoding when edited and written", async () => {
+  test("Write and Edit keep the encoding of Windows-1252 text", async () => {
     const space = workspace({ a: old, b: old });
     await space.call(edit, { path: "a", edits: [{ oldText: "café", newText: "naïve “x”" }] });
     expect(readFileSync(space.path("a")).toString("latin1")).toBe("na\xefve \x93x\x94 \x80 \x81\nend\n");
@@ -438,7 +438,7 @@ describe("text in Windows-1252", () => {
     expect(readFileSync(space.path("b")).toString("latin1")).toBe("\xfc\n");
   });
 
-  test("a character that Windows-1252 lacks is refused, and the file stays unchanged", async () => {
+  test("an edit with a character that Windows-1252 lacks is refused for such a file, which stays unchanged", async () => {
     const space = workspace({ a: old });
     const failure = await space.fail(edit, { path: "a", edits: [{ oldText: "end", newText: "→" }] });
     expect(failure.message).toContain('is Windows-1252 text, which has no "→". Use characters that it has');

@@ -28,7 +28,7 @@ const sampleTool = tool({
 });
 
 describe("tool()", () => {
-  test("tool schemas equal those of the full converter", () => {
+  test("our compact tool schemas equal those of the full schema converter", () => {
     const { $schema: _, ...expected } = toJsonSchema(sample) as Record<string, unknown>;
     expect(jsonSchemaOf(sample)).toEqual(expected);
   });
@@ -46,7 +46,7 @@ describe("tool()", () => {
     ["text", '{"path": "a', "not valid JSON"],
     ["list instead of object", ["a"], "must be one JSON object"],
     ["nothing", null, "must be one JSON object"],
-  ])("invalid arguments are explained in a sentence: %s", (_, input, words) => {
+  ])("invalid tool arguments are explained in a sentence: %s", (_, input, words) => {
     expect(() => sampleTool.parse(input)).toThrow(ToolFailure);
     expect(() => sampleTool.parse(input)).toThrow(words);
   });
@@ -107,7 +107,7 @@ describe("the built-in tools", () => {
 });
 
 describe("TodoWrite", () => {
-  test("merging todos accepts id and status alone for existing items", async () => {
+  test("the todo tool's merge accepts only id and status for existing items", async () => {
     const space = workspace();
     const todos = new TodoList();
     await space.call(todoWrite, { todos: [{ id: "1", content: "look", status: "pending" }] }, { todos });
@@ -122,7 +122,7 @@ describe("TodoWrite", () => {
     expect((await space.fail(todoWrite, { ...done, merge: false }, { todos })).message).toContain("content");
   });
 
-  test("todos can be replaced, then merged", async () => {
+  test("the todo tool replaces the list, then merges into it", async () => {
     const space = workspace();
     const todos = new TodoList();
     const first = { todos: [{ id: "1", content: "look", status: "in_progress" }] };
@@ -161,7 +161,7 @@ describe("TodoWrite", () => {
     });
   });
 
-  test("todos are stamped when created and when changed", () => {
+  test("the todo tool gives each item its creation and change times", () => {
     const list = new TodoList();
     list.update([{ id: "a", content: "x", status: "pending" }], { at: 1 });
     list.update([{ id: "a", content: "x", status: "pending" }], { at: 2, merge: true });
@@ -172,7 +172,7 @@ describe("TodoWrite", () => {
     expect(list.all()).toMatchObject([{ createdAt: 1, updatedAt: 4 }]);
   });
 
-  test("dependencies of todos are kept, streamed with the same times as the result, and shown to the model", async () => {
+  test("the todo tool keeps dependencies, streams them with the result's times and shows them to the model", async () => {
     const space = workspace();
     const todos = new TodoList();
     const items = [
@@ -194,7 +194,7 @@ describe("TodoWrite", () => {
     expect(todos.all().map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  test("an empty todo is refused", async () => {
+  test("the todo tool refuses an empty item", async () => {
     const failure = await workspace().fail(todoWrite, { todos: [{ id: "1", content: "", status: "pending" }] });
     expect(failure.message).toContain("not empty");
   });

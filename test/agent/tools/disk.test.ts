@@ -79,7 +79,10 @@ describe("file permissions", () => {
   const nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
 
   test.skipIf(noDrop)(
-    orSkipped("a writable file in a closed folder is written in place; a closed file is not", noDrop),
+    orSkipped(
+      "Write changes a writable file in a folder without write permission in place, and refuses a read-only file",
+      noDrop,
+    ),
     () => {
       const space = workspace({ "d/open": "old content", "d/closed": "old", "d/twin": "old" });
       for (const name of ["open", "twin"]) chmodSync(space.path(`d/${name}`), 0o666);

@@ -64,7 +64,7 @@ describe.each(builtInTools.map((tool) => [tool.name, tool] as const))("lenient a
   });
 });
 
-it("zero and empty text in tool arguments are kept if they are meaningful", () => {
+it("lenient parsing keeps zero and empty text in tool arguments if they are meaningful", () => {
   const grep = builtInTools.find(({ name }) => name === "Grep")!;
   expect(grep.parse({ pattern: "a", context: 0, headLimit: 0 })).toEqual({ pattern: "a", context: 0 });
   const write = builtInTools.find(({ name }) => name === "Write")!;

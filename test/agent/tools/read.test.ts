@@ -6,7 +6,7 @@ import { simplePdf } from "../../support/simple-pdf.ts";
 import { workspace } from "./workspace.ts";
 
 describe("Read in the stream", () => {
-  test("the stream shows the reading of a whole file as documented", async () => {
+  test("the stream shows a Read of a whole file as documented", async () => {
     const space = workspace({ "test.txt": "Hello from test file\n" });
     const result = await space.call(read, { path: "test.txt" });
     expect(result.outcome).toEqual({
@@ -48,7 +48,7 @@ describe("Read in the stream", () => {
     expect(failure.message).toContain("none.txt");
   });
 
-  test("a final newline counts as the start of another line", async () => {
+  test("Read counts a final newline as the start of another line", async () => {
     const space = workspace({ a: "alpha\nbeta\ngamma\n" });
     expect((await space.call(read, { path: "a" })).value.totalLines).toBe(4);
   });
@@ -75,7 +75,7 @@ describe("reading parts of a file", () => {
     expect(text).toContain("Lines 1-2000 of 3000. Continue with offset 2001.");
   });
 
-  test("reading from an offset goes to the end", async () => {
+  test("Read with an offset returns the rest of the file", async () => {
     const { value } = await workspace({ a: `${lines.join("\n")}\n` }).call(read, {
       path: "a",
       offset: 2999,
@@ -85,7 +85,7 @@ describe("reading parts of a file", () => {
     expect(value.readRange).toEqual({ startLine: 2999, endLine: 3001 });
   });
 
-  test("reading on repeatedly gives the whole file", async () => {
+  test("repeated Reads, each from where the last ended, give the whole file", async () => {
     const content = Array.from({ length: 500 }, (_, index) => `${index} ${"äß€𝄞".repeat(index % 40)}`).join("\n");
     const space = workspace({ a: content });
     const parts: string[] = [];
@@ -136,13 +136,13 @@ describe("reading kinds of files", () => {
   test.each([
     ["NUL", Buffer.from("abc\0def")],
     ["controls and no UTF-8", Buffer.from("abc\x01\x02\xff\xfe\x80", "latin1")],
-  ])("a binary file is refused: %s", async (_, content) => {
+  ])("Read refuses a binary file: %s", async (_, content) => {
     const failure = await workspace({ a: content }).fail(read, { path: "a" });
     expect(failure.message).toContain("binary file");
     expect(failure.value.error).toBe(failure.value.errorMessage);
   });
 
-  test("a Windows-1252 file is read, and its encoding reported", async () => {
+  test("Read decodes a Windows-1252 file and reports its encoding", async () => {
     const note = "\n\n[Not UTF-8: read as Windows-1252 (Latin-1), and edits are written back so.]";
     const files = {
       a: Buffer.from("stra\xdfe 5 \x80\n", "latin1"),
@@ -156,7 +156,7 @@ describe("reading kinds of files", () => {
     expect(late.text).toBe(`x\né\n\n[Lines 9000-9001 of 9001.]${note}`);
   });
 
-  test("a PDF is read as text, page by page", async () => {
+  test("Read returns a PDF as text, page by page", async () => {
     const space = workspace({ "a.pdf": simplePdf(["Hello from a PDF", "Page two"]), "b.pdf": "%PDF-1.7 nonsense" });
     const { text, value } = await space.call(read, { path: "a.pdf" });
     expect(text).toBe("Hello from a PDF\n\nPage two\n\n[The text of a PDF.]");
@@ -164,7 +164,7 @@ describe("reading kinds of files", () => {
     expect((await space.fail(read, { path: "b.pdf" })).message).toContain("b.pdf is a PDF that cannot be read:");
   });
 
-  test("a notebook is read as cells without images", async () => {
+  test("Read returns a Jupyter notebook as cells without images", async () => {
     const cells = [
       { cell_type: "markdown", source: ["# Title\n", "words"] },
       {
@@ -189,7 +189,7 @@ describe("reading kinds of files", () => {
     expect((await space.call(read, { path: "b.ipynb" })).text).toBe("not a notebook");
   });
 
-  test("a file whose inspected start ends within a character counts as text", async () => {
+  test("Read takes a file for text even if the inspected part ends within a character", async () => {
     const { value } = await workspace({ a: `${"x".repeat(8191)}€ end` }).call(read, { path: "a" });
     expect(value.content).toMatch(/x€ end$/);
   });
@@ -198,21 +198,21 @@ describe("reading kinds of files", () => {
     ["UTF-8", Buffer.from("\uFEFFhä\n", "utf8")],
     ["UTF-16 LE", Buffer.from("\uFEFFhä\n", "utf16le")],
     ["UTF-16 BE", Buffer.from("\uFEFFhä\n", "utf16le").swap16()],
-  ])("the byte order mark of %s is not part of the text", async (_, content) => {
+  ])("Read leaves the byte order mark of %s out of the text", async (_, content) => {
     const { value } = await workspace({ a: content }).call(read, { path: "a" });
     expect(value.content).toBe("hä\n");
     expect(value.totalLines).toBe(2);
     expect(value.fileSize).toBe(content.length);
   });
 
-  test("an image is shown to the model", async () => {
+  test("Read shows an image to the model", async () => {
     const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(100)]);
     const { value, images } = await workspace({ "a.png": png }).call(read, { path: "a.png" });
     expect(value.content).toBe("[image/png, 108 bytes]");
     expect(images).toEqual([{ mime: "image/png", base64: png.toString("base64") }]);
   });
 
-  test("a directory points to LS", async () => {
+  test("Read of a directory suggests the LS tool", async () => {
     const space = workspace({ "src/a": "" });
     expect((await space.fail(read, { path: "src" })).message).toContain("LS");
   });
@@ -223,7 +223,7 @@ describe("reading kinds of files", () => {
     expect(failure.message).not.toMatch(/PATH=/);
   });
 
-  test("a named pipe is refused at once, also behind a link", async () => {
+  test("Read refuses a named pipe at once, also behind a link", async () => {
     const space = workspace();
     execFileSync("mkfifo", [space.path("pipe")]);
     symlinkSync("pipe", space.path("link"));

@@ -12,7 +12,7 @@ import { processorMs } from "../../support/processor-time.ts";
 import { workspace } from "./workspace.ts";
 
 describe("Grep", () => {
-  test("Grep returns lines as documented", async () => {
+  test("Grep returns matching lines as documented", async () => {
     const space = workspace({ "src/index.ts": "one\nexport default MyComponent;\n", "b.txt": "nothing" });
     const result = await space.call(grep, { pattern: "export default" });
     const match = {
@@ -43,7 +43,7 @@ describe("Grep", () => {
     expect(result.text).toBe("src/index.ts\n2:export default MyComponent;");
   });
 
-  test("Grep arguments look as documented in the stream", () => {
+  test("the stream shows Grep arguments as documented", () => {
     const space = workspace();
     expect(grep.wireArgs(grep.parse({ pattern: "test" }), space.context())).toEqual({
       pattern: "test",
@@ -134,7 +134,7 @@ describe("Grep", () => {
     });
   });
 
-  test("an invalid expression is explained, with what to do", async () => {
+  test("Grep explains an invalid regular expression and says what to do", async () => {
     const space = workspace({ a: "f(x" });
     const failure = await space.fail(grep, { pattern: "f(x", path: "a" });
     const { message } = failure;
@@ -184,7 +184,7 @@ describe("Grep", () => {
     expect(short.text.length).toBeLessThan(200);
   });
 
-  test("long lines reduce the number of lines that Grep shows, and files are counted", async () => {
+  test("Grep shows fewer lines if they are long, and counts the files", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 300 }, (_, index) => [`f${index}`, `hit ${"x".repeat(400)}\n`]),
     );
@@ -201,13 +201,13 @@ describe("Grep", () => {
     expect((await space.call(grep, { pattern: "hit", before: 2, "-A": 1 })).text).toBe("a\n2-2\n3-3\n4:hit\n5-5");
   });
 
-  test("excessive output ends a Grep search", async () => {
+  test("Grep ends a search with excessive output", async () => {
     const space = workspace({ a: `${"hit ".repeat(20)}\n`.repeat(150_000) });
     const { value } = await space.call(grep, { pattern: "hit" });
     expect(value.workspaceResults[space.root].content.ripgrepTruncated).toBe(true);
   });
 
-  test("a search can be cancelled", async () => {
+  test("the user can cancel a search", async () => {
     const failure = await workspace({ a: "x" }).fail(grep, { pattern: "x" }, { signal: AbortSignal.abort() });
     expect(failure.message).toContain("cancelled");
   });
@@ -229,7 +229,7 @@ describe("files that searches see", () => {
   test.each([
     ["in a repository", true],
     ["without one", false],
-  ])("ignore files apply %s", async (_, isRepository) => {
+  ])("Grep and Glob apply ignore files %s", async (_, isRepository) => {
     const all: Record<string, string> = { ...files };
     if (!isRepository) delete all[".git/config"];
     const space = workspace(all);
@@ -246,13 +246,13 @@ describe("files that searches see", () => {
     expect((await space.call(grep, { pattern: "hit", path: "src" })).text).toBe("src/a.ts\n1:hit");
   });
 
-  test("an ignore file above a folder without a repository does not apply", async () => {
+  test("search tools do not apply an ignore file above a workspace that has no repository", async () => {
     const space = workspace({ ".gitignore": "*\n", "project/a.ts": "hit" });
     const inside = { workspace: space.path("project") };
     expect((await space.call(glob, { pattern: "*.ts" }, inside)).value.files).toEqual(["a.ts"]);
   });
 
-  test("an ignore file of a repository above applies", async () => {
+  test("search tools apply an ignore file of the repository above the workspace", async () => {
     const space = workspace({ ".gitignore": "*.js\n", "project/a.ts": "", "project/a.js": "" });
     execFileSync("git", ["init", "-q"], { cwd: space.root });
     expect((await space.call(glob, { pattern: "a.*" }, { workspace: space.path("project") })).value.files).toEqual([
@@ -260,7 +260,7 @@ describe("files that searches see", () => {
     ]);
   });
 
-  test("searches leave out unreadable and denied files", async () => {
+  test("search tools leave out unreadable and denied files", async () => {
     const space = workspace({ ".env": "KEY=1", "a.txt": "KEY=2" });
     const mayRead = (path: string) => !path.endsWith(".env");
     expect((await space.call(grep, { pattern: "KEY" }, { mayRead })).text).toBe("a.txt\n1:KEY=2");
@@ -272,7 +272,7 @@ describe("files that searches see", () => {
     expect((await space.call(ls, { path: "sub" }, { mayRead })).text).toBe(`${space.path("sub")}/\n  (empty)`);
   });
 
-  test("searches do not follow links", async () => {
+  test("search tools do not follow symbolic links", async () => {
     const other = workspace({ secret: "hit" });
     const space = workspace({ a: "hit" });
     symlinkSync(other.root, space.path("out"));
@@ -290,7 +290,7 @@ describe("Glob", () => {
     expect(judged.sort()).toEqual([space.path("c.ts"), space.path("src/a.ts")]);
   });
 
-  test("Glob looks as documented in the stream", async () => {
+  test("the stream shows Glob as documented", async () => {
     const space = workspace({ "thor-core/src/index.ts": "", "thor-widget/package.json": "", "z.md": "" });
     const result = await space.call(glob, { pattern: "thor*/**" });
     expect(result.outcome).toEqual({

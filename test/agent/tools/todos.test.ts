@@ -4,7 +4,7 @@ import { TodoList } from "../../../src/agent/tools/todos.ts";
 const items = (count: number, from = 0) =>
   Array.from({ length: count }, (_, at) => ({ id: `${from + at}`, content: `do ${at}`, status: "pending" as const }));
 
-it("a merge changes items in place and appends others, a replacement keeps the creation times", () => {
+it("merging todos changes items in place and appends others; replacing them keeps creation times", () => {
   const list = new TodoList();
   list.update(items(3), { at: 1 });
   list.update([{ id: "1", status: "completed" }, ...items(1, 3)], { merge: true, at: 2 });
@@ -28,7 +28,7 @@ it("a merge changes items in place and appends others, a replacement keeps the c
   ]);
 });
 
-it("a list of many items takes time in proportion to their number", () => {
+it("merging many todos takes time in proportion to their number", () => {
   const msFor = (count: number) => {
     const startedAt = performance.now();
     const list = new TodoList();

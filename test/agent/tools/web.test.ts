@@ -33,7 +33,7 @@ async function open(answer: (path: string) => { type?: string; body: string; loc
 }
 
 describe("WebFetch and WebSearch", () => {
-  it("WebFetch gives the model what fits, and the rest in a file", async () => {
+  it("WebFetch gives the model what fits, and saves the rest to a file", async () => {
     const { space, url, extras } = await open(() => ({ body: "line of text\n".repeat(10_000) }));
     const { text, value } = await space.call(webFetch, { url }, extras);
     expect(value.markdown.length).toBe(130_000);
@@ -60,7 +60,7 @@ describe("WebFetch and WebSearch", () => {
     expect(() => webFetch.parse({ url: " " })).toThrow(/must not be empty/);
   });
 
-  it("WebFetch and WebSearch end with the run", async () => {
+  it("running WebFetch and WebSearch calls end with the run", async () => {
     const { space, url, extras, web } = await open(() => ({ body: "late" }));
     const stop = new AbortController();
     stop.abort();

@@ -8,7 +8,7 @@ import { killAllWithHome } from "../../support/at-exit.ts";
 import { createWorkspace, repository, type Workspace } from "../../support/run-cli.ts";
 import { day, type Line } from "./lines.ts";
 
-it("every prompt and command of a scripted day gives the answer that said.txt lists", {
+it("each prompt and command of a scripted day prints the answer listed in said.txt", {
   timeout: 240_000,
 }, async () => {
   const workspace = createWorkspace({ ".gitignore": "script.json\n", "README.md": "# A project\n" });
