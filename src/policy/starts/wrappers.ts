@@ -245,7 +245,7 @@ function withoutAssignments(operands: readonly ShellWord[], by: string, trail: T
   return operands.slice(count);
 }
 
-/** Follows every word as a possible command, because of an unknown option. */
+/** Analyses each word as the possible start of a command, marked as uncertain: an unknown option hides where the command begins. */
 function guessCommands(operands: readonly ShellWord[], trail: Trail): void {
   for (let at = 0; at < operands.length; at++) {
     if (trail.found.guesses++ > maxGuesses) {
@@ -373,7 +373,7 @@ function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): 
   }
 }
 
-/** Follows what a script file would start. */
+/** Adds the programs that the script `text` would start to `found`. */
 export function followScript(text: string, found: StartedPrograms): void {
   const line = parseShell(text);
   const { errors, evaluates } = line;
@@ -384,7 +384,7 @@ export function followScript(text: string, found: StartedPrograms): void {
   followCommands(line, scopeOf(line, found.scopes[0]), inside);
 }
 
-/** Follows a command under another name of the program. */
+/** Analyses the start of a program again as if the program had been called by `path`. */
 export function followProgram(
   { name, args, command, depth }: ProgramStart,
   path: string,
