@@ -280,6 +280,7 @@ function isWhole({ input }: LanguageModelV3ToolCall): boolean {
   return isObject(args) && Object.keys(args).length > 0;
 }
 
+/** Converts a tool call. `opaque` is the vendor's metadata, which later requests to the same vendor contain again. */
 function callPart(call: LanguageModelV3ToolCall, vendor: Vendor): ToolCallPart {
   const { toolCallId: id, toolName: name, input, providerMetadata: metadata } = call;
   const opaque: Opaque | undefined = metadata && { from: vendor.name, metadata };

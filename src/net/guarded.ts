@@ -69,7 +69,7 @@ const opinionMs = 1_500;
 
 const goesAnywhere = new Set(["accept", "accept-language", "user-agent"]);
 
-/** Throws GuardRefusal if the address is not permitted, NetError if it cannot be reached. */
+/** Fetches a URL that the rules permit. Throws GuardRefusal if they refuse it or a redirect, NetError if a server cannot be reached. */
 export async function guardedFetch(address: string, request: GuardedRequest): Promise<GuardedResponse> {
   const limits = { ...usualLimits, ...request.limits };
   const deadline = startDeadline(limits.totalMs, request.signal, address);

@@ -41,7 +41,7 @@ export class ProcessTree {
     const pipes = streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream));
     // On a busy machine, a short command may end before its streams can be read.
     this.#pipes = new Set(pipes.length > 0 ? pipes : outputs.flatMap(farEnd));
-    // An orphan is reparented to the first process or to another ancestor of this one.
+    // A process whose parent has exited becomes a child of the first process or of another ancestor of this one.
     if (pipes.length === 0 && this.#pipes.size > 0) this.#fosterParents = ancestors();
   }
 

@@ -227,7 +227,7 @@ function stoppedError({ until, signal }: ShowOptions): UserError {
   return new UserError("INTERRUPTED", until === undefined ? "The replay was stopped." : `Shown up to step ${until}.`);
 }
 
-/** Splits the lines into those before the first prompt, and each turn up to its ending. */
+/** Returns the `init` events at the start, followed by the lines of each turn up to its `done` or `fail`. */
 function splitTurns(lines: readonly RecordingLine[]): RecordingLine[][] {
   const start: RecordingLine[] = [];
   const turns: RecordingLine[][] = [];

@@ -26,7 +26,7 @@ export type CacheLimits = {
 const usesFolder = "courser-uses";
 const keptName = /\.git$/;
 const setAsideName = /\.removed$/;
-/** How many milliseconds are at least between two automatic trims. */
+/** The shortest time between two automatic trims, in milliseconds. */
 const lookAgainMs = 60_000;
 
 export function keptRepository(cache: string, from: string): string {

@@ -119,7 +119,7 @@ class Reader {
     return { ...refused, warnings: [...refused.warnings, ...this.#warnings] };
   }
 
-  /** Returns the strictest of all forms in which a decision may be given. */
+  /** Returns the strictest decision of a hook's answer, which may state it in several fields. */
   #permission(): Verdict | undefined {
     const found = [
       this.#readVerdict(this.#value, "permission", permissions),

@@ -162,7 +162,7 @@ export async function repositoryChangesNotice(
 }
 
 /** Stores the run's changes as a patch in the fleet, and as a branch if the repository is on this disk. */
-export async function changesMade(
+export async function storeChanges(
   fleet: Fleet,
   run: RunRecord,
   { states, folder, home }: RunWorkspace,

@@ -232,7 +232,7 @@ export function leaveInsert(vim: Vim, buffer: TextBuffer): Work {
   return { vim: { ...rest, ...change, mode: "normal", keys: [] }, buffer: moveTo(current, back) };
 }
 
-/** Returns the text typed since insert mode began; undefined if the cursor was moved in between. */
+/** Returns the text typed since insert mode began; empty if the text before or after it has changed too. */
 function typedSince({ text: before, at }: NonNullable<Vim["inserting"]>, { text, cursor }: TextBuffer): string {
   const isInsert = text.length - cursor === before.length - at && text.startsWith(before.slice(0, at));
   const isReplace = text.startsWith(before.slice(0, at)) && cursor >= at && text.length - cursor <= before.length - at;
