@@ -48,7 +48,7 @@ const families: readonly Family[] = [
 
 export type FamilyModel = { vendor: string; model: string; effort?: Effort };
 
-/** Returns undefined if the id has no known prefix. */
+/** Finds the family of a model by the prefix of its id, and its effort by the suffix. Returns undefined if no prefix is known. */
 export function modelOfFamily(id: string): FamilyModel | undefined {
   const name = id.toLowerCase();
   const family = families.find(({ begins }) => begins.test(name));

@@ -14,7 +14,7 @@ type ToolRules = Pick<Vendor, "argumentNames" | "maxTools" | "maxDescription" | 
 
 export type FittedTools = { tools: readonly ToolSpec[]; leftOut: readonly string[] };
 
-/** `leftOut` has a sentence for each tool that the model does not get. */
+/** Adapts tools to what a vendor accepts. `leftOut` has a sentence for each tool that the model does not get. */
 export function fitTools(
   tools: readonly ToolSpec[],
   { argumentNames, maxTools = Number.POSITIVE_INFINITY, maxDescription, flatSchemas, typedSchemas }: ToolRules,

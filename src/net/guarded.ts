@@ -137,7 +137,7 @@ function redirectRefusal(from: URL, next: URL, request: GuardedRequest): GuardRe
   return new GuardRefusal("ask", ["that is no longer encrypted. Fetch it directly if you mean it."], next.href);
 }
 
-/** Throws if the address is denied anyway, so that the user is not asked about it in vain. */
+/** Throws if the addresses of a host are denied in any case, so that the user is not asked about the redirect in vain. */
 async function closedBehind(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<void> {
   try {
     await judgedAddresses(url, request, signal);

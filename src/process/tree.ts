@@ -204,7 +204,7 @@ function hasProc(): boolean {
   return (procIsThere ??= process.platform === "linux" && statRow(process.pid) !== undefined);
 }
 
-/** Returns undefined if the process is gone or may not be inspected. */
+/** Calls `look`; returns undefined if it throws, because the process is gone or may not be inspected. */
 function ifThere<Result>(look: () => Result): Result | undefined {
   try {
     return look();
@@ -227,7 +227,7 @@ function readShort(path: string): string | undefined {
   });
 }
 
-/** Returns undefined for a missing process and for a zombie. */
+/** Reads a process from /proc. Returns undefined if it is gone or a zombie. */
 function statRow(pid: number): Row | undefined {
   const text = readShort(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;

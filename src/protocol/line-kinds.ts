@@ -80,7 +80,7 @@ function hasTwoKeys(object: JsonObject, first: string): boolean {
   return true;
 }
 
-/** Returns undefined if the value is not a message. */
+/** Joins the texts of a message. Returns undefined if the value is not an object. */
 function contentText(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { content } = value;

@@ -134,7 +134,7 @@ export const requestChecks = Object.fromEntries(
 
 const checkWhole = fields(requestChecks, ["workspace"]);
 
-/** Throws a UserError that names the unknown or invalid field. */
+/** Checks a run request, and returns it unchanged. Throws a UserError that names an unknown or invalid field. */
 export function readRunRequest(value: unknown): RunRequest {
   const fault = checkWhole(value);
   if (fault !== undefined) throw usageError(`The run request ${fault}.`);

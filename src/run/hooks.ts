@@ -35,7 +35,7 @@ export type HookParts = {
   warn(message: string): void;
 };
 
-/** Returns undefined when no hook may run. Throws when a hook file is invalid, which stops the run. */
+/** Loads the hooks of a run. Returns undefined if none may run. Throws if a hook file is invalid, which stops the run. */
 export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHooks | undefined> {
   const { workspace, roots, configDir, host, request } = setup;
   const { session, state, processes, warn } = parts;

@@ -24,7 +24,7 @@ export type AskLimits = { withinMs?: number | undefined; signal?: AbortSignal | 
 
 type Located = Pick<FoundCli, "path" | "words">;
 
-/** Returns undefined when the CLI is not installed. */
+/** Finds the program of an agent CLI. Returns undefined if it is not installed. */
 export async function findCli(
   driver: AgentDriver,
   options: FindOptions = {},

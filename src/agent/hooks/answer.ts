@@ -40,7 +40,7 @@ export function isGate(event: HookEventName): boolean {
   return effect === "permit" || effect === "prompt";
 }
 
-/** `output` is the whole output; undefined when it exceeded the limit. */
+/** Parses the answer that a hook printed. `output` is undefined when it exceeded the limit. */
 export function readReply(output: string | undefined, kind: HookKind): HookReply {
   if (output === undefined) return malformed(kind, "it is longer than 1 MiB");
   const text = output.replace(/^\ufeff/, "").trim();

@@ -114,7 +114,7 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
 
 type RootedPath = { path: string; root: string; isFolder: boolean };
 
-/** Returns undefined outside all roots. The innermost root counts. */
+/** Returns a path with the innermost root that contains it, or undefined if none does. */
 export function rootedPath(
   path: string,
   context: Pick<InstructionContext, "workspace" | "roots">,

@@ -217,7 +217,7 @@ export function linkedGit(workspace: string): GuardedPaths {
   return guarded;
 }
 
-/** `own` is git's folder for this worktree, `common` the repository. Returns undefined if the repository does not list the worktree. */
+/** Reads a worktree's `.git` file. `own` is git's folder for the worktree, `common` the repository; undefined if that does not list it. */
 function worktreeOf(pointer: string): { own: string; common: string } | undefined {
   const gitFolder = pointedTo(pointer);
   if (gitFolder === undefined) return undefined;

@@ -122,7 +122,7 @@ export function fileStamp({ size, mtimeMs, ctimeMs, ino }: FileStat): string {
   return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
 }
 
-/** Returns undefined if the folder is an ignored one beyond the limits, or lies in one. */
+/** Scans a folder and its subfolders. Returns undefined if it is, or lies in, an ignored folder that exceeds the limits. */
 async function scanFolder(
   scan: TreeScan,
   held: FolderHandle,

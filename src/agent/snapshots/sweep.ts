@@ -57,7 +57,7 @@ function takeMark(store: SnapshotStore): boolean {
   }
 }
 
-/** Returns undefined if it takes too long. A manifest that cannot be read refers to nothing. */
+/** Collects the ids of all objects that snapshots refer to; undefined if it takes too long. An unreadable manifest refers to none. */
 function neededObjects(store: SnapshotStore, until: number): Set<string> | undefined {
   const needed = new Set<string>();
   const folders: string[] = [];
