@@ -193,7 +193,7 @@ class RunProcess {
     return failedEnd(new UserError("TERMINATED", why), this.#run, "error");
   }
 
-  /** Returns undefined if the run has ended or is not this host's to end. */
+  /** Runs the agent and receives messages to the run. Returns undefined if the run has ended or is not this host's to end. */
   async #carryOut(): Promise<RunEnd | undefined> {
     const listening = new AbortController();
     const listened = this.#receiveMessages(listening.signal).catch((error: UserError) => this.#loseLease(error));

@@ -28,7 +28,7 @@ export type LoadedHooks = {
 
 export type WaitingFile = { file: string; text: string; hooks: Hook[] };
 
-/** Throws for a file that cannot be read or parsed, since it may hold guards. `trusted`: approved hooks of the project may run. */
+/** Loads the hooks that may run; those of the project only if `trusted`. Throws for an invalid file, since it may contain restrictions. */
 export function loadHooks(place: HookPaths, { trusted }: { trusted: boolean }): LoadedHooks {
   const loaded: LoadedHooks = { hooks: [], warnings: [], waiting: [] };
   for (const each of hookFiles(place)) {

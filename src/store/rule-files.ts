@@ -155,7 +155,7 @@ function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => 
   }
 }
 
-/** Throws for an invalid deny rule; skips invalid allow rules with a warning. */
+/** Parses permission rules. Throws for an invalid deny rule; skips invalid allow rules with a warning. */
 export function rulesIn(entries: readonly RuleEntry[], warnings: string[]): Rule[] {
   const rules: Rule[] = [];
   for (const { text, ...origin } of entries) {

@@ -131,7 +131,7 @@ function providerSetting(name: string): Setting | undefined {
   return { name, file: "courser.json", path, check: providerFields[key], meaning: providerMeanings[key] };
 }
 
-/** Throws for an unknown name, with a suggestion. */
+/** Returns the setting with this name. Throws for an unknown one, with a suggestion. */
 export function findSetting(name: string): Setting {
   const found = settings.find((each) => each.name === name) ?? providerSetting(name);
   if (found) return found;

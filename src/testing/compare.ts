@@ -103,7 +103,7 @@ function shownSystem(part: SystemPart | undefined): string {
   return part.builtIn === undefined ? quoteText(part.text ?? "") : `the built-in prompt (${part.builtIn})`;
 }
 
-/** `described` are the tools of now; a recording has only their digests. */
+/** Describes how the tools differ from the recorded ones, of which there are only digests. `described` are the present tools. */
 export function toolsDifference(
   recorded: Readonly<Record<string, string>>,
   now: Readonly<Record<string, string>>,

@@ -188,7 +188,7 @@ export class ReplayedRun implements LiveRun {
     return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 
-  /** Returns undefined if the run continues anyway, after reporting the difference. */
+  /** Returns the error text for a difference to the recording; undefined if the run only reports it and continues. */
   #recordedMessage(message: string): string | undefined {
     if (this.#options.check?.onMismatch === "continue") {
       this.#difference ??= message;

@@ -92,7 +92,7 @@ export async function trimNowAndThen(cache: string, limits: CacheLimits): Promis
 
 const anyway = { recursive: true, force: true, maxRetries: 3 } as const;
 
-/** Returns undefined if the repository is in use, or was used since it was listed. */
+/** Renames a repository, to be deleted. Returns undefined if it is in use, or was used since it was listed. */
 function setAside(cache: string, path: string, usedAt: number): string | undefined {
   return withFileLock(lockOf(cache), () => {
     if (isInUse(path) || statSync(path, { throwIfNoEntry: false })?.mtimeMs !== usedAt) return undefined;

@@ -297,7 +297,7 @@ function refuseUnsupported(body: JsonObject, { fleetUrl }: ServeContext): void {
     );
 }
 
-/** Returns undefined without the header. 0 is a valid id, for a client that connected before the first event. */
+/** Parses the Last-Event-ID header; undefined without it. 0 is valid, for a client that connected before the first event. */
 export function lastEventOf({ lastEventId }: Pick<Call<unknown, unknown>, "lastEventId">): number | undefined {
   if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);

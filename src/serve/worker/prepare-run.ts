@@ -36,7 +36,7 @@ export type PreparedRun = {
   notice?: string;
 };
 
-/** `continuation` belongs to this run. A run that resumes the session of an earlier one on another worker gets that run's chat. */
+/** Prepares the workspace and chat of a run. One that resumes a session from another worker gets the chat of that earlier run. */
 export async function prepareRun(
   fleet: Fleet,
   run: RunRecord,

@@ -47,7 +47,7 @@ export type RunWorkspace = {
 
 const objectPrefix = "object:";
 
-/** `snapshot` is the state to resume from, instead of the start. */
+/** Creates the workspace of a run from its source, or from `snapshot`, the state to resume from. */
 export async function makeWorkspace(
   fleet: Fleet,
   run: RunRecord,

@@ -71,7 +71,7 @@ function encodeLong(all: string, known: string): Delta {
   return delta;
 }
 
-/** Returns undefined if the delta does not fit this text, or its result is longer than `longest`. */
+/** Rebuilds the text of a delta. Returns undefined if the delta does not fit `known`, or the text would be longer than `longest`. */
 export function decodeDelta(delta: readonly unknown[], known: string, longest: number): string | undefined {
   const length = lengthOf(delta);
   if (length === undefined || length > longest) return undefined;

@@ -124,7 +124,7 @@ function isSame(one: unknown, other: unknown): boolean {
 
 export type Exchanges = { file: string; header: ExchangesHeader; list: readonly Exchange[] };
 
-/** Returns undefined if it is not such a recording; it may be one of this program's own runs. */
+/** Reads a recording of another CLI's model requests; undefined for other files, such as a recording of one of this program's runs. */
 export function readExchanges(file: string): Exchanges | undefined {
   const text = readText(file, `The recording ${file}`, "Make one with: record -o FILE -- claude …");
   const lines = text.split("\n").filter((line) => line.trim() !== "");

@@ -71,7 +71,7 @@ export async function recordCli(file: string, cliCommand: CliCommand): Promise<n
 
 export type CliReplay = CliCommand & { onMismatch: "stop" | "continue"; speed?: number };
 
-/** `differences` lists where this run's requests differ from the recorded ones. */
+/** Runs a CLI against recorded answers. `differences` lists where its requests differ from the recorded ones. */
 export async function replayCli(
   exchanges: Exchanges,
   given: CliReplay,

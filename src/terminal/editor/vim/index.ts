@@ -27,7 +27,7 @@ const letterOf: Record<string, string> = {
   "ctrl+r": "ctrl+r",
 };
 
-/** Returns undefined if vim does not handle the key, which is then left to the caller. */
+/** Handles a key outside insert mode. Returns undefined if vim has no use for it; the caller then handles it. */
 export function pressVim(vim: Vim, buffer: TextBuffer, key: Key & { type: "key" }): Work | undefined {
   if (vim.mode === "replace") return pressReplace({ vim, buffer }, key);
   const isVisual = vim.mode !== "normal";
