@@ -142,10 +142,7 @@ function cleaned(schema: unknown, above: Place): unknown {
   return { ...made, ...convertItems(schema, made, place), ...bounds(schema) };
 }
 
-/**
- * Resolves a reference. It is kept if nothing is beside it. Otherwise it is replaced by its target, unless that
- * contains this position.
- */
+/** Resolves a reference, which stays only if nothing is beside it. Otherwise its target replaces it, unless that contains this position. */
 function resolveReference({ $ref: reference, ...rest }: JsonObject, place: Place): unknown {
   if (typeof reference !== "string") return cleaned(rest, place);
   const isAlone = Object.keys(rest).length === 0;

@@ -21,10 +21,7 @@ export type ExchangesHeader = {
   places: Places;
 };
 
-/**
- * `at` is in milliseconds since the start. `vendor` is the base address that the CLI would use; `path` is relative to it,
- * without keys.
- */
+/** `at` is in milliseconds since the start, `vendor` the base address that the CLI would use; `path` is relative to it, without keys. */
 export type ExchangeRequest = {
   request: number;
   at: number;

@@ -112,10 +112,7 @@ async function startPointed(
   }
 }
 
-/**
- * Starts the program on this terminal. An interrupt typed there reaches it directly; a signal that only this process gets is
- * forwarded.
- */
+/** Starts the program on this terminal. An interrupt typed there reaches it directly; a signal to this process alone is forwarded. */
 export async function startAndWait(
   command: readonly string[],
   { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
