@@ -26,8 +26,8 @@ export function fitTools(
     const odd = argumentNames && Object.keys(parameters["properties"] ?? {}).find((name) => !argumentNames.test(name));
     if (odd === undefined) {
       const { name } = tool;
-      const said = isBlankText(tool.description) ? name : tool.description.slice(0, maxDescription);
-      return [{ name, description: wellFormed(said), parameters }];
+      const shownDescription = isBlankText(tool.description) ? name : tool.description.slice(0, maxDescription);
+      return [{ name, description: wellFormed(shownDescription), parameters }];
     }
     leftOut.push(
       `The model is not told of the tool ${tool.name}: its vendor takes no argument named ${JSON.stringify(odd)}.`,

@@ -91,7 +91,7 @@ async function permittedHooks(setup: Setup, parts: HookParts): Promise<Hook[]> {
   ];
 }
 
-/** Returns whether a file permits its hooks. `place` is the workspace, or the folder it is a copy of. */
+/** Returns the hooks of files that may run, after asking about changed ones. `place` is the workspace, or what it is a copy of. */
 async function permittedByFile(
   { configDir, home, asking, request }: Setup,
   { warn }: HookParts,

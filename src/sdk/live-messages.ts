@@ -41,9 +41,9 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: RunEven
     _original: event,
   });
   const takeThoughts = (): UnifiedContent[] => {
-    const said = thoughts;
+    const thinking = thoughts;
     thoughts = "";
-    return said === "" ? [] : [{ type: "thinking", thinking: said }];
+    return thinking === "" ? [] : [{ type: "thinking", thinking }];
   };
   const takeAnswer = (): UnifiedMessage[] => {
     const held = answer ? [answer] : [];

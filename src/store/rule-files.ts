@@ -28,7 +28,7 @@ export function projectConfigFile(workspace: string): string {
   return join(workspace, ".cursor", "cli.json");
 }
 
-/** Returns the entries of the user's and the project's files, even if the project is not trusted; `counts` decides which apply. */
+/** Returns the entries of the user's and the project's files, even if the project is not trusted; `isRuleInForce` decides which apply. */
 export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: RuleFileInput): RuleFiles {
   const found: RuleFiles = { entries: [], autoRun: { allow: [], block: [] }, warnings: [] };
   const file = cliConfigFile(configDir);

@@ -77,11 +77,11 @@ const writers: Record<string, Writer> = {
     hasOption(args, /^(-[a-zA-Z]*[lpdn]|--(list|print|dump|no-act|info)|print)$/) ? [] : plain,
   ),
   ...each("npm pnpm", ({ plain }: WriterArguments) => {
-    const said = plain.map((word) => word.value).join(" ");
+    const argsText = plain.map((word) => word.value).join(" ");
     // Find settings that name a program which npm runs.
-    if (/^((config|c) )?set\b.*\b(shell|node-options|git|editor|viewer|browser|init.module|\w+config)\b/.test(said))
+    if (/^((config|c) )?set\b.*\b(shell|node-options|git|editor|viewer|browser|init.module|\w+config)\b/.test(argsText))
       return [literalWord("~/.npmrc")];
-    return /^pkg (set|delete|fix)\b/.test(said) ? [literalWord("package.json")] : [];
+    return /^pkg (set|delete|fix)\b/.test(argsText) ? [literalWord("package.json")] : [];
   }),
   install: (given) => (hasOption(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
   dd: ({ plain }) =>
