@@ -190,8 +190,8 @@ function byTheMiddle(text: string, at: number, middle: string): Span | undefined
 }
 
 /**
- * A prefix inside a longer run is a coincidence: images and hashes contain every short word. The letter before it may end an escape
- * instead: `\n`, `%20`, a colour. A name may be joined to a key by a dash: `turn-ghp_…`.
+ * Returns whether a prefix begins a word. Inside a longer run it is a coincidence: images and hashes contain every short word. The letter
+ * before it may end an escape (`\n`, `%20`, a colour), and a dash may join a name to a key: `turn-ghp_…`.
  */
 function startsWord(text: string, at: number, prefix: string, isSeam: (at: number) => boolean): boolean {
   const before = text.charCodeAt(at - 1);

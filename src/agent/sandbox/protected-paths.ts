@@ -201,8 +201,8 @@ function isLifted(path: string, plan: SandboxPlan): boolean {
 }
 
 /**
- * A linked worktree commits into its main repository. The parts that a commit writes are opened if that repository lists this worktree:
- * the file in the workspace alone could name any repository.
+ * Opens what a commit in a linked worktree writes in its main repository, but only if that repository lists this worktree: the file in
+ * the workspace alone could name any repository.
  */
 export function linkedGit(workspace: string): GuardedPaths {
   const guarded: GuardedPaths = { mounts: [], watched: new Map() };

@@ -176,8 +176,8 @@ function bodyFault({ method = "", headers }: IncomingMessage) {
 }
 
 /**
- * Returns undefined if the body is too large or not wanted. The body is still read, within bounds, because a client that is still
- * writing would not read the reply; a client that sends more is cut off.
+ * Reads the body of a request; undefined if it is too large or not wanted. It is still read, within bounds, because a client that is
+ * still writing would not read the reply; a client that sends more is cut off.
  */
 async function readBody(request: IncomingMessage, { isWanted }: { isWanted: boolean }): Promise<string | undefined> {
   let chunks: Buffer[] = [];

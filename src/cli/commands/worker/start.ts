@@ -144,8 +144,8 @@ function exitOf({ outcome, code = "INTERNAL" }: RunEnd): number {
 type SignalOptions = { gone: AbortSignal; isStuck(): boolean };
 
 /**
- * The first signal drains, the second ends the current runs. What still stalls is killed. If the fleet cannot be reached, the
- * runs are ended at once.
+ * Handles signals: the first lets no more runs start, the second ends the current ones. What still stalls is killed. If the fleet cannot
+ * be reached, the runs are ended at once.
  */
 function watchSignals(
   say: (line: string) => void,
