@@ -100,7 +100,7 @@ export async function* callTool(
   return { result, ...denials, context: place.context };
 }
 
-/** A shell command carries its description next to its arguments as well. */
+/** Returns the description of a shell command, which its events contain next to the arguments as well. */
 function describedBy(tool: string, { description }: Record<string, unknown>): { description?: string } {
   return tool === "shell" && typeof description === "string" ? { description } : {};
 }

@@ -123,7 +123,7 @@ function legalId(id: string, { vendor, model, usedIds }: Recipient, own: boolean
   return sent;
 }
 
-/** A model may call tools by names that no vendor takes back: with dots or blanks, too long, or none at all. */
+/** Makes a tool's name valid for vendors, since models also call tools by names with dots or blanks, by too long ones, or by none. */
 function legalName(name: string): string {
   const legal = name.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^(?![a-zA-Z_])/, "_");
   return legal.slice(0, 64);

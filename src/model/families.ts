@@ -94,7 +94,7 @@ function claudeId(id: string): string {
   return Number.parseInt(number, 10) < 4 ? `claude-${number}-${name}-latest` : `claude-${name}-${number}`;
 }
 
-/** Models that only Cursor's own service has: the default model answers for them. */
+/** Returns whether only Cursor's own service has this model; the default model then answers instead. */
 export function isHouseModel(id: string): boolean {
   return /^(?:composer(?:-.*)?|cheetah|cursor-small|cursor-fast|code-supernova.*)$/i.test(id);
 }

@@ -258,7 +258,7 @@ function ancestors(): Set<number> {
   return ancestorsFound;
 }
 
-/** The child's end of an output socket: the two ends of a socket pair are created together and numbered in order. */
+/** Returns the child's end of an output socket: the ends of a socket pair are created together and numbered in order. */
 function farEnd(output: Readable | null): string[] {
   const descriptor = (output as { _handle?: { fd?: number } } | null)?._handle?.fd;
   if (descriptor === undefined || descriptor < 0 || !hasProc()) return [];

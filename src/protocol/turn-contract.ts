@@ -102,7 +102,7 @@ const contractFields: Readonly<Record<string, FieldTable>> = {
   done: { finishReason: (value) => (value === undefined ? undefined : text(value)) },
 };
 
-/** A call with an unknown tool or invalid arguments is not run. */
+/** Returns why a call is not run, such as an unknown tool or invalid arguments; undefined if it is valid. */
 export function callFault(name: unknown, args: unknown, tools: ToolTable | undefined): Fault | undefined {
   if (typeof name !== "string") return frameFault("tool_call", "data.name must be a string");
   if (tools && !tools.has(name)) {

@@ -124,7 +124,7 @@ async function permittedBehind(setup: Setup, parts: HookParts): Promise<Hook[]> 
   return hooks.filter(({ file }) => ofProject.some((each) => each.file === file));
 }
 
-/** A committed hook is also in the worktree: it must not run twice. */
+/** Returns whether two hooks are the same: a committed one is also in the worktree, and must not run twice. */
 function isSame(one: Hook, other: Hook): boolean {
   const keys = ["format", "event", "matcher", "command", "prompt", "failClosed"] as const;
   return keys.every((key) => one[key] === other[key]) && String(one.variables) === String(other.variables);

@@ -87,7 +87,7 @@ async function isOurCli(
   return answer;
 }
 
-/** The key of a file, with its time and size: a changed file is asked again. */
+/** Returns a cache key for a program file, with its time and size, so that a changed one is examined again. */
 function realFile(path: string): string | undefined {
   try {
     const real = realpathSync(path);

@@ -162,7 +162,7 @@ export function pathMatcher(patterns: readonly string[]): PathMatcher {
   return (path) => wanted.some((test) => test(path)) && !unwanted.some((test) => test(path));
 }
 
-/** A pattern that expands to too many alternatives matches nothing. */
+/** Compiles a pattern, one matcher for each alternative in braces. With too many alternatives, it matches nothing. */
 function testsOf(pattern: string): PathMatcher[] {
   // Unwrap braces around a single choice, such as `*.{ts}`, which are valid too.
   const alternatives = expandBraces(pattern.replace(/\{([^{},]*)\}/g, "$1")) ?? [];

@@ -54,7 +54,7 @@ function isGuarded(path: string, plan: SandboxPlan): boolean {
   return floorOf({ given: path, real: path }, plan) !== undefined && !isLifted(path, plan);
 }
 
-/** A cheap filter, so that the policy is not asked about thousands of files: only names like these can be on its list. */
+/** Returns false for names that cannot be protected. This cheap filter saves thousands of questions to the policy. */
 function mayBeProtected(name: string): boolean {
   return /^\.|[^ -~]|~|\.code-workspace/i.test(name);
 }
@@ -92,7 +92,7 @@ function guardPath(path: string, plan: SandboxPlan, guarded: GuardedPaths): void
   }
 }
 
-/** A link cannot be a mount point, so its target is read-only or must not be created, and changed links are restored. */
+/** Guards a link, which cannot be a mount point: its target is read-only or must not be created, and changed links are restored. */
 function guardLink(path: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   for (const [link, value] of linksOnTheWay(path))
     if (plan.writable.some((folder) => isInside(link, folder))) guarded.watched.set(link, value);

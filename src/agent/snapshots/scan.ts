@@ -193,7 +193,7 @@ function lookAt(
   return { node };
 }
 
-/** A folder may be listable although its entries cannot be read. */
+/** Returns whether the entries of a folder can be read: it may be listable although they cannot. */
 function isReadable(held: FolderHandle): boolean {
   try {
     accessSync(held.at("."), constants.X_OK);

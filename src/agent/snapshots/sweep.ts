@@ -40,7 +40,7 @@ export async function sweepSnapshots(paths: SnapshotPaths, options: SweepOptions
   }
 }
 
-/** The first time, only records the start of the day. */
+/** Returns whether the last sweep was less than a day ago. The first time, only records the start of the day. */
 function isFresh(stamp: string): boolean {
   const age = ageOf(stamp);
   if (age === -1) writeFileSync(stamp, "", { mode: 0o600 });

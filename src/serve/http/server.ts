@@ -97,7 +97,7 @@ export async function listen(options: HttpOptions): Promise<HttpService> {
   };
 }
 
-/** A new connection replaces the longest idle one, so that a flood of connections cannot lock the user out. */
+/** Limits connections: a new one replaces the longest idle one, so that a flood of them cannot lock the user out. */
 function limitConnections(server: Server, busy: ReadonlyMap<Socket, number>): void {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {

@@ -256,7 +256,7 @@ async function nextRun(
   return { ...next, spec: newSpec({ ...next.spec, request: nextRequest(next.spec.request, followUpRequest(body)) }) };
 }
 
-/** The agent's first request still applies, with restrictions added. The client may switch between modes without force. */
+/** Builds the next request of an agent: its first one with restrictions added. The client may switch between modes without force. */
 function nextRequest({ mode: before, ...base }: RunRequest, more: Partial<RunRequest>): RunRequest {
   const mode = more.mode ?? before;
   return restrict({ ...base, ...(mode && { mode }) }, more);

@@ -65,7 +65,7 @@ export async function prepareRun(
   }
 }
 
-/** A run from elsewhere is not supervised: it runs in a sandbox unless its sender or the operator disabled that. */
+/** Puts a run into the sandbox, because no one supervises a run from elsewhere, unless its sender or the operator disabled that. */
 function sandboxFor({ cli, request }: RunSpec, { sandbox }: WorkerPlace): { sandbox?: "enabled" } {
   if (cli !== "courser" || request.sandbox !== undefined || sandbox === undefined) return {};
   if (sandbox === "enabled") return { sandbox };
