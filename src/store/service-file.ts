@@ -48,7 +48,7 @@ function isRunning({ pid }: ServiceInfo): boolean {
   return isAlive(pid) && !isZombie(pid);
 }
 
-/** A killed process that was not reaped; in a container without an init it stays a zombie. */
+/** Returns whether a process was killed but not reaped; in a container without an init it stays a zombie. */
 function isZombie(pid: number): boolean {
   return tryOr(() => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")), false);
 }

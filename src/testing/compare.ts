@@ -65,7 +65,7 @@ export function differenceOf(
   );
 }
 
-/** A chat that was not recorded live does not know its system prompt. */
+/** Describes how the system prompt differs from the recorded one, which is empty if the chat was not recorded live. */
 export function systemDifference(
   recorded: readonly SystemPart[],
   now: readonly SystemPart[],
