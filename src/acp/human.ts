@@ -83,7 +83,7 @@ async function askChoices(question: Extract<Question, { type: "choices" }>, aski
   return answerFromElicitation(replyResult(form), question);
 }
 
-/** Returns undefined if the client does not support the method, which it may report only when it is called. */
+/** Calls a method of Cursor's ACP extension. Returns undefined if the client lacks it, which it may report only when it is called. */
 async function askCursor(method: CursorMethod, params: object, { client, session, signal }: Asking) {
   if (!client.can.cursor.has(method)) return undefined;
   const reply: RpcReply = await client.request(`cursor/${method}`, { sessionId: session.id, ...params }, signal);

@@ -139,7 +139,7 @@ export function loadConfig(path = "openclaw.json"): AdapterConfig {
   return value as AdapterConfig;
 }
 
-/** Throws a UserError that names the place and the remedy. `place` is what messages call the configuration. */
+/** Checks the configuration of the adapter. Throws a UserError that says what to fix; `place` is what it calls the configuration. */
 export function checkConfig(value: unknown, place = "the adapter's config"): CheckedConfig {
   const complain = (where: string, problem: string): never => {
     throw new UserError("CONFIG_INVALID", `${place}: ${where} ${problem}.`);

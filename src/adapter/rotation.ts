@@ -59,7 +59,7 @@ export class Rotation {
   }
 }
 
-/** The same profile name may mean another account for another CLI. */
+/** Returns a key for the account: the same profile name may mean another account for another CLI. */
 function accountOf({ model, profile }: ModelProfile): string {
   return `${model.command}\0${profile}`;
 }

@@ -100,7 +100,7 @@ export async function* callTool(
   return { result, ...denials, context: place.context };
 }
 
-/** A shell command carries its description next to its arguments as well. */
+/** Returns the description of a shell command, which its events contain next to the arguments as well. */
 function describedBy(tool: string, { description }: Record<string, unknown>): { description?: string } {
   return tool === "shell" && typeof description === "string" ? { description } : {};
 }
@@ -122,7 +122,7 @@ type CallContext = {
 };
 
 /** A tool call after the `preToolUse` hooks have run, with their answer. */
-type HookVerdict = { prepared: Prepared; said?: BeforeCall };
+type HookVerdict = { prepared: Prepared; hookReply?: BeforeCall };
 
 /**
  * Asks the hooks. Input that a hook changed is parsed by the tool again, shown to the other hooks, which may refuse it but not change it
@@ -135,21 +135,21 @@ async function* askHooks(
   context: CallContext,
 ): AsyncGenerator<AgentEvent, HookVerdict> {
   if (!agent.hooks) return { prepared };
-  const said = yield* hookAnswer(
+  const hookReply = yield* hookAnswer(
     agent,
     agent.hooks.beforeCall(toHookedCall(prepared, context), context.signal),
     context,
   );
-  if (!said.updatedInput || said.verdict === "deny") return { prepared, said };
-  const changed = await prepareCall(agent, { ...call, args: said.updatedInput });
+  if (!hookReply.updatedInput || hookReply.verdict === "deny") return { prepared, hookReply };
+  const changed = await prepareCall(agent, { ...call, args: hookReply.updatedInput });
   const { prepared: last } = changed;
   if (!last) throw changed.failure!;
-  if (!said.isUnseen) return { prepared: last, said };
+  if (!hookReply.isUnseen) return { prepared: last, hookReply };
   const again = yield* hookAnswer(agent, agent.hooks.beforeCall(toHookedCall(last, context), context.signal), context);
-  const verdicts = [said, again];
+  const verdicts = [hookReply, again];
   const strictest =
     verdicts.find(({ verdict }) => verdict === "deny") ?? verdicts.find(({ verdict }) => verdict === "ask");
-  return { prepared: last, said: strictest ?? said };
+  return { prepared: last, hookReply: strictest ?? hookReply };
 }
 
 /** Yields the hooks' messages to the user as events, and collects their context for the model. */
@@ -177,10 +177,10 @@ type Permission = Pick<Decision, "approved" | "mayRead" | "confined" | "withNetw
  */
 async function* permit(
   agent: Agent,
-  { prepared, said }: HookVerdict,
+  { prepared, hookReply }: HookVerdict,
   context: CallContext,
 ): AsyncGenerator<AgentEvent, Permission | { refusal: string; rule?: Decision["rule"] }> {
-  if (said?.verdict === "deny") return { refusal: said.reasons.join(" ") };
+  if (hookReply?.verdict === "deny") return { refusal: hookReply.reasons.join(" ") };
   const decision = await decideCall(agent, prepared);
   const { verdict, approved, mayRead } = decision;
   if (verdict === "deny") return { refusal: decision.reasons.join(" "), rule: decision.rule };
@@ -188,7 +188,7 @@ async function* permit(
   const own =
     agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(toHookedCall(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
-  const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
+  const wished = [hookReply, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
   const unsaved =
     verdict === "allow" && wished.length === 0 ? await unsavedDeletions(agent, prepared, decision, context) : [];
   if (verdict === "allow" && wished.length === 0 && unsaved.length === 0) {

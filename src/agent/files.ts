@@ -282,7 +282,7 @@ function checkRegular(stat: Stats, real: string, path: string): void {
   throw failure(`${path} is ${kind}, not a regular file; it was not changed.`, { path });
 }
 
-/** Files under /proc report as regular, but show or change running processes. */
+/** Throws for a file under /proc: it reports as regular, but shows or changes running processes. */
 function checkKernelPath(real: string, path: string): void {
   if (/^\/proc(\/|$)/.test(real)) throw failure(`${path} belongs to the kernel; it is not a regular file.`, { path });
 }

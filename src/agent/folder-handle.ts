@@ -149,7 +149,7 @@ export function inFolder(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }
 
-/** Returns undefined if nothing is there, or it cannot be inspected: a part of the path is a file, or may not be searched. */
+/** Returns the stat data of a path, not of a link's target; undefined if nothing is there, or a folder on the way cannot be searched. */
 export function statOf(path: string): Stats | undefined {
   return tryOr(() => lstatSync(path, { throwIfNoEntry: false }), undefined);
 }

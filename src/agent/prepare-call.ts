@@ -56,7 +56,7 @@ export async function batches(calls: readonly PreparedCall[]): Promise<PreparedC
 /** Returns the command calls that certainly change no files. */
 async function readingCommands(calls: readonly PreparedCall[]): Promise<ReadonlySet<Need>> {
   const commands = calls.flatMap(({ prepared }) => prepared?.needs.filter(({ kind }) => kind === "Shell") ?? []);
-  if (commands.length < 2 && !calls.some(mayRunBeside)) return new Set();
+  if (commands.length < 2 && !calls.some(isSubagentOrMcpCall)) return new Set();
   const { onlyReads } = await import("../policy/only-reads.ts");
   return new Set(commands.filter(({ target }) => onlyReads(target)));
 }
@@ -68,12 +68,12 @@ function conflict(a: PreparedCall, b: PreparedCall, reading: ReadonlySet<Need>):
   const first = a.prepared?.needs ?? [];
   const second = b.prepared?.needs ?? [];
   const changes = (needs: readonly Need[]) => needs.some((need) => need.kind === "Shell" && !reading.has(need));
-  if ((mayRunBeside(a) && changes(second)) || (mayRunBeside(b) && changes(first))) return true;
+  if ((isSubagentOrMcpCall(a) && changes(second)) || (isSubagentOrMcpCall(b) && changes(first))) return true;
   return first.some((one) => second.some((other) => needsConflict(one, other, reading)));
 }
 
-/** Returns false for calls of subagents and MCP servers, which may change files that a command was judged by. */
-function mayRunBeside({ prepared }: PreparedCall): boolean {
+/** Returns whether a subagent or an MCP server runs the call; both may change files on which the verdict about a command depends. */
+function isSubagentOrMcpCall({ prepared }: PreparedCall): boolean {
   return prepared?.tool.wire === "task" || prepared?.tool.mcp !== undefined;
 }
 

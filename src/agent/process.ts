@@ -66,7 +66,7 @@ export interface RunningProcess {
   letGo(): void;
 }
 
-/** `keys` lists secret values in use, which are removed from the tools' environment under any name. */
+/** Creates the runner of the tools' programs. `keys` are secret values, which are removed from their environment under any name. */
 export function createProcessRunner(
   options: { env?: NodeJS.ProcessEnv; keys?: readonly string[] } = {},
 ): ProcessRunner {

@@ -143,8 +143,8 @@ async function searchHeld(
   return { found, cut };
 }
 
-/** The output of a search. `cut` means that it was truncated; `said` is stderr, which lists what could not be read. */
-type SearchOutput = { text: string; cut: boolean; said: string };
+/** The output of a search. `cut` means that it was truncated; `errors` is stderr, which lists what could not be read. */
+type SearchOutput = { text: string; cut: boolean; errors: string };
 
 const maxBytes = 8 * 1024 * 1024;
 const maxMs = 60_000;
@@ -179,14 +179,14 @@ async function runRipgrep(args: readonly string[], cwd: string, context: Runs): 
   const errorOutput = end.stderr.trim();
   if (end.exitCode === 2 && errorOutput !== "" && !/^rg: [./]|\(os error \d+\)/.test(errorOutput))
     throw failure(errorOutput);
-  return { text: Buffer.concat(chunks).toString("utf8"), cut, said: errorOutput };
+  return { text: Buffer.concat(chunks).toString("utf8"), cut, errors: errorOutput };
 }
 
 /** Returns the files that this user may not read, without "./". Throws when the start of the search itself is unreadable. */
-function unreadIn({ said }: SearchOutput, search: Search, place: Reads): string[] {
+function unreadIn({ errors }: SearchOutput, search: Search, place: Reads): string[] {
   // error numbers ENOENT, ENOTDIR and ELOOP: the file was removed during the search
   const gone = new Set(["2", "20", "40"]);
-  const unread = said.split("\n").flatMap((line) => {
+  const unread = errors.split("\n").flatMap((line) => {
     const [, file, code] = /^rg: (.+?): .*\(os error (\d+)\)$/.exec(line) ?? [];
     return file === undefined || gone.has(code!) ? [] : withoutDot(file);
   });

@@ -8,7 +8,7 @@ type TextFile = { text: string; encoding: Encoding; hasMark: boolean };
 
 const mark = "\uFEFF";
 
-/** Returns undefined when the bytes are not text. The byte order mark is not part of the text. */
+/** Decodes the bytes of a text file, without its byte order mark. Returns undefined if they are not text. */
 export function decodeText(bytes: Buffer): TextFile | undefined {
   const encoding = encodingOf(bytes);
   if (encoding === "utf8") {

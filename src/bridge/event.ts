@@ -71,7 +71,7 @@ export type ToolInputs = {
   MCP: JsonObject;
 };
 
-/** The name of a tool with known arguments. */
+/** The name of a tool whose argument types are listed in `ToolInputs`. */
 export type HookTool = keyof ToolInputs;
 
 /**

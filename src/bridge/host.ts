@@ -57,7 +57,7 @@ export class BridgeError extends Error {
   }
 }
 
-/** Throws a BridgeError, so that a misspelt option is not silently ignored. */
+/** Throws a BridgeError for an unknown or invalid option, so that a misspelt one is not silently ignored. */
 export function checkOptions(caller: string, options: unknown, table: FieldTable): void {
   const fault = optionsFault(caller, options, table);
   if (fault !== undefined) throw new BridgeError("OPTIONS", fault);
@@ -90,7 +90,7 @@ export function numberField(payload: JsonObject, key: string): number | undefine
   return typeof value === "number" ? value : undefined;
 }
 
-/** Throws a BridgeError if a field that handlers rely on is missing. */
+/** Returns a string field of a host's payload. Throws a BridgeError if it is missing, because handlers rely on it. */
 export function requiredText(payload: JsonObject, key: string): string {
   const value = payload[key];
   if (typeof value === "string") return value;

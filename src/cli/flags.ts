@@ -30,7 +30,7 @@ export type Flag = {
   hidden?: true;
 };
 
-/** `spelling` is as shown in the help: `-p, --print`, `--model <model>`. `--image <path>...` may be repeated. */
+/** Defines a flag. `spelling` is as in the help: `-p, --print`, `--model <model>`; `--image <path>...` may be repeated. */
 export function flag(
   group: FlagGroup,
   spelling: string,

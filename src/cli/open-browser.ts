@@ -6,7 +6,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Returns false if no browser is visible from here or it could not be started. */
+/** Opens a URL in the browser. Returns false if it could not be started, or would not appear on this screen. */
 export function openBrowser(url: string, env: NodeJS.ProcessEnv): boolean {
   if (env["SSH_CONNECTION"] || env["NO_OPEN_BROWSER"]) return false;
   const opener = openers[process.platform];

@@ -119,7 +119,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
   }
 }
 
-/** Returns undefined if no flag asks for them; then nothing is loaded or watched. */
+/** Creates the heartbeats of `--heartbeat` and `--max-silence`. Returns undefined if neither is given; then nothing is loaded. */
 async function heartbeats(flags: FlagValues) {
   const everyMs = durationFlag(flags, "heartbeat");
   const maxSilenceMs = durationFlag(flags, "max-silence");

@@ -61,7 +61,7 @@ export function runRequest(invocation: Invocation, frontEnd: "print" | "terminal
   });
 }
 
-/** Throws for an unknown wire version instead of using the current one. */
+/** Returns the profile, which is the version of the stream-json format. Throws for an unknown one instead of using the current one. */
 function profileNamed(profileText: string | undefined): ProfileName | undefined {
   if (profileText === undefined || profileText === "") return undefined;
   const name = profileNames.find((one) => one === profileText);

@@ -133,18 +133,18 @@ function queueSize(stream: NodeJS.WriteStream): number {
 }
 
 let redactor: Redactor | undefined;
-const learnt: string[] = [];
+const learnedSecrets: string[] = [];
 
 /** Adds values that prove to be keys once the settings of a run are read. */
 export function learnSecrets(values: readonly string[]): void {
-  learnt.push(...values);
+  learnedSecrets.push(...values);
   if (values.length > 0) redactor = undefined;
 }
 
 /** Redacts the keys in use, and anything else that looks like a secret, in the program's own messages. */
 export function withoutSecrets(text: string): string {
   // Created at the first message on stderr, because most runs have none.
-  redactor ??= createRedactor({ values: [...secretsInUse(process.argv.slice(2), process.env), ...learnt] });
+  redactor ??= createRedactor({ values: [...secretsInUse(process.argv.slice(2), process.env), ...learnedSecrets] });
   return redactor.redact(text);
 }
 

@@ -109,7 +109,7 @@ async function carryOut({ task, agent, confined, ...wishes }: Attempt, place: Pl
   }
 }
 
-/** The reward decides, as in Harbor, even if the agent ran out of time with its work done. */
+/** Decides by the reward whether an attempt passed, as Harbor does, even if the agent ran out of time with its work done. */
 function judgeAttempt(
   { failure, differences, left }: AgentReport,
   { reward, fault, output }: Verdict,

@@ -79,8 +79,8 @@ export function removeFolders({ base, diff }: AttemptFolders): void {
 }
 
 /**
- * Throws if a link leads out of the folder, through which files of the user could be read or changed. Also refuses
- * pipes and devices, which cannot be read to an end.
+ * Throws if a link leads out of the folder, through which files of the user could be read or changed, and for pipes and devices, which
+ * cannot be read to an end.
  */
 export function refuseLinksOut(folder: string): void {
   const root = realpathSync(folder);

@@ -54,10 +54,7 @@ async function trajectoryOf(
   );
 }
 
-/**
- * Removes what is specific to this machine and this attempt. Lengths and digests stay valid, because paths and platform are not
- * compared.
- */
+/** Removes what is specific to this machine and attempt. Lengths and digests stay valid: paths and platform are not compared. */
 function makePortable(recording: string, { base }: AttemptFolders): string {
   const same = base.replace(/[^/-]{6}$/, "000000");
   return recording.replaceAll(base, same).replace(/(?<=\\nPlatform: )\w+ [^\\]*?(?=;|\\n)/g, process.platform);

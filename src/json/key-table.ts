@@ -38,7 +38,7 @@ export type Table<Event> = {
 
 type KeyComparison<Event> = { table: Table<Event>; event: Event; scope: Scope; name?: string };
 
-/** Returns undefined if the event holds everything in the object, in the order of the table. */
+/** Returns what the event does not represent of an object, including an unusual order of keys; undefined if there is nothing. */
 export function compareObject<Event>(object: JsonObject, place: KeyComparison<Event>): Carried | undefined {
   const { table, event, scope, name } = place;
   const { rows } = table;

@@ -83,7 +83,7 @@ function listProblem(value: unknown, at: string, root: unknown, depth: number): 
   return firstFault(value.entries(), ([index, item]) => problemOf(item, `${at}/${index}`, root, depth));
 }
 
-/** The names of further keys, or a schema for the whole object. */
+/** Checks a dependency, which is a list of further keys, or a schema for the whole object. */
 function dependencyProblem(value: unknown, at: string, root: unknown, depth: number): string | undefined {
   return areNames(value) ? undefined : problemOf(value, at, root, depth);
 }

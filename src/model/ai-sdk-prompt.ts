@@ -123,7 +123,7 @@ function legalId(id: string, { vendor, model, usedIds }: Recipient, own: boolean
   return sent;
 }
 
-/** A model may call tools by names that no vendor takes back: with dots or blanks, too long, or none at all. */
+/** Makes a tool's name valid for vendors, since models also call tools by names with dots or blanks, by too long ones, or by none. */
 function legalName(name: string): string {
   const legal = name.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^(?![a-zA-Z_])/, "_");
   return legal.slice(0, 64);
@@ -144,15 +144,15 @@ function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly 
   return pictures;
 }
 
-const saidBy = perObject(({ text }: ToolResultPart) => (isBlankText(text) ? "(no output)" : wellFormed(text)));
+const outputText = perObject(({ text }: ToolResultPart) => (isBlankText(text) ? "(no output)" : wellFormed(text)));
 
 function toolResultOutput(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
   if (!result) return { type: "error-text", value: "There is no result: the call was interrupted." };
-  const said = saidBy(result);
-  if (result.isError) return { type: "error-text", value: said };
+  const output = outputText(result);
+  if (result.isError) return { type: "error-text", value: output };
   const images = vendor.imagesInResults ? (result.images ?? []) : [];
   const seen = images.filter((image) => !unseen(image, vendor));
-  const text = [said, ...images.flatMap((image) => unseen(image, vendor) ?? [])].join("\n");
+  const text = [output, ...images.flatMap((image) => unseen(image, vendor) ?? [])].join("\n");
   if (seen.length === 0) return { type: "text", value: text };
   const shown = seen.map(({ mime, base64 }) => ({ type: "image-data" as const, data: base64, mediaType: mime }));
   return { type: "content", value: [{ type: "text", text }, ...shown] };

@@ -21,16 +21,16 @@ import { type ModelChunk, ModelError, type ModelRequest, type Provider, type Too
 import type { Vendor } from "./vendors/vendor.ts";
 
 export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetch): Provider {
-  const said = new Set<string>();
+  const reported = new Set<string>();
   const takeModel = modelsOf(vendor);
   return {
     id: vendor.name,
     async *stream(given) {
       const { tools, leftOut } = await fittingTools(offeredIn(given, vendor), vendor);
       const request = { ...given, tools };
-      const news = leftOut.filter((sentence) => !said.has(sentence));
+      const news = leftOut.filter((sentence) => !reported.has(sentence));
       for (const message of news) yield { type: "notice", kind: "tool_left_out", message };
-      for (const message of news) said.add(message);
+      for (const message of news) reported.add(message);
       const sent = { length: 0 };
       const wire = rewriting(fetch, vendor, request, sent);
       const watch = watchAnswer(wire, { ...asked, model: request.model }, request.signal);
@@ -53,8 +53,8 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
         for await (const chunk of readChunks(stream, { vendor, asked, watch, request })) {
           yield chunk;
           const message = chunk.type === "usage" && cutInput(chunk.usage, sent.length, asked);
-          if (!message || said.has("cut")) continue;
-          said.add("cut");
+          if (!message || reported.has("cut")) continue;
+          reported.add("cut");
           yield { type: "notice", kind: "input_cut", message };
         }
       } catch (error) {
@@ -136,8 +136,8 @@ type StreamContext = { vendor: Vendor; asked: RequestedModel; watch: AnswerWatch
 type Thought = { text: string; metadata?: SharedV3ProviderMetadata };
 
 /** Reports whether an id is not from the stream although every call there had one: the package renamed a repeated call. */
-function isRenamed(id: string, said: ReadonlySet<string | undefined>): boolean {
-  return said.size > 0 && !said.has(undefined) && !said.has(id);
+function isRenamed(id: string, streamedIds: ReadonlySet<string | undefined>): boolean {
+  return streamedIds.size > 0 && !streamedIds.has(undefined) && !streamedIds.has(id);
 }
 
 /** The maximum size of an answer in bytes. No valid answer is this long, but a broken server may not stop. */
@@ -162,7 +162,7 @@ async function* readChunks(
   /** The end of the text received so far, and whether another text begins after it. */
   let spoken = "";
   let isNext = false;
-  let said = false;
+  let hasContent = false;
   let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
 
   /** Ends the current text when something else follows, since SDK packages report its end late. */
@@ -200,7 +200,7 @@ async function* readChunks(
         isNext = false;
         spoken = part.delta;
         text += words;
-        said ||= !isBlankText(part.delta);
+        hasContent ||= !isBlankText(part.delta);
         yield { type: "text", text: words };
         break;
       }
@@ -235,7 +235,7 @@ async function* readChunks(
         begun = undefined;
         yield* endText();
         if (part.providerExecuted) break;
-        said = true;
+        hasContent = true;
         if (isRenamed(part.toolCallId, saidIds)) break;
         yield* endCall();
         call = part;
@@ -261,7 +261,7 @@ async function* readChunks(
   }
   if (cut !== undefined) yield { type: "cut", reason: cut, ...(broken !== undefined && { call: broken }) };
   if (finish) yield { type: "usage", usage: convertUsage(finish.usage) };
-  if (cut === undefined) judgeEnding(finish?.reason, said, reading);
+  if (cut === undefined) judgeEnding(finish?.reason, hasContent, reading);
 }
 
 /** Returns the vendor's reason why an answer stopped before its end; undefined if it is complete. */
@@ -280,6 +280,7 @@ function isWhole({ input }: LanguageModelV3ToolCall): boolean {
   return isObject(args) && Object.keys(args).length > 0;
 }
 
+/** Converts a tool call. `opaque` is the vendor's metadata, which later requests to the same vendor contain again. */
 function callPart(call: LanguageModelV3ToolCall, vendor: Vendor): ToolCallPart {
   const { toolCallId: id, toolName: name, input, providerMetadata: metadata } = call;
   const opaque: Opaque | undefined = metadata && { from: vendor.name, metadata };
@@ -297,7 +298,7 @@ function isHarmless(error: unknown, { vendor }: StreamContext): boolean {
 /** Throws if the answer is invalid: cut, refused, failed or empty. */
 function judgeEnding(
   reason: LanguageModelV3FinishReason | undefined,
-  said: boolean,
+  hasContent: boolean,
   { asked, watch }: StreamContext,
 ): void {
   const { vendorLabel } = asked;
@@ -315,7 +316,7 @@ function judgeEnding(
   if ((reason?.unified === "error" && raw) || failureWords.test(raw)) {
     throw new ModelError("MODEL_BAD_RESPONSE", `${vendorLabel} ended its answer with an error (${raw}).`);
   }
-  if (said) return;
+  if (hasContent) return;
   throw new ModelError(
     "MODEL_EMPTY",
     "The model returned an empty answer. Try again, or choose another model with --model.",

@@ -290,7 +290,7 @@ function claude(version: string, family: string, aliases: string, model?: string
   return { ...row(id, aliases, "anthropic", vendorId, name), outputTokens };
 }
 
-/** The Messages API requires a limit, and refuses one that is too high. */
+/** Returns the most tokens that an answer may have. The Messages API requires this limit, and refuses one that is too high. */
 function claudeOutput(version: number, family: string): number {
   if (version >= 4.6) return 128 * K;
   return version >= 4.5 || family === "sonnet" ? 64 * K : 32 * K;

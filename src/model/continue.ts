@@ -1,4 +1,4 @@
-// Continues an answer that stopped at a limit: sends back what was said and asks for the rest. Readers see one answer.
+// Continues an answer that stopped at a limit: sends its beginning back to the model and asks for the rest. Readers see one answer.
 import type { Message, Part } from "../protocol/message.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 

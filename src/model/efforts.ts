@@ -52,7 +52,7 @@ const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string]
   ],
 };
 
-/** Returns undefined for an unknown model: any level is then passed on. */
+/** Returns the effort levels that a model supports; undefined for an unknown model, for which any level is passed on. */
 export function effortsOf(kind: string, model: string): readonly Effort[] | undefined {
   const rows = levels[makerApi(kind, model)];
   const row = rows?.find(([names]) => names.test(model.toLowerCase()));
@@ -83,7 +83,7 @@ export function defaultEffort({ kind, modelId }: Pick<Thinking, "kind" | "modelI
     : undefined;
 }
 
-/** Returns false for Claude models up to 4.5, which need a thinking budget. */
+/** Returns whether a model decides itself how much to think. Claude models up to 4.5 need a thinking budget instead. */
 export function judgesForItself(model: string): boolean {
   const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
   if (!major) return true;

@@ -85,7 +85,7 @@ export function withRetries(primary: ModelCandidate, options: RetryOptions = {})
   };
 }
 
-/** A failure of the vendor or an unknown model name, not of the request: another model may succeed. */
+/** Returns whether another model may succeed: the vendor failed or does not know the model, but the request is not at fault. */
 function mayFallBack({ code }: ModelError): boolean {
   return isRetryable(code) || code === "MODEL_UNKNOWN";
 }

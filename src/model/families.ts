@@ -48,7 +48,7 @@ const families: readonly Family[] = [
 
 export type FamilyModel = { vendor: string; model: string; effort?: Effort };
 
-/** Returns undefined if the id has no known prefix. */
+/** Finds the family of a model by the prefix of its id, and its effort by the suffix. Returns undefined if no prefix is known. */
 export function modelOfFamily(id: string): FamilyModel | undefined {
   const name = id.toLowerCase();
   const family = families.find(({ begins }) => begins.test(name));
@@ -94,7 +94,7 @@ function claudeId(id: string): string {
   return Number.parseInt(number, 10) < 4 ? `claude-${number}-${name}-latest` : `claude-${name}-${number}`;
 }
 
-/** Models that only Cursor's own service has: the default model answers for them. */
+/** Returns whether only Cursor's own service has this model; the default model then answers instead. */
 export function isHouseModel(id: string): boolean {
   return /^(?:composer(?:-.*)?|cheetah|cursor-small|cursor-fast|code-supernova.*)$/i.test(id);
 }

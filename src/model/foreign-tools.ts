@@ -14,7 +14,7 @@ type ToolRules = Pick<Vendor, "argumentNames" | "maxTools" | "maxDescription" | 
 
 export type FittedTools = { tools: readonly ToolSpec[]; leftOut: readonly string[] };
 
-/** `leftOut` has a sentence for each tool that the model does not get. */
+/** Adapts tools to what a vendor accepts. `leftOut` has a sentence for each tool that the model does not get. */
 export function fitTools(
   tools: readonly ToolSpec[],
   { argumentNames, maxTools = Number.POSITIVE_INFINITY, maxDescription, flatSchemas, typedSchemas }: ToolRules,
@@ -26,8 +26,8 @@ export function fitTools(
     const odd = argumentNames && Object.keys(parameters["properties"] ?? {}).find((name) => !argumentNames.test(name));
     if (odd === undefined) {
       const { name } = tool;
-      const said = isBlankText(tool.description) ? name : tool.description.slice(0, maxDescription);
-      return [{ name, description: wellFormed(said), parameters }];
+      const shownDescription = isBlankText(tool.description) ? name : tool.description.slice(0, maxDescription);
+      return [{ name, description: wellFormed(shownDescription), parameters }];
     }
     leftOut.push(
       `The model is not told of the tool ${tool.name}: its vendor takes no argument named ${JSON.stringify(odd)}.`,
@@ -142,10 +142,7 @@ function cleaned(schema: unknown, above: Place): unknown {
   return { ...made, ...convertItems(schema, made, place), ...bounds(schema) };
 }
 
-/**
- * Resolves a reference. It is kept if nothing is beside it. Otherwise it is replaced by its target, unless that
- * contains this position.
- */
+/** Resolves a reference, which stays only if nothing is beside it. Otherwise its target replaces it, unless that contains this position. */
 function resolveReference({ $ref: reference, ...rest }: JsonObject, place: Place): unknown {
   if (typeof reference !== "string") return cleaned(rest, place);
   const isAlone = Object.keys(rest).length === 0;

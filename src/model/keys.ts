@@ -42,7 +42,7 @@ export function foreignKey(choice: ModelChoice): string | undefined {
   return ownKey(choice.env["CURSOR_API_KEY"]);
 }
 
-/** Returns undefined for a key of Cursor's own service. */
+/** Returns the key; undefined if there is none, or it is one of Cursor's own service, which other servers do not accept. */
 export function ownKey(text: string | undefined): string | undefined {
   const key = firstText(text);
   return key && isForeignKey(key) ? undefined : key;

@@ -100,10 +100,10 @@ async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerato
 
 /** Checks that the messages since the last answer contain every expected text. */
 function checkExpectation(reply: ScriptedReply, request: ModelRequest, entry: string): void {
-  const said = lastWords(request.messages);
-  const missing = reply.expect.filter((text) => !said.includes(text));
+  const received = lastWords(request.messages);
+  const missing = reply.expect.filter((text) => !received.includes(text));
   if (missing.length === 0) return;
-  const shown = said.length > 300 ? `${said.slice(0, 297)}...` : said;
+  const shown = received.length > 300 ? `${received.slice(0, 297)}...` : received;
   throw new ModelError(
     "MODEL_BAD_REQUEST",
     `${entry} expected ${missing.map((text) => JSON.stringify(text)).join(" and ")} in the last message, which says: ${JSON.stringify(shown)}`,

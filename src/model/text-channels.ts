@@ -4,7 +4,7 @@ import type { ToolCallPart } from "../protocol/message.ts";
 import { isBlankText } from "../text/blank.ts";
 import type { ModelChunk, Provider } from "./provider.ts";
 
-/** `always`: the user's settings say so. Otherwise tags count until the server is seen to have its own channel for them. */
+/** Finds thinking and tool calls in tags within the text. Unless `always`, stops once the server sends them in fields of their own. */
 export function withTextChannels(provider: Provider, always: boolean): Provider {
   const seen = { thinking: false, calls: false };
   let made = 0;

@@ -24,21 +24,22 @@ function typed(schema: unknown, above: Place): JsonObject {
   const place = { ...above, depth: above.depth + 1 };
   const { $ref: reference, allOf, anyOf, oneOf, description, ...rest } = schema;
   if (typeof reference === "string") return { $ref: reference };
-  const said = typeof description === "string" ? { description } : {};
+  const descriptionField = typeof description === "string" ? { description } : {};
   const parts = listIn(allOf);
   if (parts.length > 0) {
     const only = parts.length === 1 && isObject(parts[0]) && Object.keys(rest).length === 0 ? parts[0] : undefined;
     const whole = only ?? parts.reduce<JsonObject>((sum, part) => joined(sum, resolved(part, place)), rest);
     return typed(
-      { ...whole, ...(anyOf !== undefined && { anyOf }), ...(oneOf !== undefined && { oneOf }), ...said },
+      { ...whole, ...(anyOf !== undefined && { anyOf }), ...(oneOf !== undefined && { oneOf }), ...descriptionField },
       place,
     );
   }
   const alternatives = [...listIn(anyOf), ...listIn(oneOf)].map((each) => joined(rest, isObject(each) ? each : {}));
   const types = typesOf(rest);
-  if (alternatives.length === 0 && types.length === 1) return { ...ofType(types[0]!, rest, place), ...said };
+  if (alternatives.length === 0 && types.length === 1)
+    return { ...ofType(types[0]!, rest, place), ...descriptionField };
   const either = alternatives.length > 0 ? alternatives : types.map((type) => ({ ...rest, type }));
-  return { anyOf: either.slice(0, mostAlternatives).map((each) => typed(each, place)), ...said };
+  return { anyOf: either.slice(0, mostAlternatives).map((each) => typed(each, place)), ...descriptionField };
 }
 
 /** Returns the types that values may have. A schema without `type` gets the types that its other keywords apply to. */

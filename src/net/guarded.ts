@@ -69,7 +69,7 @@ const opinionMs = 1_500;
 
 const goesAnywhere = new Set(["accept", "accept-language", "user-agent"]);
 
-/** Throws GuardRefusal if the address is not permitted, NetError if it cannot be reached. */
+/** Fetches a URL that the rules permit. Throws GuardRefusal if they refuse it or a redirect, NetError if a server cannot be reached. */
 export async function guardedFetch(address: string, request: GuardedRequest): Promise<GuardedResponse> {
   const limits = { ...usualLimits, ...request.limits };
   const deadline = startDeadline(limits.totalMs, request.signal, address);
@@ -137,7 +137,7 @@ function redirectRefusal(from: URL, next: URL, request: GuardedRequest): GuardRe
   return new GuardRefusal("ask", ["that is no longer encrypted. Fetch it directly if you mean it."], next.href);
 }
 
-/** Throws if the address is denied anyway, so that the user is not asked about it in vain. */
+/** Throws if the addresses of a host are denied in any case, so that the user is not asked about the redirect in vain. */
 async function closedBehind(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<void> {
   try {
     await judgedAddresses(url, request, signal);

@@ -43,7 +43,7 @@ function withHeaders(configured: Readonly<Record<string, string>>, given: Reques
   return [...merged];
 }
 
-/** Returns undefined if both the server and this URL are on this machine. */
+/** Checks a URL that a server refers to, and returns its addresses; undefined if both are on this machine. */
 async function otherAddresses(url: URL, named: URL, env: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
   if (isLoopback(named) && isLoopback(url)) return undefined;
   if (url.protocol !== "https:")

@@ -17,7 +17,7 @@ export type LogOptions = {
   redact(text: string): string;
 };
 
-/** Throws a UserError if the file cannot be written. */
+/** Opens a log file and writes its first line. Throws a UserError if the file cannot be written. */
 export function openLog({ file, started, redact }: LogOptions): Observer {
   const log = new RunLog(file, redact);
   log.line("info", "start", Date.now(), started);

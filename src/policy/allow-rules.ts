@@ -93,7 +93,7 @@ export function programName(name: string, situation: ShellSituation): string | u
   return meant !== undefined && realOrSame(meant) === realOrSame(name) ? base : undefined;
 }
 
-/** Returns whether a PATH folder inside the workspace holds this program, and whether it changed since the run started. */
+/** Returns whether the program is in a PATH folder inside the workspace, and if so, whether it changed since the run started. */
 export function workspaceProgram(
   name: string,
   { workspace, searchPath = "", startedAt = 0 }: ShellSituation,

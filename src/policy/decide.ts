@@ -126,8 +126,8 @@ function judgePath(
     (rule) => rule.verdict === "deny" && isDenying(rule) && coversFile(rule, path, situation),
   );
   if (denying) return deny(`${nameOf(denying)} denies ${path.given}.`);
-  const held = kind === "Delete" ? deniedBelow(path.real, situation) : undefined;
-  if (held) return deny(held);
+  const reason = kind === "Delete" ? deniedBelow(path.real, situation) : undefined;
+  if (reason) return deny(reason);
   const hiding = ignored(path);
   if (hiding) return deny(`${hiding} hides ${path.given} from the agent.`);
   const special = kernelPath(path.given) ?? specialKind(path.real);
@@ -166,8 +166,8 @@ function judgeWrite(
     const wholeFolderReason = keptWhole(path.real, "remove", situation);
     if (wholeFolderReason) return deny(`${wholeFolderReason}.`);
     if (holdsWorkspace(path.real, situation)) return onlyPerson(`${path.real} contains the workspace.`);
-    const held = protectedBelow(path.real, situation);
-    if (held) return onlyPerson(`${path.given} contains ${held}, which is protected.`);
+    const protectedPath = protectedBelow(path.real, situation);
+    if (protectedPath) return onlyPerson(`${path.given} contains ${protectedPath}, which is protected.`);
   }
   const rule = allowing.find((each) => coversPath(each, path, situation));
   if (rule) return allow(`${nameOf(rule)} allows it.`);

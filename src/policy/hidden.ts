@@ -9,7 +9,7 @@ import { coversPath, reachesInto, rulesFor, secondNamesOf } from "./rules.ts";
 
 type RulesAndPaths = WorkspacePaths & { rules: readonly Rule[] };
 
-/** For searches, listings and attachments: the folder is allowed, and each file in it is checked. */
+/** Returns a check of each file for searches, listings and attachments, whose folder as a whole is allowed. */
 export function hiddenBy(situation: RulesAndPaths, ignored: IgnoreCheck): (path: string) => boolean {
   const denying = rulesFor(situation.rules, "Read", "deny");
   let linked: SecondNames | undefined;

@@ -312,7 +312,7 @@ function readReasons({ reads }: ShellFindings, { rules }: ShellSituation): strin
     .map(({ word }) => `Only the shell knows which file ${showText(word.text)} is, and there are Read deny rules.`);
 }
 
-/** A glob that begins with a wildcard may expand to an option if a file is named like one. */
+/** Explains a risk: a glob that begins with a wildcard may expand to an option if a file is named like one. */
 function optionFiles({ runs, writes, directories }: ShellFindings): string[] {
   const patterns = runs.runs
     .filter((run) => hasDangerousOptions(run.name.value))

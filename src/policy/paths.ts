@@ -104,7 +104,7 @@ const longestPath = 8192;
 /** `real` is a folder known to be resolved. `isKnown` tells whether anything exists at the path. */
 type ResolveOptions = { maxLinks?: number; maxMissing?: number; real?: string; isKnown?: boolean };
 
-/** Throws for loops and for folders that may not be searched: a path that cannot be resolved is not permitted. */
+/** Resolves all links of a path, whose end need not exist. Throws for loops and unsearchable folders: such a path is not permitted. */
 export function realTarget(path: string, options: ResolveOptions = {}): string {
   const { maxLinks = 40, maxMissing = 200, real = "" } = options;
   if (path === real) return path;

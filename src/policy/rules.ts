@@ -120,12 +120,12 @@ export function deniedBelow(
     const [head, rest] = splitPattern(pattern);
     const covers = (path: string) => coversPath(rule, { given: path, real: path }, situation) && isMeant(path);
     const isNear = isInside(head, folder) || (rest !== "" && isInside(folder, head));
-    const held = !isNear
+    const deniedPath = !isNear
       ? undefined
       : rest === "" && isThere(pattern) && covers(pattern)
         ? pattern
         : firstBelow(folder, covers);
-    if (held) return `${nameOf(rule)} denies ${held}, which ${folder} holds.`;
+    if (deniedPath) return `${nameOf(rule)} denies ${deniedPath}, which ${folder} holds.`;
   }
   return undefined;
 }

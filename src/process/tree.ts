@@ -41,7 +41,7 @@ export class ProcessTree {
     const pipes = streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream));
     // On a busy machine, a short command may end before its streams can be read.
     this.#pipes = new Set(pipes.length > 0 ? pipes : outputs.flatMap(farEnd));
-    // An orphan is reparented to the first process or to another ancestor of this one.
+    // A process whose parent has exited becomes a child of the first process or of another ancestor of this one.
     if (pipes.length === 0 && this.#pipes.size > 0) this.#fosterParents = ancestors();
   }
 
@@ -204,7 +204,7 @@ function hasProc(): boolean {
   return (procIsThere ??= process.platform === "linux" && statRow(process.pid) !== undefined);
 }
 
-/** Returns undefined if the process is gone or may not be inspected. */
+/** Calls `look`; returns undefined if it throws, because the process is gone or may not be inspected. */
 function ifThere<Result>(look: () => Result): Result | undefined {
   try {
     return look();
@@ -227,7 +227,7 @@ function readShort(path: string): string | undefined {
   });
 }
 
-/** Returns undefined for a missing process and for a zombie. */
+/** Reads a process from /proc. Returns undefined if it is gone or a zombie. */
 function statRow(pid: number): Row | undefined {
   const text = readShort(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
@@ -258,7 +258,7 @@ function ancestors(): Set<number> {
   return ancestorsFound;
 }
 
-/** The child's end of an output socket: the two ends of a socket pair are created together and numbered in order. */
+/** Returns the child's end of an output socket: the ends of a socket pair are created together and numbered in order. */
 function farEnd(output: Readable | null): string[] {
   const descriptor = (output as { _handle?: { fd?: number } } | null)?._handle?.fd;
   if (descriptor === undefined || descriptor < 0 || !hasProc()) return [];

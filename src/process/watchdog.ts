@@ -11,9 +11,9 @@ const beatMs = 500;
 const stuckName = "courser.stuck";
 
 /**
- * `deadline` is a time of day after which the main thread must respond sooner. `onStuck` is called in the middle of whatever keeps the
- * main thread busy, which cannot continue: it must end the process without waiting for anything. If it cannot be called, since the main
- * thread is blocked in a system call, the process is killed.
+ * Watches whether the main thread responds. `deadline` is a time of day after which it must respond sooner. `onStuck` interrupts what
+ * keeps the thread busy, which cannot continue: it must end the process without waiting. If the thread is blocked in a system call, the
+ * process is killed.
  */
 export function startWatchdog({
   deadline,

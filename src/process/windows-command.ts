@@ -31,7 +31,7 @@ function escapeMeta(text: string): string {
   return text.replace(/[()[\]%!^"`<>&|;, *?]/g, "^$&");
 }
 
-/** An argument with a line break cannot be passed through the shell at all. */
+/** Returns whether an argument can be passed through the shell at all, which one with a line break cannot. */
 export function passesBatch(word: string): boolean {
   return !/[\r\n\0]/.test(word);
 }

@@ -106,7 +106,7 @@ const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
   aside: line({ text: word }),
 };
 
-/** Returns undefined if the value is not a control line, and an error text if it is invalid. */
+/** Parses a control line from stdin: undefined if the value is not one, an error text if it is an invalid one. */
 export function readControlLine(value: unknown): ControlLine | string | undefined {
   if (!isObject(value) || typeof value.type !== "string" || !Object.hasOwn(lines, value.type)) return undefined;
   const fault = lines[value.type as ControlLine["type"]](value);

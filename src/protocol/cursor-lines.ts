@@ -56,10 +56,7 @@ export interface CursorToolCallEvent {
   timestamp_ms?: number;
 }
 
-/**
- * A tool call: one key names the tool, and the others are next to it. Tools without a type here also have a key that
- * ends in `ToolCall`.
- */
+/** A tool call: one key names the tool, the others are next to it. Tools without a type here also have a key that ends in `ToolCall`. */
 export type CursorToolCall = Partial<ToolShapes> & {
   toolCallId?: string;
   /** Milliseconds since 1970, as a string because it is a 64-bit number. */

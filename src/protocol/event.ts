@@ -131,7 +131,7 @@ export type AgentEventBody =
   | ({ type: "fail"; message: string; code?: string; answer?: string; structured?: unknown } & Ending)
   | { type: "other"; raw: unknown }; // a line that was not recognised, passed on unchanged
 
-/** `at` is the time in ms. `carried` contains fields of a foreign line, which only its codec reads. */
+/** `at` is the time in ms. `carried` has the fields of a CLI's line that the event does not represent; only that CLI's codec reads it. */
 export type AgentEvent = AgentEventBody & { at?: number; carried?: unknown };
 
 /** An event of this type. */

@@ -54,7 +54,7 @@ function isServer(value: unknown): value is { name: string; status: string } {
   return isObject(value) && typeof value.name === "string" && typeof value.status === "string";
 }
 
-/** A single text block is represented by the event; any other content is carried whole. */
+/** Returns the row for a message. The event represents a single text block; any other content is stored whole in `carried`. */
 function message<Event extends { text: string }>(role: "user" | "assistant"): Row<Event> {
   return {
     key: "message",
@@ -80,7 +80,7 @@ function hasTwoKeys(object: JsonObject, first: string): boolean {
   return true;
 }
 
-/** Returns undefined if the value is not a message. */
+/** Joins the texts of a message. Returns undefined if the value is not an object. */
 function contentText(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { content } = value;

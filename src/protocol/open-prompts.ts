@@ -3,7 +3,7 @@ import type { MessageHost } from "./dispatch-message.ts";
 import { UserError } from "./error-codes.ts";
 import type { Sent, TurnEnding } from "./run.ts";
 
-/** How a prompt ended. `told`: the model received it. `dropped`: it did not, and `error` says why. */
+/** What became of a prompt. `told`: the model received it. `dropped`: it did not, and `error` says why. */
 export type PromptEnd = { state: "told" | "dropped"; error?: string; code?: string };
 export type RequestEnd = { value?: unknown; error?: string; code?: string };
 

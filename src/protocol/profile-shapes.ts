@@ -4,7 +4,7 @@ import { list } from "../text/words.ts";
 import type { AgentEvent, Outcome } from "./event.ts";
 import type { Profile } from "./profiles.ts";
 
-/** Returns undefined if that version had no such event. */
+/** Converts an event to the form it had in a version of the format; undefined if that version had no such event. */
 export function inProfile(event: AgentEvent, profile: Profile): AgentEvent | undefined {
   switch (event.type) {
     case "tool_start":

@@ -134,7 +134,7 @@ export const requestChecks = Object.fromEntries(
 
 const checkWhole = fields(requestChecks, ["workspace"]);
 
-/** Throws a UserError that names the unknown or invalid field. */
+/** Checks a run request, and returns it unchanged. Throws a UserError that names an unknown or invalid field. */
 export function readRunRequest(value: unknown): RunRequest {
   const fault = checkWhole(value);
   if (fault !== undefined) throw usageError(`The run request ${fault}.`);
@@ -159,7 +159,7 @@ export function restrict(base: RunRequest, more: Partial<RunRequest>, granting: 
   return definedFields(Object.fromEntries(joined)) as RunRequest;
 }
 
-/** A request for `agent` without force is stricter than force, so it forbids force. */
+/** Forbids force if the request names the mode `agent` without force, which is stricter. */
 function withoutForce(request: Partial<RunRequest>): Partial<RunRequest> {
   return request.mode === "agent" && !request.force ? { ...request, force: false } : request;
 }

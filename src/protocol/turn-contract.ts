@@ -79,7 +79,7 @@ export function toolTable(tools: readonly KnownTool[]): ToolTable {
 /** A fault in a frame. */
 export type Fault = { code: FrameErrorCode; message: string };
 
-/** Returns undefined if the frame matches the contract. Types outside the contract are not checked. */
+/** Checks a frame against the contract. Returns undefined if it matches, or if its type is not part of the contract. */
 export function contractFault(type: string, frame: JsonObject, tools: ToolTable | undefined): Fault | undefined {
   const data = frame.data;
   if (!isObject(data)) return frameFault(type, "data must be an object");
@@ -102,7 +102,7 @@ const contractFields: Readonly<Record<string, FieldTable>> = {
   done: { finishReason: (value) => (value === undefined ? undefined : text(value)) },
 };
 
-/** A call with an unknown tool or invalid arguments is not run. */
+/** Returns why a call is not run, such as an unknown tool or invalid arguments; undefined if it is valid. */
 export function callFault(name: unknown, args: unknown, tools: ToolTable | undefined): Fault | undefined {
   if (typeof name !== "string") return frameFault("tool_call", "data.name must be a string");
   if (tools && !tools.has(name)) {

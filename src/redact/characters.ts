@@ -82,7 +82,7 @@ function isJoinedWords(text: string): boolean {
   );
 }
 
-/** Returns whether a run without punctuation is longer than any word and has digits and letters. */
+/** Returns whether the text has at least `least` letters and digits in a row, with both letters and digits among them. */
 export function hasRandomStretch(text: string, least: number): boolean {
   const set = setOf("alphanumeric");
   for (let at = 0; at < text.length; at++) {

@@ -285,7 +285,7 @@ function isSecret(value: string, kind: NameClass, name: SecretName, position: Va
 function isPassword(value: string, name: SecretName, position: ValuePosition): boolean {
   // the variable PWD contains a directory
   if (/^(?:old)?pwd$/i.test(name.text)) return isToken(value) && !/^(?:[/~.]|[A-Z]:)/i.test(value);
-  // "pass: 12" counts tests, and `'password', 'salt'` is a list of words.
+  // A value must look like a token after `pass`, since "pass: 12" counts tests, and after a comma, as in the list `'password', 'salt'`.
   if (position.separator === "," || /^pass$/i.test(name.text)) return isAssigned(position) && isToken(value);
   if (/^pass$/i.test(name.word) && !looksRandom(value, 6) && !(isAssigned(position) && isVariable(name))) return false;
   if (/^\d+$/.test(value)) return value.length >= 4;

@@ -51,7 +51,7 @@ const harmlessNames: readonly RegExp[] = [
   /^GPG_KEY_ID$|askpass/i,
   // Words with this ending: BYPASS, COMPASS, a compiler's FIRST_PASS.
   /(by|com|tres|sur|over|(first|second|single|multi|two|one|dry|last|all)_?)pass$/i,
-  // Counts, durations and kinds.
+  // Numbers and properties of secrets: MAX_TOKENS, PASSWORD_LENGTH, TOKEN_TYPE, KEY_NAME.
   /(^|_)(max|min|num|total|n)_(\w+_)?tokens?$|(token|pass\w*|secret|key)s?_(limit|count|budget|ttl|type|length|len|size|timeout|expir\w*|lifetime|policy|rotation|prefix|name|id)$/i,
 ];
 

@@ -12,7 +12,7 @@ import type { Span } from "./span.ts";
 
 /**
  * `least`: characters after the prefix. `exact`: and no more. `check`: needed where the prefix is a common word: `random` requires a digit
- * or both cases, `stretch` a long run of letters and digits without punctuation.
+ * or mixed case, `stretch` at least twelve letters and digits in a row, with both letters and digits among them.
  */
 type SecretShape = { set: SetName; least: number; prefixes: string; exact?: true; check?: "random" | "stretch" };
 
@@ -147,6 +147,7 @@ export function findShapes(text: string, isSeam: (at: number) => boolean): Span[
   return spans;
 }
 
+/** Returns the token that starts with `prefix`, or undefined if the characters after it do not fit the shape. */
 function tokenAt(text: string, start: number, prefix: string, shape: CompiledShape): Span | undefined {
   const from = start + prefix.length;
   const { set } = shape;
@@ -189,8 +190,8 @@ function byTheMiddle(text: string, at: number, middle: string): Span | undefined
 }
 
 /**
- * A prefix inside a longer run is a coincidence: images and hashes contain every short word. The letter before it may end an escape
- * instead: `\n`, `%20`, a colour. A name may be joined to a key by a dash: `turn-ghp_…`.
+ * Returns whether a prefix begins a word. Inside a longer run it is a coincidence: images and hashes contain every short word. The letter
+ * before it may end an escape (`\n`, `%20`, a colour), and a dash may join a name to a key: `turn-ghp_…`.
  */
 function startsWord(text: string, at: number, prefix: string, isSeam: (at: number) => boolean): boolean {
   const before = text.charCodeAt(at - 1);

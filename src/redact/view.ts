@@ -19,7 +19,7 @@ const hidden =
 const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 const entities: Record<string, string> = { quot: '"', apos: "'", amp: "&", lt: "<", gt: ">" };
 
-/** Returns undefined if there is nothing to decode, which is the usual case. */
+/** Removes terminal sequences and decodes escapes, which can hide secrets. Returns undefined if there are none, as is usual. */
 export function decodedText(text: string): DecodedText | undefined {
   if (!/[\x1b\x9b%\\&\u00ad\u200b-\u200d\u2060\ufeff]/.test(text)) return undefined;
   /** For each change: its position in the view, its start and end in the original, and its length in the view. */

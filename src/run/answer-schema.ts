@@ -10,7 +10,7 @@ export type AnswerSchema = AnswerCheck & {
   instruction: string;
 };
 
-/** Throws a UserError before the run starts when the schema uses something that cannot be enforced. */
+/** Prepares the check of answers against a JSON Schema. Throws a UserError if the schema uses something that cannot be enforced. */
 export function answerSchema(schema: unknown): AnswerSchema {
   const problem = schemaProblem(schema);
   if (problem) throw usageError(`--json-schema: ${problem}.`);

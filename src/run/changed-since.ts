@@ -9,7 +9,7 @@ const atOnce = 2000;
 /** The parts of `.git` that git runs or reads; the others change with every git command. */
 const partsOfGit = ["config", "hooks", "info"];
 
-/** A change of the file's time of change cannot be hidden by the program that made it. `closed` is not looked at. */
+/** Returns whether anything below has changed, by its ctime, which the changing program cannot hide. `closed` is not looked at. */
 export async function changedSince(folders: readonly string[], since: number, closed: string): Promise<boolean> {
   const open = [...folders];
   let looked = 0;

@@ -35,7 +35,7 @@ export type HookParts = {
   warn(message: string): void;
 };
 
-/** Returns undefined when no hook may run. Throws when a hook file is invalid, which stops the run. */
+/** Loads the hooks of a run. Returns undefined if none may run. Throws if a hook file is invalid, which stops the run. */
 export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHooks | undefined> {
   const { workspace, roots, configDir, host, request } = setup;
   const { session, state, processes, warn } = parts;
@@ -91,7 +91,7 @@ async function permittedHooks(setup: Setup, parts: HookParts): Promise<Hook[]> {
   ];
 }
 
-/** Returns whether a file permits its hooks. `place` is the workspace, or the folder it is a copy of. */
+/** Returns the hooks of files that may run, after asking about changed ones. `place` is the workspace, or what it is a copy of. */
 async function permittedByFile(
   { configDir, home, asking, request }: Setup,
   { warn }: HookParts,
@@ -124,7 +124,7 @@ async function permittedBehind(setup: Setup, parts: HookParts): Promise<Hook[]> 
   return hooks.filter(({ file }) => ofProject.some((each) => each.file === file));
 }
 
-/** A committed hook is also in the worktree: it must not run twice. */
+/** Returns whether two hooks are the same: a committed one is also in the worktree, and must not run twice. */
 function isSame(one: Hook, other: Hook): boolean {
   const keys = ["format", "event", "matcher", "command", "prompt", "failClosed"] as const;
   return keys.every((key) => one[key] === other[key]) && String(one.variables) === String(other.variables);

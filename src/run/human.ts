@@ -20,7 +20,7 @@ export interface Asking {
   waitedMs(): number;
 }
 
-/** `whole` aborts questions asked outside a turn when the run ends. Question ids are unique across runs. */
+/** Creates the object that asks the user, with ids unique across runs. `whole` aborts questions outside a turn when the run ends. */
 export function createAsking(
   human: Human | undefined,
   whole = new AbortController().signal,
@@ -64,7 +64,7 @@ export interface Grants {
   useSandbox(): void;
 }
 
-/** Returns undefined when no user can grant permissions. What was always allowed is not asked again in this run. */
+/** Returns a function that asks for permission; undefined when no user can grant it. It does not ask again about calls always allowed. */
 export function permissionAsker(asking: Asking, grants?: Grants): Asker | undefined {
   if (!asking.can("permission")) return undefined;
   const always = new Set<string>();
@@ -108,7 +108,7 @@ export function keepConsent(save: () => void, what: string, warn: (message: stri
   }
 }
 
-/** Returns undefined when no user can answer questions or accept plans. */
+/** Returns functions that ask the model's questions and for the approval of plans; undefined when no user can answer either. */
 export function personOf(asking: Asking): Person | undefined {
   if (!asking.can("choices") && !asking.can("plan")) return undefined;
   return {

@@ -54,7 +54,7 @@ export function checkPrice(model: ResolvedModel, maxCost: number | undefined, fa
   );
 }
 
-/** Returns undefined when the model is unavailable, which is reported when it is needed. */
+/** Resolves the name of another model. Returns undefined if it is unavailable, which is reported when it is needed. */
 function otherModel(model: ResolvedModel, name: string): ResolvedModel | undefined {
   try {
     return model.other(name);
@@ -144,7 +144,7 @@ export function agentModel(model: ResolvedModel, { settings, model: own }: Setup
   return { id, displayName, contextTokens, effort, price };
 }
 
-/** Throws when a fallback model of the request is unavailable. */
+/** Returns the fallback models that the request names. Throws if one of them is unavailable. */
 function givenFallbacks({ fallbackModels = [] }: RunRequest, model: ResolvedModel): readonly string[] | undefined {
   for (const name of fallbackModels) {
     try {

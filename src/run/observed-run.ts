@@ -7,7 +7,7 @@ import type { RunHost } from "./host.ts";
 type Open = (request: RunRequest, host: RunHost) => Promise<NoticedRun>;
 type NoticedRun = LiveRun & { notice(kind: string, message: string): void };
 
-/** Throws a UserError when the run or its log cannot start. */
+/** Starts a run with its log, traces and metrics. Throws a UserError if the run or its log cannot start. */
 export async function observedRun(request: RunRequest, host: RunHost, open: Open): Promise<LiveRun> {
   let run: NoticedRun | undefined;
   const early: string[] = [];

@@ -22,7 +22,7 @@ function listedServers({ servers }: McpPlan): { name: string; status: string }[]
     .map(({ server, standing }) => ({ name: server.name, status: standing }));
 }
 
-/** Returns undefined when no server is configured: most runs have none, and load nothing for them. */
+/** Plans the MCP servers of a run. Returns undefined, and loads nothing, if none is configured, as in most runs. */
 export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
   const { mcpConfigs = [], approvedServers = [] } = setup.request;
   const isNamed = approvedServers !== "all" && approvedServers.length > 0;
@@ -53,7 +53,7 @@ export type RunSession = {
 /** Modes that a resume restores. Force is consent, which must be given again each time. */
 export const lastingModes: readonly unknown[] = ["plan", "ask"] satisfies PermissionMode[];
 
-/** Throws when the run cannot be stored: nothing runs without being recorded. */
+/** Opens the chat of a run. Throws if the run cannot be stored: nothing runs without being recorded. */
 export async function openSession(setup: Setup): Promise<RunSession> {
   const choice = await chosenChat(setup);
   const { ephemeral } = setup.request;

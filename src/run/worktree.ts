@@ -11,7 +11,7 @@ import { untrustedError } from "./setup.ts";
 
 export type InWorktree = { request: RunRequest; notices: string[] };
 
-/** The worktree inherits the trust of its workspace, which is checked before anything is created. */
+/** Creates the worktree of a request. It inherits the trust of its workspace, which is checked before anything is created. */
 export async function inWorktree(
   given: RunRequest,
   host: Pick<RunHost, "env" | "program" | "seams" | "signal">,

@@ -24,7 +24,7 @@ export type AskLimits = { withinMs?: number | undefined; signal?: AbortSignal | 
 
 type Located = Pick<FoundCli, "path" | "words">;
 
-/** Returns undefined when the CLI is not installed. */
+/** Finds the program of an agent CLI. Returns undefined if it is not installed. */
 export async function findCli(
   driver: AgentDriver,
   options: FindOptions = {},
@@ -87,7 +87,7 @@ async function isOurCli(
   return answer;
 }
 
-/** The key of a file, with its time and size: a changed file is asked again. */
+/** Returns a cache key for a program file, with its time and size, so that a changed one is examined again. */
 function realFile(path: string): string | undefined {
   try {
     const real = realpathSync(path);

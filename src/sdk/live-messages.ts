@@ -41,9 +41,9 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: RunEven
     _original: event,
   });
   const takeThoughts = (): UnifiedContent[] => {
-    const said = thoughts;
+    const thinking = thoughts;
     thoughts = "";
-    return said === "" ? [] : [{ type: "thinking", thinking: said }];
+    return thinking === "" ? [] : [{ type: "thinking", thinking }];
   };
   const takeAnswer = (): UnifiedMessage[] => {
     const held = answer ? [answer] : [];
@@ -87,7 +87,7 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: RunEven
   };
 }
 
-/** The unified name of the call, and its input with the CLI's own field names. */
+/** Returns the unified name of a tool call, and its input as the agent CLI wrote it, which is in `carried` unless the CLI is Cursor's. */
 export function callInCliTerms(
   { name, args, carried }: ToolStartEvent,
   tool: UnifiedTool,

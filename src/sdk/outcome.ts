@@ -72,7 +72,7 @@ export class RunError extends Error {
   }
 }
 
-/** Returns undefined for success. `ending` is the CLI's final event, if there was one; `retried` is why it last retried its model. */
+/** Returns why a run failed; undefined for success. `ending` is the CLI's final event, `retried` why it last retried its model. */
 export function judge(
   end: CliEnd,
   ending: TurnEnding | undefined,

@@ -6,7 +6,7 @@ import { outcomeOfResult, wireCallOf } from "./wire-calls.ts";
 
 export type RebuiltTurn = { number: number; events: AgentEvent[] };
 
-/** Every turn in order. Each begins with `init` and ends with exactly one `done` or `fail`. */
+/** Rebuilds the events of a chat, turn by turn. Each turn begins with `init` and ends with exactly one `done` or `fail`. */
 export function rebuildEvents(record: ChatRecord): RebuiltTurn[] {
   const events = groupByTurn(record.events);
   const messages = groupByTurn(record.messages);

@@ -1,4 +1,4 @@
-// Rebuilds the lines that a CLI wrote from the events they were decoded into; decoding loses nothing.
+// Converts events back into the stream-json lines of the CLI from which they were decoded; nothing is lost on the way.
 import type { AgentEvent } from "../protocol/event.ts";
 import { encodeEvent, isDerived } from "../protocol/stream-json.ts";
 import { foreignLines } from "./drivers/carry.ts";

@@ -95,7 +95,7 @@ export type CallEvent<Name extends ToolName> = Extract<ToolStartEvent | ToolEndE
 
 type NamedCall = { name: string; cliName?: string };
 
-/** Create one for each run: it gives the end of a call the same name as its start. */
+/** Returns a function that gives tool calls unified names. Create one for each run: the end of a call gets the name of its start. */
 export function createNamer({ tool, isOurs }: { tool: UnifiedTool; isOurs: boolean }): (event: AgentEvent) => RunEvent {
   const open = new Map<string, NamedCall>();
   return (event) => {

@@ -193,7 +193,7 @@ function hookDialect({ tool }: AgentDriver): "claude" | "gemini" {
 
 type CliOptions = Pick<AnyOptions, "executable" | "env" | "timeoutMs" | "idleMs">;
 
-/** Throws a UserError if the CLI is not installed. */
+/** Finds the program of the agent CLI. Throws a UserError if it is not installed. */
 export async function cliOf(
   driver: AgentDriver,
   { executable, env, timeoutMs = Number.POSITIVE_INFINITY, idleMs = defaultIdleMs }: CliOptions,
@@ -215,7 +215,7 @@ type Callbacks = Pick<
   "canUseTool" | "hooks" | "tools" | "mcpServers" | "agents" | "schema" | "budget" | "permissions" | "cwd"
 >;
 
-/** Returns undefined if there are no callbacks and the CLI needs no file. */
+/** Opens the connection through which a CLI calls the callbacks. Returns undefined if there are none and the CLI needs no file. */
 export async function connectionOf(
   options: Callbacks,
   { tool, fileOptions = [], deniesByHook }: AgentDriver,

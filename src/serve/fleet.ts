@@ -322,7 +322,7 @@ export function isOver(state: RunState): state is "finished" | "error" | "cancel
   return state !== "queued" && state !== "running";
 }
 
-/** A run may only go to workers that have all the labels it asks for. */
+/** Returns whether a worker has all the labels that a run asks for. */
 export function hasLabels(worker: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([name, value]) => worker[name] === value);
 }

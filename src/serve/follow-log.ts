@@ -8,7 +8,7 @@ import type { Fleet, LogEntry } from "./fleet.ts";
 const longestOutageMs = 120_000;
 const passing: readonly string[] = ["STORE_LOCKED", "STORE_FULL", "STORE_IO"] satisfies ErrorCode[];
 
-/** `read` reads from after a position. Throws errors that are permanent, or that last too long. */
+/** Yields the entries that `read` returns after a position. Tries again after an error, unless it is permanent or lasts too long. */
 export async function* followThrough(
   read: (from: number) => AsyncIterable<LogEntry>,
   from: number,

@@ -20,7 +20,7 @@ import { RunQuestions } from "./run-questions.ts";
 import { Checkpoints } from "./worker/checkpoint.ts";
 import { type Continuation, continuationPrompt, joinRuns, readContinuation, verdictOn } from "./worker/continuation.ts";
 import { cleanUpRun, type PreparedRun, prepareRun, type WorkerPlace } from "./worker/prepare-run.ts";
-import { changesMade, repositoryChangesNotice } from "./worker/workspace.ts";
+import { repositoryChangesNotice, storeChanges } from "./worker/workspace.ts";
 
 export type HostOptions = WorkerPlace & {
   /** The command that starts our program. */
@@ -193,7 +193,7 @@ class RunProcess {
     return failedEnd(new UserError("TERMINATED", why), this.#run, "error");
   }
 
-  /** Returns undefined if the run has ended or is not this host's to end. */
+  /** Runs the agent and receives messages to the run. Returns undefined if the run has ended or is not this host's to end. */
   async #carryOut(): Promise<RunEnd | undefined> {
     const listening = new AbortController();
     const listened = this.#receiveMessages(listening.signal).catch((error: UserError) => this.#loseLease(error));
@@ -313,7 +313,7 @@ class RunProcess {
     if (!workspace || this.#lost || this.#isLeaving) return {};
     try {
       await this.#checkpoints?.last();
-      const changes = await changesMade(this.#fleet, this.#run, workspace);
+      const changes = await storeChanges(this.#fleet, this.#run, workspace);
       const left = await repositoryChangesNotice(workspace, changes);
       if (left !== undefined && !this.#isTold.has(left)) this.#notice("repository", left);
       this.#isTold.add(left);

@@ -64,7 +64,7 @@ const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = 
   compat: ofOurs,
 };
 
-/** Throws a UserError for fields that the CLI does not support and that must not be dropped. */
+/** Converts a run request to SDK options for its CLI. Throws a UserError for fields that it lacks and that must not be dropped. */
 export function liveOptions({ cli, request }: RunSpec): LiveOptions {
   const lossTexts = (Object.keys(projections) as (keyof RunRequest)[]).flatMap((name) => {
     const projection = projections[name] as Projection<keyof RunRequest>;

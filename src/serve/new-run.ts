@@ -1,4 +1,4 @@
-// Creates new runs: their ids, the check of their records, and what an agent's next run takes over from its last.
+// Creates new runs: their ids, the check of their specifications, and what an agent's next run takes over from its last.
 import { anything, type Check, either, fields, flag, oneOf, positive, text } from "../json/checks.ts";
 import { type UserError, usageError } from "../protocol/error-codes.ts";
 import type { PermissionMode, Prompt, RunRequest } from "../protocol/run.ts";
@@ -15,7 +15,7 @@ export function newAgentId(): string {
   return `bc-${randomUuid()}`;
 }
 
-/** Adds the version to a record. Throws a UserError for `ephemeral`, because a run in the background is stored for its readers. */
+/** Adds the format version to a run specification. Throws a UserError for `ephemeral`, because a run in the background is stored for its readers. */
 export function newSpec(spec: RunSpec): RunSpec {
   if (spec.request.ephemeral)
     throw usageError(
@@ -58,8 +58,8 @@ const checkSpec = fields(
 );
 
 /**
- * Checks a record that a worker received. Throws a UserError that names unknown fields, because a run must not start without a limit
- * or rule that was requested.
+ * Checks a run specification that a worker received, and returns it. Throws a UserError that names unknown fields, because a run
+ * must not start without a limit or rule that was requested.
  */
 export function readSpec(spec: RunSpec): RunSpec {
   const fault = checkSpec(spec);

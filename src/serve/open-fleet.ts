@@ -7,7 +7,7 @@ import type { Fleet, LocalFleet } from "./fleet.ts";
 
 export type FleetHome = { configDir: string; env: NodeJS.ProcessEnv };
 
-/** `url` is nats://… or tls://… for many machines; without it, the fleet of this machine is opened. */
+/** Opens the fleet of this machine, or the one on the NATS server at `url` (nats://… or tls://…) for many machines. */
 export async function openFleet(url: undefined, home: FleetHome): Promise<LocalFleet>;
 export async function openFleet(url: string | undefined, home: FleetHome): Promise<Fleet>;
 export async function openFleet(url: string | undefined, { configDir, env }: FleetHome): Promise<Fleet> {

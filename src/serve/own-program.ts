@@ -7,6 +7,6 @@ import { HttpError } from "./http/route.ts";
 export async function ownProgram({ program, env }: ServeContext, words: readonly string[], cwd = "/"): Promise<string> {
   const end = await runProgram({ command: [...program, ...words], cwd, env, timeoutMs: 60_000 });
   if (end.exitCode === 0) return end.stdout.toString("utf8").trim();
-  const said = (end.failure?.message ?? end.stderr).trim().replace(/^Error: /, "");
-  throw new HttpError(409, "refused", said || `The command ended with exit code ${end.exitCode}.`);
+  const message = (end.failure?.message ?? end.stderr).trim().replace(/^Error: /, "");
+  throw new HttpError(409, "refused", message || `The command ended with exit code ${end.exitCode}.`);
 }

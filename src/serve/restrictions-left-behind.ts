@@ -13,7 +13,7 @@ import { type GitCall, splitEntries, tryGit } from "../worktrees/git.ts";
 import type { SourceChoice } from "./send-files.ts";
 import { listPaths } from "./upload/files-to-send.ts";
 
-/** Throws a UserError that names the missing files. Deny rules are not checked, because the request carries them. */
+/** Throws a UserError if files with restrictions are not sent with the run. Deny rules are in the request, so they are not checked. */
 export async function refuseRestrictionsLeftBehind(
   { workspace, withoutLocalHooks = false }: RunRequest,
   choice: SourceChoice,

@@ -4,7 +4,7 @@ import type { TurnEnding } from "../protocol/run.ts";
 import { addUsage, costOfEnding, noUsage } from "../protocol/usage.ts";
 import type { RunEnd, RunRecord } from "./fleet.ts";
 
-/** The last turn decides. `error` is set if the CLI's process failed. */
+/** Builds the end of a run, for which the last turn decides. `error` is set if the CLI's process failed. */
 export function runEnd(
   endings: readonly TurnEnding[],
   run: RunRecord,

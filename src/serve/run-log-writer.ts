@@ -105,7 +105,7 @@ function isDelta({ type }: AgentEvent): boolean {
   return type === "text" || type === "thinking" || type === "tool_output";
 }
 
-/** Returns undefined if the events are not two deltas of the same text or output. */
+/** Joins two deltas of the same text or output to one. Returns undefined if the events are anything else. */
 function joinDeltas(one: AgentEvent, next: AgentEvent): AgentEvent | undefined {
   if ((one.type === "text" || one.type === "thinking") && next.type === one.type)
     return { ...one, text: one.text + next.text };

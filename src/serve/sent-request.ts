@@ -12,7 +12,7 @@ import { refuseLocalFiles, type SourceChoice } from "./send-files.ts";
 
 type Sender = { configDir: string; env: NodeJS.ProcessEnv };
 
-/** Throws a UserError for options that belong to this machine and cannot be sent along. */
+/** Adds this machine's deny rules to a request. Throws a UserError for options that cannot be sent to another machine. */
 export function requestForFleet(
   request: RunRequest,
   choice: SourceChoice,

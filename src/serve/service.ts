@@ -116,7 +116,7 @@ function runsAlready(other: ServiceInfo | undefined): UserError {
   return new UserError("PORT_TAKEN", `A service of yours is already running${where}. Use it, or stop it first${stop}`);
 }
 
-/** A killed service leaves its file behind, and its pid may be another program's by now: only an answer is proof. */
+/** Returns whether a service answers. Its file is no proof: a killed service leaves it, with a pid that another program may have now. */
 function isAnswering({ host, port, token }: ServiceInfo): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = { Authorization: `Bearer ${token}`, Host: `${host.includes(":") ? `[${host}]` : host}:${port}` };

@@ -31,7 +31,7 @@ type Wanted = Pick<SessionInfo, "tool" | "id" | "updatedAt">;
 const summaries = new Map<string, { updatedAt: number; summary: SessionSummary }>();
 const maxKnown = 5000;
 
-/** Returns undefined if the session cannot be read. */
+/** Sums up the cost, time and changed files of a session. Returns undefined if it cannot be read. */
 export async function summarizeSession({ env }: ServeContext, { tool, id, updatedAt }: Wanted) {
   const key = `${tool} ${id}`;
   const kept = summaries.get(key);

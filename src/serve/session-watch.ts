@@ -18,29 +18,30 @@ const share = 25;
 
 /** Yields sessions that are new or have changed, until `signal`. Polls, because not every system can watch recursively. */
 export async function* changedSessions(env: NodeJS.ProcessEnv, signal: AbortSignal): AsyncGenerator<ChangedSession[]> {
-  let lastStamps = readStamps(env);
+  let lastTimes = readChangeTimes(env);
   let tookMs = 0;
   while (!signal.aborted) {
     await sleep(Math.max(leastPauseMs, share * tookMs), undefined, { signal, ref: false }).catch(() => {});
     if (signal.aborted) return;
     const since = milliseconds();
-    const now = readStamps(env);
+    const now = readChangeTimes(env);
     tookMs = milliseconds() - since;
-    const changed = [...now].filter(([path, { at }]) => lastStamps.get(path)?.at !== at);
-    lastStamps = now;
+    const changed = [...now].filter(([path, { at }]) => lastTimes.get(path)?.at !== at);
+    lastTimes = now;
     if (changed.length > 0) yield changed.map(([path, { tool }]) => ({ tool, name: basename(path) }));
   }
 }
 
-type Stamps = Map<string, { tool: UnifiedTool; at: number }>;
+/** When each session last changed, by the path of its file or folder. */
+type ChangeTimes = Map<string, { tool: UnifiedTool; at: number }>;
 
-function readStamps(env: NodeJS.ProcessEnv): Stamps {
-  const found: Stamps = new Map();
+function readChangeTimes(env: NodeJS.ProcessEnv): ChangeTimes {
+  const times: ChangeTimes = new Map();
   const chats = chatsDir(configDir(env));
   for (const project of namesIn(chats))
     for (const id of namesIn(join(chats, project)))
       if (isChatId(id))
-        found.set(join(chats, project, id), { tool: "cursor", at: changedAt(join(chats, project, id)) });
-  for (const { path, tool, updatedAt } of listForeignSessions(env)) found.set(path, { tool, at: updatedAt });
-  return found;
+        times.set(join(chats, project, id), { tool: "cursor", at: changedAt(join(chats, project, id)) });
+  for (const { path, tool, updatedAt } of listForeignSessions(env)) times.set(path, { tool, at: updatedAt });
+  return times;
 }

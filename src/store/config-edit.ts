@@ -16,7 +16,7 @@ export function readConfig(file: string): ConfigContent {
   return content && { content, text: readFileSync(file, "utf8") };
 }
 
-/** `change` returns the new text, or undefined to leave the file alone. Returns whether the file was changed. */
+/** Edits a configuration file under a lock, and returns whether it changed. `change` returns the new text, or undefined for none. */
 export function editConfig(
   { file, scope }: ConfigFile,
   change: (current: ConfigContent) => string | undefined,

@@ -108,7 +108,7 @@ function readCached(path: string, cwd: string): FileContent | undefined {
   return content;
 }
 
-/** Returns undefined if the path is not a file. Called for every word, so the path may be invalid. */
+/** Returns the size of a file, or undefined if there is none. Called for every word of a command, so the path may be invalid. */
 function sizeOfFile(path: string): number | undefined {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });

@@ -91,7 +91,7 @@ export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEnt
 
 type HookEntryInput = { event: HookEventName; format: HookFormat; entry: string; options: JsonObject };
 
-/** Returns undefined for a type of hook that only Claude Code supports. */
+/** Reads the options of a hook. Returns undefined for a type that only Claude Code supports. */
 function readOptions(file: string, input: HookEntryInput, warnings: string[]): HookEntry | undefined {
   const { options, entry, ...rest } = input;
   const type = options["type"] ?? "command";

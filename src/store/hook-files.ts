@@ -28,7 +28,7 @@ export type LoadedHooks = {
 
 export type WaitingFile = { file: string; text: string; hooks: Hook[] };
 
-/** Throws for a file that cannot be read or parsed, since it may hold guards. `trusted`: approved hooks of the project may run. */
+/** Loads the hooks that may run; those of the project only if `trusted`. Throws for an invalid file, since it may contain restrictions. */
 export function loadHooks(place: HookPaths, { trusted }: { trusted: boolean }): LoadedHooks {
   const loaded: LoadedHooks = { hooks: [], warnings: [], waiting: [] };
   for (const each of hookFiles(place)) {
@@ -124,7 +124,7 @@ function asClaudeWrites({ hooks }: JsonObject): JsonObject {
   return { hooks: inSeconds(JSON.stringify(Object.fromEntries(entries))) };
 }
 
-/** A script installed for both Cursor and Claude Code is in both files, and both are read here: it must run only once. */
+/** Removes repeated hooks. A script installed for both Cursor and Claude Code is in the files of both, and must run only once. */
 function withoutRepeats(hooks: readonly Hook[]): Hook[] {
   return hooks.filter((hook) => !repeatedBy(hook, hooks));
 }
@@ -137,7 +137,7 @@ export function repeatedBy(hook: Hook, running: readonly Hook[]): Hook | undefin
   return running.find((other) => other.format === "cursor" && scriptOf(other) === script && coversHook(other, hook));
 }
 
-/** A hook that runs less often, or is less strict when it fails, does not replace another. */
+/** Returns whether `other` replaces `hook`: not if it runs less often, or is less strict when it fails. */
 function coversHook(other: Hook, hook: Hook): boolean {
   const applies = other.matcher === undefined || other.matcher === matcherOf(hook);
   const strictness = ({ failClosed }: Hook) => (failClosed === undefined ? 1 : failClosed ? 2 : 0);

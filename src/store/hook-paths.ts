@@ -47,7 +47,7 @@ export function hookFiles({ configDir, workspace, home, platform, enterpriseFile
   return files.filter((each) => !each.ofProject || !userFiles.has(each.file));
 }
 
-/** Called at every start, so it checks for existence without reading. */
+/** Returns whether there is any hook file. Called at every start, so it does not read them. */
 export function hasHookFiles(paths: HookPaths): boolean {
   return hookFiles(paths).some(({ file }) => existsSync(file));
 }

@@ -30,7 +30,7 @@ const longestText = 2000;
 
 export type HookTrace = (line: HookTraceLine) => void;
 
-/** The first line replaces the last run's trace. A failed write does not stop the run. */
+/** Opens the trace of hooks. Its first line replaces the last run's trace. A failed write does not stop the run. */
 export function openHookTrace(paths: TracePaths, redact: (text: string) => string): HookTrace {
   const file = traceFile(paths);
   let lines = 0;

@@ -8,7 +8,7 @@ import { projectDir } from "./project.ts";
 
 type TrustPaths = { configDir: string; workspace: string };
 
-/** Any change counts, also in a script that the file names: only what the user has seen may run. */
+/** Returns whether the user has approved exactly this file and the scripts that it names: only what they have seen may run. */
 export function isApproved(place: TrustPaths, file: string, text: string): boolean {
   return approvedIn(place)[relativeName(place, file)] === hashOf(place, text);
 }

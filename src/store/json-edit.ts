@@ -8,7 +8,7 @@ type JsonPath = readonly (string | number)[];
 export type JsonEdit =
   /** Appends to a list, which is created if missing. */
   | { type: "append"; path: JsonPath; value: unknown }
-  /** Sets a value, adding missing members on the path. */
+  /** Adds a value, and the missing members on its path. A member that is there must be removed first. */
   | { type: "set"; path: JsonPath; value: unknown }
   | { type: "remove"; path: JsonPath };
 

@@ -33,7 +33,7 @@ export function pastBlanks(text: string, at: number): number {
   return matchEnd(blanks, text, at);
 }
 
-/** Throws a JsonTextError. Duplicate keys are an error: which of two deny lists is meant cannot be known. */
+/** Parses JSON with comments. Throws a JsonTextError, also for duplicate keys: which of two deny lists is meant cannot be known. */
 export function parseJsonc(text: string): unknown {
   return read(new Reader(text));
 }

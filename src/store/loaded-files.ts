@@ -12,8 +12,8 @@ const largestRead = 1024 * 1024;
 const endings = ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".sh", ".rb", "/index.js", "/index.ts"];
 
 /**
- * `path` is the file whose content is `bytes`; the program that runs it may also look from `cwd`. Data does not count. Returns also places
- * where nothing is yet.
+ * Returns the files that a script loads or starts, also where nothing is yet, but no data. `path` is the file whose content is `bytes`;
+ * the program that runs it may also look from `cwd`.
  */
 export function loadedBy(path: string, bytes: Buffer, cwd: string): string[] {
   const name = path.slice(path.lastIndexOf("/") + 1);

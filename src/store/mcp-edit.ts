@@ -5,14 +5,14 @@ import { type ConfigFile, editConfig } from "./config-edit.ts";
 import { editJson, type JsonEdit } from "./json-edit.ts";
 import type { McpDefinition } from "./mcp-servers.ts";
 
-/** Returns false if the name exists; the file is then left alone. */
+/** Adds an MCP server to a configuration file. Returns false, and changes nothing, if the name exists. */
 export function addServer(target: ConfigFile, name: string, definition: McpDefinition): boolean {
   return edit(target, (names) =>
     names.includes(name) ? undefined : [{ type: "set", path: ["mcpServers", name], value: definition }],
   );
 }
 
-/** Returns false if there is no server of this name. */
+/** Removes an MCP server from a configuration file. Returns false if there is none of this name. */
 export function removeServer(target: ConfigFile, name: string): boolean {
   return edit(target, (names) => (names.includes(name) ? [{ type: "remove", path: ["mcpServers", name] }] : undefined));
 }

@@ -18,7 +18,7 @@ export function readLogin(configDir: string, url: URL): McpLogin {
   };
 }
 
-/** `change` gets the saved login, which another process may have renewed, and returns undefined to forget it. */
+/** Changes the saved login of a server, which another process may have renewed. `change` returns undefined to delete it. */
 export function updateLogin(configDir: string, url: URL, change: (login: McpLogin) => McpLogin | undefined): void {
   const file = mcpLoginFile(configDir);
   saveJson(file, (current) => {

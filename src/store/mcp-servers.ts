@@ -38,7 +38,7 @@ export type McpServer = McpFile & {
   problem?: string;
 };
 
-/** Throws for a file that is not JSON. An invalid server is kept, with its problem. */
+/** Reads all configured MCP servers. Throws for a file that is not JSON. An invalid server is listed with its problem. */
 export function readMcpServers(place: McpPaths, warnings: string[]): McpServer[] {
   return mcpFiles(place).flatMap((place) => {
     const content = readJson(place.file);

@@ -70,7 +70,7 @@ function workingFolder({ definition: { cwd }, folder }: McpServer, context: Vari
   return cwd === undefined ? folder : resolve(folder, substitute(cwd, context));
 }
 
-/** A path is relative to the server's working folder; a bare name is looked up in PATH. */
+/** Resolves a server's program: a path is relative to its working folder; a bare name is looked up in PATH. */
 function resolveProgram(command: string, cwd: string): string {
   return /[\\/]/.test(command) && !isAbsolute(command) ? join(cwd, command) : command;
 }

@@ -9,7 +9,7 @@ export function pricesFile(configDir: string): string {
   return join(configDir, "model-prices.json");
 }
 
-/** Returns undefined if there are none, or the file is not usable. */
+/** Reads the saved prices of models. Returns undefined if there are none, or the file is not usable. */
 export function readPrices(configDir: string): SavedPrices | undefined {
   const content = readJson(pricesFile(configDir));
   if (content?.["version"] !== 1 || typeof content["asOf"] !== "string" || !isObject(content["vendors"]))

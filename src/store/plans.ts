@@ -18,7 +18,7 @@ export function planFile(configDir: string, name: string): string {
   return join(configDir, "plans", `${[...words].slice(0, 40).join("") || "plan"}-${randomUuid().slice(0, 8)}.plan.md`);
 }
 
-/** Throws a UserError STORE_* if it cannot be saved. */
+/** Saves a plan as Markdown with front matter. Throws a UserError STORE_* if it cannot be saved. */
 export function keepPlan(file: string, { name, overview, text, todos }: SavedPlan): void {
   const fields = [
     "---",

@@ -15,7 +15,7 @@ export function addRule(file: string, { list, rule, scope }: RuleAddition): bool
   );
 }
 
-/** Returns false if the rule was not in the list; the file is then left alone. */
+/** Removes a permission rule from a file. Returns false, and changes nothing, if the rule is not in the list. */
 export function removeRule(file: string, { list, rule, scope }: RuleAddition): boolean {
   return editConfig({ file, scope }, (current) => {
     const index = listIn(file, current?.content ?? {}, list).indexOf(rule);
@@ -28,7 +28,7 @@ function newFile(scope: RuleAddition["scope"]): string {
   return scope === "user" ? `{\n  "version": 1,\n${permissions}\n}\n` : `{\n${permissions}\n}\n`;
 }
 
-/** Throws if the existing value is not a list: it is not repaired without the user's knowledge. */
+/** Returns the permission rules of a list. Throws if the value is not a list: it is not repaired without the user's knowledge. */
 function listIn(file: string, content: JsonObject, list: string): unknown[] {
   const permissions = Object.hasOwn(content, "permissions") ? content["permissions"] : {};
   if (!isObject(permissions)) throw unfitFileError(file, '"permissions" is not an object');

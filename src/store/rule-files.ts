@@ -28,7 +28,7 @@ export function projectConfigFile(workspace: string): string {
   return join(workspace, ".cursor", "cli.json");
 }
 
-/** Returns the entries of the user's and the project's files, even if the project is not trusted; `counts` decides which apply. */
+/** Returns the entries of the user's and the project's files, even if the project is not trusted; `isRuleInForce` decides which apply. */
 export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: RuleFileInput): RuleFiles {
   const found: RuleFiles = { entries: [], autoRun: { allow: [], block: [] }, warnings: [] };
   const file = cliConfigFile(configDir);
@@ -42,7 +42,7 @@ export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: Rule
   return found;
 }
 
-/** A project may always restrict; it may grant something only if the user trusts it. */
+/** Returns whether a rule applies: a project may always restrict, but grant something only if the user trusts it. */
 export function isRuleInForce({ verdict, scope }: RuleOrigin, trusted: boolean): boolean {
   return trusted || verdict === "deny" || scope === "user";
 }
@@ -137,7 +137,7 @@ function readAutoRun(file: string, autoRun: unknown, mayWiden: boolean, { autoRu
   }
 }
 
-/** A deny list that is not a list stops the run. Invalid entries of an allow list are skipped, which allows less. */
+/** Reads a list of rules. An invalid deny list stops the run; invalid entries of an allow list are skipped, which allows less. */
 function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => string, found: RuleFiles): void {
   if (list === undefined) return;
   const { source, entry: name, verdict } = origin;
@@ -155,7 +155,7 @@ function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => 
   }
 }
 
-/** Throws for an invalid deny rule; skips invalid allow rules with a warning. */
+/** Parses permission rules. Throws for an invalid deny rule; skips invalid allow rules with a warning. */
 export function rulesIn(entries: readonly RuleEntry[], warnings: string[]): Rule[] {
   const rules: Rule[] = [];
   for (const { text, ...origin } of entries) {

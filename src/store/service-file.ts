@@ -48,12 +48,12 @@ function isRunning({ pid }: ServiceInfo): boolean {
   return isAlive(pid) && !isZombie(pid);
 }
 
-/** A killed process that was not reaped; in a container without an init it stays a zombie. */
+/** Returns whether a process was killed but not reaped; in a container without an init it stays a zombie. */
 function isZombie(pid: number): boolean {
   return tryOr(() => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")), false);
 }
 
-/** Returns false if another service was faster. `gone` is the pid of a service known not to answer. */
+/** Records this service in the file. Returns false if another one was faster; `deadPid` is one that is known not to answer. */
 export function claimService(file: string, info: ServiceInfo, deadPid?: number): boolean {
   makeFolder(dirname(file));
   return withFileLock(`${file}.lock`, () => {

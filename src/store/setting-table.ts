@@ -17,8 +17,8 @@ export type Setting = {
   name: string;
   file: SettingFile;
   path?: readonly string[];
-  /** Converts the value if the file stores it in another form. */
-  stored?: { read(field: unknown): unknown; write(value: unknown): unknown };
+  /** Converts between the value and the form in which the file stores it, if they differ. */
+  stored?: { decode(field: unknown): unknown; encode(value: unknown): unknown };
   check: FieldCheck;
   meaning: string;
   /** The default value of the setting. */
@@ -49,8 +49,8 @@ const ours = (name: string, meaning: string, fallback?: unknown): Setting => ({
 export const settings: readonly Setting[] = [
   cli("model", text, "Model to use when --model is not given", {
     stored: {
-      read: (field) => (isObject(field) ? field["modelId"] : field),
-      write: (value) => (isObject(value) ? value : { modelId: value, displayName: value }),
+      decode: (field) => (isObject(field) ? field["modelId"] : field),
+      encode: (value) => (isObject(value) ? value : { modelId: value, displayName: value }),
     },
     default: "auto",
     variable: "COURSER_MODEL",
@@ -85,8 +85,8 @@ export const settings: readonly Setting[] = [
   cli("notifications", truth, "Notify when a turn ends or asks", { default: true }),
   cli("statusLine", text, "Command that prints rows below the editor", {
     stored: {
-      read: (field) => (isObject(field) ? field["command"] : undefined),
-      write: (value) => ({ type: "command", command: value }),
+      decode: (field) => (isObject(field) ? field["command"] : undefined),
+      encode: (value) => ({ type: "command", command: value }),
     },
   }),
 
@@ -131,7 +131,7 @@ function providerSetting(name: string): Setting | undefined {
   return { name, file: "courser.json", path, check: providerFields[key], meaning: providerMeanings[key] };
 }
 
-/** Throws for an unknown name, with a suggestion. */
+/** Returns the setting with this name. Throws for an unknown one, with a suggestion. */
 export function findSetting(name: string): Setting {
   const found = settings.find((each) => each.name === name) ?? providerSetting(name);
   if (found) return found;
@@ -172,7 +172,7 @@ function readValue(setting: Setting, files: Contents, env: NodeJS.ProcessEnv): S
   const fromVariable = setting.variable && env[setting.variable];
   if (fromVariable) return { setting, value: fromVariable, source: setting.variable! };
   const field = fieldAt(files[setting.file], settingPath(setting));
-  const value = field === undefined || !setting.stored ? field : setting.stored.read(field);
+  const value = field === undefined || !setting.stored ? field : setting.stored.decode(field);
   return value === undefined
     ? { setting, value: setting.default, source: setting.default === undefined ? "not set" : "default" }
     : { setting, value, source: setting.file };
@@ -232,7 +232,8 @@ export function saveSetting(configDir: string, setting: Setting, value: unknown)
       );
     const isThere = isObject(holder) && Object.hasOwn(holder, path.at(-1)!);
     if (value === undefined && !isThere) return undefined;
-    const written = setting.stored && value !== undefined ? setting.stored.write(value) : value;
+    const written = setting.stored && value !== undefined ? setting.stored.encode(value) : value;
+    // Setting a field adds it without removing an old one.
     return editJson(current?.text ?? emptyFile(setting.file), [
       ...(isThere ? [{ type: "remove", path } as const] : []),
       ...(value === undefined ? [] : [{ type: "set", path, value: written } as const]),

@@ -186,10 +186,7 @@ export function isBusy(error: unknown): boolean {
   return [5, 6].includes(primaryCode(error as SqliteFailure));
 }
 
-/**
- * Returns whether the error is a fault in the statement or its data: since the statements are correct, the file must have been
- * altered.
- */
+/** Returns whether an error is a fault in the statement or its data: the statements are correct, so the file must have been altered. */
 export function isImpossibleFailure(error: unknown): boolean {
   const failure = error as SqliteFailure;
   return failure.code === "ERR_OUT_OF_RANGE" || [1, 19, 20, 25].includes(primaryCode(failure));

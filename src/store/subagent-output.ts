@@ -9,7 +9,7 @@ export function subagentOutput(configDir: string, id: string): string {
   return join(configDir, "subagents", `${id}.md`);
 }
 
-/** A failed write does not stop the subagent, since its chat has the whole output. */
+/** Opens the output file of a subagent. A failed write does not stop it, since its chat has the whole output. */
 export function openSubagentOutput(configDir: string, id: string): SubagentOutput {
   const path = subagentOutput(configDir, id);
   let handle: number | undefined;

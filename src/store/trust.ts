@@ -26,7 +26,7 @@ export function useSandbox(configDir: string, workspace: string): void {
   mark(configDir, workspace, sandboxMarker);
 }
 
-/** Returns false if the sandbox was not in use there. */
+/** Ends the use of the sandbox in a workspace. Returns false if it was not in use there. */
 export function stopUsingSandbox(configDir: string, workspace: string): boolean {
   return removeMarker(configDir, workspace, sandboxMarker);
 }

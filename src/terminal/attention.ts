@@ -36,7 +36,7 @@ export class Attention {
     this.#options = options;
   }
 
-  /** `name` is the name of the task. The title is written only when it changes. */
+  /** Shows the state in the terminal's title, after the `name` of the task. The title is written only when it changes. */
   show(state: Attending, name = this.#name): void {
     this.#state = state;
     this.#name = name;

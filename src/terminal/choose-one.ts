@@ -9,7 +9,7 @@ import { marksPastes, openTty } from "./tty.ts";
 
 export type Surroundings = { input: NodeJS.ReadStream; output: NodeJS.WriteStream; env: NodeJS.ProcessEnv };
 
-/** Returns undefined if nothing was chosen. Input typed after the choice is left for the next reader of the terminal. */
+/** Lets the user choose from a list; undefined if nothing was chosen. What is typed afterwards stays unread for the next reader. */
 export async function chooseOne<Value>(
   options: ListOptions<Value>,
   { input, output, env }: Surroundings,

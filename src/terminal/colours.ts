@@ -15,7 +15,7 @@ export function colourDepth(env: Environment): ColourDepth {
   return /256/.test(TERM) ? 8 : 4;
 }
 
-/** Returns undefined if the terminal does not say. `COLORFGBG` is "foreground;background", in numbers of the 16 colours. */
+/** Returns undefined if unknown. Some terminals set `COLORFGBG` to "foreground;background", as numbers of the 16 colours. */
 export function isDarkBackground({ COLORFGBG }: Environment): boolean | undefined {
   const background = /;(\d{1,2})$/.exec(COLORFGBG ?? "")?.[1];
   if (background === undefined) return undefined;

@@ -58,7 +58,7 @@ export async function openInEditor(file: string, { env, cwd }: Place): Promise<s
   return undefined;
 }
 
-/** The setting may contain options (`code --wait`) and quotes, so a shell parses it, as for git. */
+/** Returns the command that opens the editor. The setting may contain options (`code --wait`) and quotes, so a shell parses it. */
 function commandFor(editor: string, file: string): readonly string[] {
   if (process.platform === "win32") return ["cmd.exe", "/d", "/s", "/c", `${editor} "${file}"`];
   return ["/bin/sh", "-c", `${editor} "$1"`, "editor", file];

@@ -2,7 +2,7 @@
 // before the next key is handled.
 import type { Key } from "./key.ts";
 
-/** `isElsewhere` returns true while a panel or pager has the keys, which may pass to another component after each key. */
+/** Returns a function that queues keys for `press`. While a panel or pager gets them (`isElsewhere`), each may close it. */
 export function createKeyQueue(press: (key: Key) => void, isElsewhere: () => boolean): (key: Key) => void {
   const waiting: Key[] = [];
   let isPressing = false;

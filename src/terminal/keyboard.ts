@@ -26,9 +26,9 @@ const brokenMs = 500;
 const longestAnswer = 4096;
 
 /**
- * A marked paste is emitted as one key, even if its end marker arrives byte by byte. Unmarked text counts as typed, however much
- * arrives at once: users type ahead, and programs type for them. Terminals without marks send a paste as if it were typed; for
- * them, a chunk with a line break before its end is a paste, never several Enters.
+ * Decodes input into keys. A marked paste is one key, even if its end marker arrives byte by byte. Unmarked text counts as typed, however
+ * much arrives at once: users type ahead, and programs type for them. Terminals without marks send a paste as if it were typed; for them,
+ * a chunk with a line break before its end is a paste, never several Enters.
  */
 export function createKeyboard(
   onKey: (key: Key) => void,

@@ -26,7 +26,7 @@ export type Palette = Record<Colour, Paint> & {
   setTheme(theme: Theme): void;
 };
 
-/** `dark` describes the background; if unknown, the terminal's own 16 colours are used, which always suit it. */
+/** Creates the functions that colour text. If the background is unknown (`dark`), the terminal's own 16 colours are used, which suit it. */
 export function createPalette(given: { depth: ColourDepth; dark?: boolean | undefined; theme?: Theme }): Palette {
   const { depth } = given;
   let { dark, theme } = given;

@@ -28,8 +28,8 @@ exit 0
 `;
 
 /**
- * `terminal` is a file descriptor. The guard has its own session, where no signal for this process reaches it, and where it may
- * write to the terminal without being in the foreground.
+ * Starts the guard. It has its own session, where no signal for this process reaches it, and where it may write to `terminal`, a file
+ * descriptor, without being in the foreground.
  */
 export function startTerminalGuard(
   env: Readonly<Record<string, string | undefined>>,

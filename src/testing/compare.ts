@@ -65,7 +65,7 @@ export function differenceOf(
   );
 }
 
-/** A chat that was not recorded live does not know its system prompt. */
+/** Describes how the system prompt differs from the recorded one, which is empty if the chat was not recorded live. */
 export function systemDifference(
   recorded: readonly SystemPart[],
   now: readonly SystemPart[],
@@ -103,7 +103,7 @@ function shownSystem(part: SystemPart | undefined): string {
   return part.builtIn === undefined ? quoteText(part.text ?? "") : `the built-in prompt (${part.builtIn})`;
 }
 
-/** `described` are the tools of now; a recording has only their digests. */
+/** Describes how the tools differ from the recorded ones, of which there are only digests. `described` are the present tools. */
 export function toolsDifference(
   recorded: Readonly<Record<string, string>>,
   now: Readonly<Record<string, string>>,

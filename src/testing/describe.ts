@@ -23,7 +23,7 @@ export type Describer = {
 
 type Redact = ((text: string) => string) | undefined;
 
-/** `redact` removes secrets from a text. Descriptions are cached, because a conversation only grows. */
+/** Creates a function that describes requests for a recording. Descriptions are cached, because a conversation only grows. */
 export function createDescriber(normalise: Normaliser, redact: Redact): Describer {
   const messages = new WeakMap<Message, DescribedMessage>();
   const systems = new Map<string, SystemPart[]>();

@@ -154,7 +154,7 @@ export class LineWriter {
   }
 }
 
-/** A secret may span several deltas; then the redacted text is written as one. */
+/** Redacts deltas. A secret may span several of them; then the redacted text is written as one. */
 function redactedDeltas(line: DeltasLine, redact: Redact | undefined): DeltasLine {
   const text = redact?.(line.text) ?? line.text;
   return text === line.text ? line : { ...line, text, sizes: [text.length], at: line.at.slice(0, 1) };

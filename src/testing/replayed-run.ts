@@ -188,7 +188,7 @@ export class ReplayedRun implements LiveRun {
     return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 
-  /** Returns undefined if the run continues anyway, after reporting the difference. */
+  /** Returns the error text for a difference to the recording; undefined if the run only reports it and continues. */
   #recordedMessage(message: string): string | undefined {
     if (this.#options.check?.onMismatch === "continue") {
       this.#difference ??= message;
@@ -227,7 +227,7 @@ function stoppedError({ until, signal }: ShowOptions): UserError {
   return new UserError("INTERRUPTED", until === undefined ? "The replay was stopped." : `Shown up to step ${until}.`);
 }
 
-/** Splits the lines into those before the first prompt, and each turn up to its ending. */
+/** Returns the `init` events at the start, followed by the lines of each turn up to its `done` or `fail`. */
 function splitTurns(lines: readonly RecordingLine[]): RecordingLine[][] {
   const start: RecordingLine[] = [];
   const turns: RecordingLine[][] = [];

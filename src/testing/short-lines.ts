@@ -6,7 +6,7 @@ import type { DeltasLine, RecordingLine, ReplyLine, RequestLine } from "./record
 /** Fields that are the same at the start and at the end of a call. */
 const ofTheCall = ["tool", "args", "modelCallId", "startedAt"] as const;
 
-/** What earlier lines of a file contain. Use one object per file, for writing or reading its lines in order. */
+/** Remembers what earlier lines of a file contain. Use one object per file, for writing or reading its lines in order. */
 export class SaidBefore {
   readonly #calls = new Map<string, EventOf<"tool_start">>();
   #deltas: DeltasLine | undefined;

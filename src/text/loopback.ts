@@ -1,6 +1,6 @@
 // Recognises host names of this machine. Has no imports, because both start-up and the network code need it.
 
-/** `hostname` is as a URL gives it; an IPv6 address may have brackets. */
+/** Returns whether a host name, as in a URL, means this machine. An IPv6 address may have brackets. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname
     .toLowerCase()

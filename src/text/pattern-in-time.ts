@@ -6,7 +6,7 @@ const harmless = /^[\w\s^$:|/,=@#%&~"'<>-]*$/;
 /** Returns whether a text matches, or undefined if the expression took too long. */
 export type PatternTest = (text: string) => boolean | undefined;
 
-/** Throws a SyntaxError if `source` is invalid. An expression that has taken too long is not tried again. */
+/** Compiles a regular expression. Once its tests have used up their time, it is not run again. Throws a SyntaxError if it is invalid. */
 export function patternTest(source: string, flags = ""): PatternTest {
   const pattern = new RegExp(source, flags);
   let leftMs = 300;

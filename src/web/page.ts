@@ -43,7 +43,7 @@ const headers = {
   "user-agent": "Mozilla/5.0 (compatible; courser-agent)",
 };
 
-/** Throws GuardRefusal if the address is not permitted, NetError if there is no answer, PageError if the answer is not a page. */
+/** Fetches a page. Throws GuardRefusal if that is not permitted, NetError if there is no answer, PageError if that is not a page. */
 export async function fetchPage(url: string, { cache, ...request }: PageRequest): Promise<Page> {
   const existing = cache?.get(url);
   if (existing) return existing;
@@ -152,7 +152,7 @@ function wholeCharacters(text: string, most: number): string {
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? most - 1 : most);
 }
 
-/** `label` is the charset of the Content-Type, if any. `isHtml`: the content may declare its charset. */
+/** Decodes a page. `label` is the charset of its Content-Type, if any; with `isHtml`, the content may declare its charset. */
 function decodeText(bytes: Uint8Array, { label, isHtml }: { label: string | undefined; isHtml: boolean }): string {
   const marked = markOf(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);

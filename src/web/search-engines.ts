@@ -87,18 +87,21 @@ function withQuery(address: string, values: Record<string, string>): string {
 
 export const searchEngineNames: readonly string[] = engineKinds.map(({ name }) => name);
 
-/** Picks the engine by the settings, otherwise by the first variable that is set. Returns undefined if nothing is configured. */
+/**
+ * Returns the engine that the settings name, SearXNG if they have only a URL, or else the first one whose environment variable is set.
+ * Returns undefined if there is none, its name is unknown, or its URL is missing or invalid.
+ */
 export function searchEngine(settings: SearchSettings, env: NodeJS.ProcessEnv): SearchEngine | undefined {
   const named = settings.engine ?? (settings.url === undefined ? undefined : "searxng");
   const kind =
     named === undefined
-      ? engineKinds.find((each) => variableFor(each, env))
+      ? engineKinds.find((each) => variableValue(each, env))
       : engineKinds.find((each) => each.name === named);
   if (!kind) return undefined;
-  const found = settings.keyEnv === undefined ? variableFor(kind, env) : env[settings.keyEnv]?.trim();
-  const url = settings.url ?? kind.url ?? (kind.needsKey ? undefined : variableFor(kind, env));
+  const value = settings.keyEnv === undefined ? variableValue(kind, env) : env[settings.keyEnv]?.trim();
+  const url = settings.url ?? kind.url ?? (kind.needsKey ? undefined : variableValue(kind, env));
   if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined;
-  const key = kind.needsKey || settings.keyEnv !== undefined ? (found ?? "") : "";
+  const key = kind.needsKey || settings.keyEnv !== undefined ? (value ?? "") : "";
   return { kind, url, key };
 }
 
@@ -107,6 +110,6 @@ export const howToConfigureSearch =
   "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server (http://… or https://…), " +
   'or write "search": { "engine": "…" } into courser.json.';
 
-function variableFor({ variables }: EngineKind, env: NodeJS.ProcessEnv): string | undefined {
+function variableValue({ variables }: EngineKind, env: NodeJS.ProcessEnv): string | undefined {
   return variables.map((name) => env[name]?.trim()).find(Boolean);
 }

@@ -26,7 +26,7 @@ export type CacheLimits = {
 const usesFolder = "courser-uses";
 const keptName = /\.git$/;
 const setAsideName = /\.removed$/;
-/** How many milliseconds are at least between two automatic trims. */
+/** The shortest time between two automatic trims, in milliseconds. */
 const lookAgainMs = 60_000;
 
 export function keptRepository(cache: string, from: string): string {
@@ -92,7 +92,7 @@ export async function trimNowAndThen(cache: string, limits: CacheLimits): Promis
 
 const anyway = { recursive: true, force: true, maxRetries: 3 } as const;
 
-/** Returns undefined if the repository is in use, or was used since it was listed. */
+/** Renames a repository, to be deleted. Returns undefined if it is in use, or was used since it was listed. */
 function setAside(cache: string, path: string, usedAt: number): string | undefined {
   return withFileLock(lockOf(cache), () => {
     if (isInUse(path) || statSync(path, { throwIfNoEntry: false })?.mtimeMs !== usedAt) return undefined;

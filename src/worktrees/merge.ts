@@ -26,7 +26,7 @@ import { saveRecord, type Worktree } from "./records.ts";
 /** `from` and `to` are the source's files before and after, as commit and tree. `write` applies all changes or none. */
 export type Merge = { changes: FileChange[]; from: string; to: string; write(): Promise<void> };
 
-/** Throws a UserError that lists the files in the way. */
+/** Computes how to merge a worktree. Throws a UserError that lists the files in conflict with it. */
 export async function planMerge(worktree: Worktree, call: GitCall): Promise<Merge> {
   const inside = { ...call, cwd: worktree.path };
   const outside = { ...call, cwd: worktree.source };

@@ -10,7 +10,7 @@ export type RecentWork = {
 
 const maxCommits = 3;
 
-/** Returns undefined if it takes longer than `limitMs` or git fails. Programs that the repository configures are not run. */
+/** Counts uncommitted changes and lists recent commits, without programs that the repository configures; undefined on failure. */
 export async function recentWork(
   { cwd, env }: Pick<GitCall, "cwd" | "env">,
   limitMs: number,

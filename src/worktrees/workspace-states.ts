@@ -93,7 +93,7 @@ export async function repositoryMark(states: Pick<WorkspaceStates, "workspace" |
 export async function bundleState(states: WorkspaceStates, tree: string, file: string): Promise<void> {
   const { call, start, base } = states;
   await git(["update-ref", stateRef, await commit(tree, start, "state", call)], call);
-  const refs = [stateRef, ...((await keepHead(states)) === undefined ? [] : [headRef])];
+  const refs = [stateRef, ...((await fetchMovedHead(states)) === undefined ? [] : [headRef])];
   await git(["bundle", "create", "--quiet", "--", file, ...refs, `^${base ?? start}`], call);
 }
 
@@ -151,7 +151,7 @@ export async function pushBranch(
       "GIT_FAILED",
       "The repository converts its files on checkout; there is a patch, and no branch.",
     );
-  const head = (await keepHead(states)) ?? start;
+  const head = (await fetchMovedHead(states)) ?? start;
   const committed = (await git(["rev-parse", `${head}^{tree}`], call)).trim();
   const now = new Date().toISOString();
   const dated = { ...call, variables: { ...call.variables, GIT_AUTHOR_DATE: now, GIT_COMMITTER_DATE: now } };
@@ -167,8 +167,8 @@ async function commit(tree: string, parent: string | undefined, message: string,
   return (await git(["commit-tree", tree, ...parents, "-m", message], call)).trim();
 }
 
-/** Fetches the HEAD commit of the workspace's own repository, if it has moved. That repository is only read, from outside. */
-async function keepHead({ workspace, base, call }: WorkspaceStates): Promise<string | undefined> {
+/** Fetches HEAD of the workspace's own repository, without changing it. Returns undefined if there is no new commit or repository. */
+async function fetchMovedHead({ workspace, base, call }: WorkspaceStates): Promise<string | undefined> {
   if (base === undefined) return undefined;
   const gitFolder = join(workspace, ".git");
   // Refuse a .git file, which could refer to any repository on this disk.

@@ -88,6 +88,19 @@ describe("@ mentions", () => {
     expect(texts(expandPrompt("@wide.txt:1", input))[1]!.length).toBeLessThan(21_000);
   });
 
+  it("a mentioned line longer than 20 KiB is cut by bytes, and the attachment says so", () => {
+    const { input } = make({ "ws/wide.txt": `first\n${"x€".repeat(10_000)}\nlast\n` });
+    for (const form of ["@wide.txt:2", "@wide.txt:2-3"]) {
+      const result = expandPrompt(form, input);
+      const [, attached] = texts(result);
+      expect(attached).toContain('lines="2-2">\nx€x');
+      expect(attached).not.toContain("\uFFFD");
+      expect(Buffer.byteLength(attached!)).toBeLessThan(21_000);
+      expect(attached).toContain("[Cut: wide.txt has 40012 bytes, only 20480 fit here. Read it from line 2");
+      expect(result.warnings).toHaveLength(1);
+    }
+  });
+
   it("all @mentions in one prompt share one size limit", () => {
     const many = Object.fromEntries(Array.from({ length: 15 }, (_, number) => [`ws/f${number}`, "x".repeat(19_000)]));
     const { input } = make(many);

@@ -7,7 +7,7 @@ export const cursorMethods = ["ask_question", "create_plan", "update_todos", "ta
 
 export type CursorMethod = (typeof cursorMethods)[number];
 
-/** What the client said that it supports. */
+/** The features that the client reported in `initialize`. */
 export type ClientAbilities = {
   readsFiles: boolean;
   writesFiles: boolean;

@@ -25,7 +25,7 @@ const reject: Option = {
   answer: { type: "no", reason: "The user said no." },
 };
 
-/** `call` is the tool call in question, as the client was shown it when it began. */
+/** Converts a question to a permission request of ACP. `call` is the tool call it is about, as the client was shown it at its start. */
 export function permissionForm(question: Choosable, call: WireCall | undefined, workspace: string): PermissionForm {
   switch (question.type) {
     case "permission":

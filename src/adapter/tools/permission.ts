@@ -12,7 +12,7 @@ export type RuleTexts = {
 
 export const ruleChecks = { allow: words, deny: words } satisfies Record<keyof RuleTexts, Check>;
 
-/** Throws a UserError for a rule that cannot be parsed, which must not be ignored. */
+/** Parses permission rules, deny rules first. Throws a UserError for an invalid one, since no rule may be ignored. */
 export function parseRules({ allow = [], deny = [] }: RuleTexts): Rule[] {
   const read = (verdict: Rule["verdict"]) => (text: string) => {
     const parsed = parseRule(text, { verdict, scope: "user", source: "the options" });

@@ -196,7 +196,7 @@ function judgeByRules(situation: NetworkSituation, approvedHosts: ReadonlySet<st
   };
 }
 
-/** The browser's own background requests get a dead proxy and no DNS; pages use a proxy of their own. */
+/** Returns the browser's flags. Its own background requests get a dead proxy and no DNS; pages use a proxy of their own. */
 function flagsOf(profile: string): string[] {
   return [
     "--headless=new",

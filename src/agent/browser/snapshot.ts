@@ -26,7 +26,7 @@ const states = ["checked", "pressed", "selected", "expanded", "disabled", "requi
 const longestName = 400;
 const deepest = 60;
 
-/** `nextRef` never repeats a reference, so an old one cannot mean a new element. */
+/** Renders the accessibility trees of frames as text. `nextRef` never repeats a reference, so an old one cannot mean a new element. */
 export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => string, limit: number): PageSnapshot {
   const elements = new Map<string, ElementRef>();
   const lines: string[] = [];

@@ -94,10 +94,7 @@ async function searchIndex(
   }
 }
 
-/**
- * How many times more results than wanted are taken from each of the two rankings: one far down in one may be first in
- * the other.
- */
+/** How many times more results than wanted are taken from each of the two rankings: one far down in one may be first in the other. */
 export const spare = 3;
 
 /** Uses ranks, not scores, since words and vectors have no common measure (reciprocal rank fusion). */

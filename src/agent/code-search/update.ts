@@ -15,7 +15,7 @@ const batchSize = 400;
 /** The maximum number of bytes that are indexed of one file. */
 export const maxBytes = 256 * 1024;
 
-/** `paths` are relative to the folder: all files that may be seen. */
+/** Updates the index for new, changed and deleted files. `paths` are all files that may be seen, relative to the folder. */
 export async function updateIndex(
   index: CodeIndex,
   folder: string,

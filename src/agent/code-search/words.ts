@@ -25,7 +25,7 @@ export function isEmptyWord(word: string): boolean {
   return emptyWords.has(word);
 }
 
-/** `word` is a run of letters, digits, _ and $. Returns its parts, and the whole if it has several. */
+/** Returns the search terms of an identifier: its parts, and the whole if it has several. `word` consists of letters, digits, _ and $. */
 export function termsOfWord(word: string): string[] {
   if (word.length > longestWord) return [];
   if (/[^\x00-\x7f]/.test(word)) return foreignTerms(word);

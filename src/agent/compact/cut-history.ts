@@ -46,7 +46,7 @@ export function userMessages(turn: readonly Message[]): Message[] {
   });
 }
 
-/** Shortens turn by turn, oldest first, until they fit into `room`: keeps the user's words and the beginning of the answer. */
+/** Shortens turn by turn, oldest first, until they fit into `room` (tokens): keeps the user's words and the start of the answer. */
 export function cutOldest(messages: readonly Message[], room: number): Message[] {
   const turns = splitIntoTurns(messages);
   const cut: Message[] = [];
@@ -91,10 +91,10 @@ export function cutNewest(messages: readonly Message[], room: number): Message[]
   return fits(list) ? list : list.map((message) => cutTo(message, shortAnswer));
 }
 
-/** Characters per token of the room: about an eighth of the room for the results of one reply. */
+/** How many characters the results of one reply may have per token of `room`. A token has about four, so this is an eighth. */
 const replyShare = 0.5;
 
-/** Shortens the tool results of a message. Short results stay whole, so that long ones get the remaining room. */
+/** Shortens the tool results of a message. Short results stay whole, and long ones share the rest of the limit. */
 function boundResults(message: Message, room: number): Message {
   const lengths = message.parts.flatMap((part) => (part.type === "tool_result" ? [part.text.length] : []));
   let left = room * replyShare;
@@ -165,7 +165,7 @@ const partsOfNote = new RegExp(
   `\\n?${stepsNote.replace(/[[\]]/g, "\\$&")}\\n|\\n${todosNote.replace(/[[\]]/g, "\\$&")}\\n`,
 );
 
-/** Limits the lines to a quarter of the room: older steps lose their outcome first, and only then go entirely. */
+/** Limits the lines to a quarter of `room`: removes the outcomes of older steps first, and only then whole steps. */
 function fittingLines(lines: readonly string[], room: number): string[] {
   const short = lines.map((line) => oneLine(line.split(" → ")[0]!, 60));
   let left = room;
@@ -194,7 +194,7 @@ function findCallResult({ id }: ToolCallPart, { parts }: Message) {
   return parts.find((part) => part.type === "tool_result" && part.id === id) as ToolResultPart | undefined;
 }
 
-/** Renders older turns as text to be summarised. Each part gets a share of the room, so that none is skipped. */
+/** Renders older turns as text to be summarised. Each part may use a share of the length, so that none is skipped. */
 export function materialOf(messages: readonly Message[], longest: number): string {
   const lines = messages.flatMap(({ role, parts }) => parts.map((part) => partLine(role, part)));
   const share = Math.max(shortText, Math.floor(longest / Math.max(1, lines.length)) - 80);

@@ -124,7 +124,7 @@ async function requestSummary(
 
 type SummaryAttempt = { older?: Message[]; report: SummaryReport };
 
-/** Replaces older turns with the user's prompts and a summary. Returns undefined if not needed or not possible. */
+/** Replaces older turns with the user's prompts and a summary. The result has no `older` if that is not needed or not possible. */
 async function summariseOlderTurns(
   older: readonly Message[],
   { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },

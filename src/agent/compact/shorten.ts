@@ -22,7 +22,7 @@ const wishedMessages = {
 /** Why a conversation is shortened: `trigger` is who requested it, and `isIdle` means that no turn is running. */
 type Why = { trigger: "auto" | "manual"; isIdle?: boolean };
 
-/** Makes the conversation that is sent to the model fit into `room`. */
+/** Shortens the conversation that is sent to the model to at most `room` tokens. */
 export async function* shorten(
   turn: Shortening,
   room: number,

@@ -5,7 +5,7 @@ import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { type Agent, modelChange } from "../agent.ts";
 import type { Summary } from "./index.ts";
 
-/** Returns undefined when the model cannot be asked: the offline model, and scripts without a summary. */
+/** Returns a function that has the model summarise a transcript; undefined for the offline model and for scripts without a summary. */
 export function summariser(
   { provider, model, seams }: Pick<Agent, "provider" | "model" | "seams">,
   signal: AbortSignal,

@@ -40,7 +40,7 @@ export function isGate(event: HookEventName): boolean {
   return effect === "permit" || effect === "prompt";
 }
 
-/** `output` is the whole output; undefined when it exceeded the limit. */
+/** Parses the answer that a hook printed. `output` is undefined when it exceeded the limit. */
 export function readReply(output: string | undefined, kind: HookKind): HookReply {
   if (output === undefined) return malformed(kind, "it is longer than 1 MiB");
   const text = output.replace(/^\ufeff/, "").trim();
@@ -119,7 +119,7 @@ class Reader {
     return { ...refused, warnings: [...refused.warnings, ...this.#warnings] };
   }
 
-  /** Returns the strictest of all forms in which a decision may be given. */
+  /** Returns the strictest decision of a hook's answer, which may state it in several fields. */
   #permission(): Verdict | undefined {
     const found = [
       this.#readVerdict(this.#value, "permission", permissions),

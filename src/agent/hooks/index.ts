@@ -237,7 +237,7 @@ function hookLabel({ command, prompt, file }: Hook): string {
   return `${redactedStart(collapsed(command ?? prompt ?? ""), 60)} (${file})`;
 }
 
-/** `hookName` is the name in payloads, `tool` the base for Claude's payloads, `names` all names that a matcher may use. */
+/** Returns a tool's names for hooks: `hookName` in Cursor's payloads, `tool` as the base for Claude's, `names` for matchers. */
 export function toolNames({ name, mcp }: Pick<Tool, "name" | "mcp">): {
   hookName: string;
   tool: string;

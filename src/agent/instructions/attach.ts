@@ -1,6 +1,7 @@
 // Attaches what a mention names: the text of a file, the names in a folder, or an image.
 import { isAbsolute, join, resolve } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import { wholeLength } from "../../process/bounded-bytes.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
 import type { Part } from "../../protocol/message.ts";
 import { oneLine } from "../../text/one-line.ts";
@@ -99,22 +100,17 @@ function unreadableReason(read: { type: string; reason?: string }): string {
   return read.reason ?? "it is gone";
 }
 
+/** Returns as many of the lines as fit into one attachment; of a single longer line its start. Undefined if there is no such line. */
 function pickLines(text: string, lines: LineRange): { text: string; range: string; isCut: boolean } | undefined {
   const all = text.split("\n");
   if (all.at(-1) === "") all.pop();
   if (lines.first > all.length) return undefined;
-  const last = Math.min(lines.last, all.length);
-  let end = lines.first - 1;
-  for (let bytes = 0; end < last; end++) {
-    bytes += Buffer.byteLength(all[end]!) + 1;
-    if (bytes > largestAttachment && end >= lines.first) break;
-  }
-  // Cut a single line that is longer than the limit.
-  const picked = all
-    .slice(lines.first - 1, end)
-    .join("\n")
-    .slice(0, largestAttachment);
-  return { text: `${picked}\n`, range: `${lines.first}-${end}`, isCut: end < last };
+  const bytes = Buffer.from(`${all.slice(lines.first - 1, lines.last).join("\n")}\n`);
+  const head = bytes.subarray(0, largestAttachment);
+  const fitting = head.toString("utf8", 0, wholeLength(head));
+  const picked = fitting.slice(0, fitting.lastIndexOf("\n") + 1) || fitting;
+  const end = lines.first + Math.max(picked.split("\n").length - 2, 0);
+  return { text: picked, range: `${lines.first}-${end}`, isCut: bytes.length > head.length };
 }
 
 function attachFolder(found: MentionTarget, shown: string, context: AttachContext): AttachResult | string {

@@ -41,7 +41,7 @@ export type GitCheckout = {
   branch: string | undefined;
 };
 
-/** Returns undefined outside a repository. Worktrees and submodules have a `.git` file that points to their folder. */
+/** Finds the git checkout that contains a folder. In worktrees and submodules, `.git` is a file that points to the git folder. */
 export function findGit(folder: string): GitCheckout | undefined {
   for (let root = folder; ; root = dirname(root)) {
     const dotGit = join(root, ".git");
@@ -74,7 +74,7 @@ function gitLine(workspace: string, git: GitCheckout | undefined): string {
   return git.root === workspace ? branch : `${branch} (root ${shownPath(relative(workspace, git.root))})`;
 }
 
-/** Every request carries it. Tools take relative paths, so a long path can lose its middle. */
+/** Shortens a path for the system prompt, which every request repeats. Tools accept relative paths, so the middle is dispensable. */
 function shownPath(path: string): string {
   return withoutMiddle(oneLine(path), 100);
 }

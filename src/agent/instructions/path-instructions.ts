@@ -114,7 +114,7 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
 
 type RootedPath = { path: string; root: string; isFolder: boolean };
 
-/** Returns undefined outside all roots. The innermost root counts. */
+/** Returns a path with the innermost root that contains it, or undefined if none does. */
 export function rootedPath(
   path: string,
   context: Pick<InstructionContext, "workspace" | "roots">,
@@ -162,7 +162,7 @@ export function pathMatcher(patterns: readonly string[]): PathMatcher {
   return (path) => wanted.some((test) => test(path)) && !unwanted.some((test) => test(path));
 }
 
-/** A pattern that expands to too many alternatives matches nothing. */
+/** Compiles a pattern, one matcher for each alternative in braces. With too many alternatives, it matches nothing. */
 function testsOf(pattern: string): PathMatcher[] {
   // Unwrap braces around a single choice, such as `*.{ts}`, which are valid too.
   const alternatives = expandBraces(pattern.replace(/\{([^{},]*)\}/g, "$1")) ?? [];

@@ -92,7 +92,7 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
   };
 }
 
-/** Returns undefined when the file is missing or empty. */
+/** Reads an instruction file, cut to the limit. Returns undefined if it is missing, unreadable or empty. */
 export function readInstruction(
   path: string,
   options: ReadLimits & { how: InstructionSource["how"]; workspace: string; warnings: string[] },

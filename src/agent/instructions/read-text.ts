@@ -86,7 +86,7 @@ export function entriesIn(folder: string, options: { what: string; workspace: st
   }
 }
 
-/** Returns undefined when the path does not exist or is not accessible. */
+/** Returns the stat data of a path, following links; undefined if it does not exist or is not accessible. */
 export function statOrNothing(path: string): Stats | undefined {
   return tryOr(() => statSync(path, { throwIfNoEntry: false }), undefined);
 }

@@ -5,7 +5,7 @@ import { oneLine } from "../../text/one-line.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import { shownResult } from "./content.ts";
 
-/** Returns undefined when the text names no prompt. Throws ServerProblem when the server fails. */
+/** Replaces `/server:prompt` with the prompt of an MCP server; undefined if there is none. Throws ServerProblem if the server fails. */
 export async function expandServerPrompt(
   text: string,
   connections: readonly Connection[],

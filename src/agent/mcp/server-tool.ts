@@ -23,7 +23,7 @@ export type ServerToolContext = {
 
 const longestDescription = 4000;
 
-/** `name` is what the model calls. It differs from every built-in tool, and rules for those do not apply to it. */
+/** Makes a tool from one that an MCP server offers. The model calls it by `name`, which differs from the names of all built-in tools. */
 export function serverTool(offered: Offered, name: string, context: ServerToolContext): Tool<JsonObject> {
   const { connection, server, reached, pins, consented } = context;
   const described = approvedParts(offered);

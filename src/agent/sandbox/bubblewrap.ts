@@ -89,8 +89,8 @@ function mountWords(mount: Mount, { emptyFile, emptyFolder }: BubblewrapParts): 
 }
 
 /**
- * The stage outside: joins the control groups and opens the filter, which bubblewrap takes as a descriptor. Saves the command's
- * standard error as descriptor 8.
+ * Builds the shell script that runs outside the sandbox: it joins the control groups and opens the filter, which bubblewrap takes as a
+ * descriptor. Saves the command's standard error as descriptor 8.
  */
 function outerStage(
   { groups }: BubblewrapParts,

@@ -14,7 +14,7 @@ type GroupLimits = { memoryMb: number; processes: number };
 
 const base = "/sys/fs/cgroup";
 
-/** Returns undefined where groups cannot be created: in most sessions of an ordinary user, and in most containers. */
+/** Creates a control group (cgroup); undefined where that is not permitted, as for most ordinary users and in most containers. */
 export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined {
   const name = `courser-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
   for (const parents of candidates()) {

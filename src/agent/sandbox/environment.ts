@@ -19,7 +19,7 @@ const patterns = [
   /^COURSER_CALL_/,
 ];
 
-/** `env` has no secrets any more; `more` are names that the user permits as well. */
+/** Returns the variables that a sandboxed program may see. `env` contains no secrets; `more` are names that the user permits as well. */
 export function confinedEnvironment(
   env: Readonly<Record<string, string>>,
   more: readonly string[],

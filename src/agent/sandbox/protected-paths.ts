@@ -54,7 +54,7 @@ function isGuarded(path: string, plan: SandboxPlan): boolean {
   return floorOf({ given: path, real: path }, plan) !== undefined && !isLifted(path, plan);
 }
 
-/** A cheap filter, so that the policy is not asked about thousands of files: only names like these can be on its list. */
+/** Returns false for names that cannot be protected. This cheap filter saves thousands of questions to the policy. */
 function mayBeProtected(name: string): boolean {
   return /^\.|[^ -~]|~|\.code-workspace/i.test(name);
 }
@@ -92,7 +92,7 @@ function guardPath(path: string, plan: SandboxPlan, guarded: GuardedPaths): void
   }
 }
 
-/** A link cannot be a mount point, so its target is read-only or must not be created, and changed links are restored. */
+/** Guards a link, which cannot be a mount point: its target is read-only or must not be created, and changed links are restored. */
 function guardLink(path: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   for (const [link, value] of linksOnTheWay(path))
     if (plan.writable.some((folder) => isInside(link, folder))) guarded.watched.set(link, value);
@@ -201,8 +201,8 @@ function isLifted(path: string, plan: SandboxPlan): boolean {
 }
 
 /**
- * A linked worktree commits into its main repository. The parts that a commit writes are opened if that repository lists this worktree:
- * the file in the workspace alone could name any repository.
+ * Opens what a commit in a linked worktree writes in its main repository, but only if that repository lists this worktree: the file in
+ * the workspace alone could name any repository.
  */
 export function linkedGit(workspace: string): GuardedPaths {
   const guarded: GuardedPaths = { mounts: [], watched: new Map() };
@@ -217,7 +217,7 @@ export function linkedGit(workspace: string): GuardedPaths {
   return guarded;
 }
 
-/** `own` is git's folder for this worktree, `common` the repository. Returns undefined if the repository does not list the worktree. */
+/** Reads a worktree's `.git` file. `own` is git's folder for the worktree, `common` the repository; undefined if that does not list it. */
 function worktreeOf(pointer: string): { own: string; common: string } | undefined {
   const gitFolder = pointedTo(pointer);
   if (gitFolder === undefined) return undefined;

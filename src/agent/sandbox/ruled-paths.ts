@@ -129,7 +129,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
   }
 }
 
-/** A rule covers a folder and everything below it, so what follows the last wildcard need not be walked. */
+/** Returns where to search for a pattern, and how deep. A rule covers a whole folder, so what follows the last wildcard is skipped. */
 function walkOf(pattern: string): PatternWalk {
   const whole = pattern.replace(/(\/\*\*)+$/, "") || "/";
   let from = whole;

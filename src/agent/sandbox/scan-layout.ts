@@ -97,7 +97,7 @@ function isFixed({ as }: Mount): boolean {
   return as === "readOnly" || as === "hidden" || as === "closed" || as === "pinned";
 }
 
-/** A mount point can be neither renamed nor replaced, so every folder on the path to a protected one becomes a mount point. */
+/** Makes every folder on the path to a protected one a mount point, which can be neither renamed nor replaced. */
 function waysTo(paths: readonly string[], writable: readonly string[]): Mount[] {
   const folders = new Set<string>();
   for (const path of paths) {
@@ -179,7 +179,7 @@ function homeInSight({ readBoundary, home }: SandboxPlan): string[] {
   return readBoundary === "workspace" ? [join(home, ".ssh", "known_hosts")] : [home];
 }
 
-/** A folder that the user made writable stays closed if it is itself protected. */
+/** Returns whether a path is protected. A protected folder stays closed even if the user made it writable. */
 function isProtected(path: string, plan: SandboxPlan): boolean {
   return floorOf({ given: path, real: path }, plan) !== undefined;
 }

@@ -57,10 +57,10 @@ export class SpecialFiles {
   }
 
   /**
-   * The kernel's table lists sockets by the names that they were bound to. A relative name is looked for in the working folders of
-   * processes; if nothing has that name, the socket may have been renamed, and nearby folders are searched. Pipes are in no table, and
-   * sockets of other network namespaces are not in this one: for those, the folders below `around` are listed, except those in
-   * `except`, where it is already known what to hide.
+   * Finds sockets and pipes that commands must not reach. The kernel's table lists sockets by the names that they were bound to. A
+   * relative name is looked up in the working folders of processes; if nothing has it, the socket may have been renamed, and nearby
+   * folders are searched. Pipes and sockets of other network namespaces are not in the table: for those, the folders below `around` are
+   * listed, except those in `except`, where it is known what to hide.
    */
   find({ around, except, isInSight }: SpecialFilesRequest): string[] {
     const bound = boundNames();

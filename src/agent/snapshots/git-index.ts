@@ -104,7 +104,7 @@ const maxFolders = 32;
 
 export const attributesName = ".gitattributes";
 
-/** Returns undefined if there is no reliable index; contents are then read. */
+/** Reads git's index, which names the blobs of unchanged files. Returns undefined if there is no reliable one. */
 export function gitIndexOf(repository: GitRepository): GitIndex | undefined {
   try {
     if (mayConvert(repository)) return undefined;

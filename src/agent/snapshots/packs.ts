@@ -179,7 +179,7 @@ function readFilePart(file: string, start: number, length: number): Buffer {
 const offsetDelta = 6;
 const namedDelta = 7;
 
-/** `find` returns the offset of another content in this pack, or that content itself. */
+/** Reads the content at an offset of a pack. `find` resolves the base of a delta: to its offset in this pack, or to its content. */
 function contentAt(handle: number, start: number, find: (id: string) => number | Buffer | undefined): Buffer {
   const head = Buffer.alloc(48);
   readSync(handle, head, 0, head.length, start);

@@ -180,7 +180,7 @@ function presentObject(planning: Planning, { root, path, node }: { root: string;
   }
 }
 
-/** Returns undefined if there is nothing to report: it is unchanged, or the user does not expect a change. */
+/** Explains why a restore leaves a path as it is; undefined if it is unchanged, or the user does not expect a change. */
 function whyLeft(node: TreeNode | undefined, entry: SnapshotEntry): string | undefined {
   if (entry.kind !== "unsaved") {
     if (node?.kind !== "unsaved" || node.why === "own") return undefined;

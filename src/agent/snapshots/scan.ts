@@ -122,7 +122,7 @@ export function fileStamp({ size, mtimeMs, ctimeMs, ino }: FileStat): string {
   return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
 }
 
-/** Returns undefined if the folder is an ignored one beyond the limits, or lies in one. */
+/** Scans a folder and its subfolders. Returns undefined if it is, or lies in, an ignored folder that exceeds the limits. */
 async function scanFolder(
   scan: TreeScan,
   held: FolderHandle,
@@ -193,7 +193,7 @@ function lookAt(
   return { node };
 }
 
-/** A folder may be listable although its entries cannot be read. */
+/** Returns whether the entries of a folder can be read: it may be listable although they cannot. */
 function isReadable(held: FolderHandle): boolean {
   try {
     accessSync(held.at("."), constants.X_OK);

@@ -172,8 +172,8 @@ export class StatCache {
 }
 
 /**
- * Undefined unless there are only files, and folders whose content is known; or if there are attributes for git, which must be looked
- * at. If all of this is the same, the contents are, for the same reason as with a single file.
+ * Hashes the names and stat data in a folder: while the hash is the same, so are the contents, as with a single file. Returns undefined
+ * if a subfolder has no known content, or if there is a file of git attributes, which must be read.
  */
 function hashOf(children: ReadonlyMap<string, TreeNode>, lenders: string): string | undefined {
   if (children.size === 0 || children.has(attributesName)) return undefined;

@@ -40,7 +40,7 @@ export async function sweepSnapshots(paths: SnapshotPaths, options: SweepOptions
   }
 }
 
-/** The first time, only records the start of the day. */
+/** Returns whether the last sweep was less than a day ago. The first time, only records the start of the day. */
 function isFresh(stamp: string): boolean {
   const age = ageOf(stamp);
   if (age === -1) writeFileSync(stamp, "", { mode: 0o600 });
@@ -57,7 +57,7 @@ function takeMark(store: SnapshotStore): boolean {
   }
 }
 
-/** Returns undefined if it takes too long. A manifest that cannot be read refers to nothing. */
+/** Collects the ids of all objects that snapshots refer to; undefined if it takes too long. An unreadable manifest refers to none. */
 function neededObjects(store: SnapshotStore, until: number): Set<string> | undefined {
   const needed = new Set<string>();
   const folders: string[] = [];

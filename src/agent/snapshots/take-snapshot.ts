@@ -142,7 +142,7 @@ function rootsOf(paths: readonly PathInRoot[]): string[] {
 
 type NodeAt<Kind extends TreeNode = TreeNode> = { node: Kind; path: string; folder: () => FolderHandle };
 
-/** Writes one blob for the folder, after those of its subfolders. */
+/** Saves a folder: first its files and subfolders, then the list of its entries as one object. Does nothing if that is already stored. */
 async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderNode>): Promise<SnapshotEntry> {
   if (node.object !== undefined) return { kind: "folder", mode: node.mode, object: node.object };
   const { pauses } = saving.options;

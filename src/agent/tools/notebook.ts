@@ -5,7 +5,7 @@ import { plainOutput } from "../../text/plain-output.ts";
 /** The maximum number of characters shown of one cell's output. */
 const longestOutput = 2000;
 
-/** Returns undefined when the text is not a notebook. */
+/** Renders the cells and outputs of a Jupyter notebook as text. Returns undefined if the text is not a notebook. */
 export function notebookText(json: string): string | undefined {
   const notebook = tryParse(json);
   const cells = isObject(notebook) ? notebook["cells"] : undefined;

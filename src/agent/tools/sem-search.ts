@@ -110,7 +110,7 @@ type ShownFile = {
 };
 
 const maxCharacters = 6000;
-/** One result may take at most a quarter of the remaining room, or more when fewer results are left. */
+/** One result may use at most a quarter of the remaining length, or more when fewer results are left. */
 const shares = 4;
 
 function resultText(hits: readonly ShownFile[], { workspace, resultLimit }: ToolContext): string {

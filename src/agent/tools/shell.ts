@@ -167,7 +167,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
   return { outcome: { kind: run.exitCode === 0 ? "success" : "failure", value: run, siblings }, text };
 }
 
-/** Throws when a sandbox is required but unavailable. The session's output folder stays readable in it. */
+/** Returns the sandbox of a command that must run in one, with the output folder readable. Throws if the sandbox is unavailable. */
 async function confinementOf(
   { confined, sandbox }: ToolContext,
   folder: string,

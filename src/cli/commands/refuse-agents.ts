@@ -2,7 +2,7 @@
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Invocation } from "../main.ts";
 
-/** `what` names what agents may not change, as it appears in the message. */
+/** Throws if an agent runs this command. `what` names in the message what agents may not change. */
 export function refuseAgents({ env }: Invocation, what: string): void {
   if (!env["CURSOR_AGENT"]) return;
   throw new UserError(

@@ -47,7 +47,7 @@ export async function replay(invocation: Invocation): Promise<number> {
   return abort.signal.aborted ? exitCodeOf("INTERRUPTED") : 0;
 }
 
-/** A recorded failure is not a failure of the replay; a recording without its end is. */
+/** Prints a replayed run. Returns an error for a recording without its end; a recorded failure is not a failure of the replay. */
 async function showRun(
   run: ReplayedRun,
   { flags, workspace, isWhole }: { flags: FlagValues; workspace: string; isWhole: boolean },

@@ -4,7 +4,7 @@ import { nthChat } from "../../store/chats/find-chat.ts";
 import type { Invocation } from "../main.ts";
 import { contextOf } from "./sessions/context.ts";
 
-/** `resume` takes the latest chat of this workspace, else of all. Its words are the next prompt. */
+/** Runs the command `resume`: continues the latest chat of this workspace, or else of all. Its arguments are the next prompt. */
 export async function resume(invocation: Invocation): Promise<number> {
   const { configDir, workspace } = contextOf(invocation);
   const id = basename(nthChat(configDir, workspace, 1, invocation.name));

@@ -30,7 +30,7 @@ export function serve(invocation: Invocation): Promise<number> {
   });
 }
 
-/** `startedMessage` returns the text that is printed once the service listens. */
+/** Runs the service until a signal stops it. `startedMessage` returns the text that is printed once it listens. */
 export async function serveUntilStopped(
   invocation: Invocation,
   startedMessage: (at: { host: string; port: number; token: string }) => string,

@@ -81,7 +81,7 @@ function isMistral(model: string): boolean {
 type ChatMessage = { role: string; content?: unknown; reasoning_content?: string | null; reasoning_details?: unknown };
 type ChatBody = { messages: ChatMessage[]; reasoning_effort?: string; thinking?: { type: "disabled" } };
 
-/** Models without vision often take a message as one string alone. */
+/** Joins the texts of each message, since models without vision often accept a message only as one string. */
 function joinTexts(messages: ChatMessage[]): void {
   for (const message of messages) {
     const { content } = message;

@@ -7,6 +7,7 @@ export type VendorSettings = {
   /** The name of the vendor or endpoint: opaque parts are sent back only to the same name. */
   name: string;
   baseUrl: string;
+  /** Absent if the server needs none, or a token command replaces it. Packages that require one are then given "none". */
   key?: string;
   headers: Readonly<Record<string, string>>;
   /** The id of the session, whose requests share the vendor's prompt cache. */

@@ -111,7 +111,7 @@ export class Exporter {
   }
 }
 
-/** A collector may accept only a part, or add a message, with status 200. That is not retried. */
+/** Describes a partial success: with status 200, a collector may reject a part or add a message. That is not retried. */
 function partialSuccess(answer: string): string | undefined {
   const parsed = tryParse(answer);
   const partial = isObject(parsed) ? parsed["partialSuccess"] : undefined;

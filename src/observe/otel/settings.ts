@@ -36,7 +36,7 @@ const exporterNames = { traces: "OTEL_TRACES_EXPORTER", metrics: "OTEL_METRICS_E
 const prefixes = { traces: "OTEL_EXPORTER_OTLP_TRACES_", metrics: "OTEL_EXPORTER_OTLP_METRICS_" } as const;
 type Variable = keyof typeof names;
 
-/** Returns undefined if nothing is to be sent and there are no warnings. */
+/** Reads the OTEL_* variables. Returns undefined if nothing is to be sent and there are no warnings. */
 export function readOtelSettings(env: Variables): OtelSettings | undefined {
   if (/^true$/i.test(env["OTEL_SDK_DISABLED"] ?? "")) return undefined;
   const warnings: string[] = [];

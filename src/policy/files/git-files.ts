@@ -75,7 +75,7 @@ export function gitWrites(args: readonly ShellWord[]): WrittenWord[] {
   return [...outputs, ...[...purpose.map(asPattern), ...settings].map((word) => ({ ...word, isPurpose: true }))];
 }
 
-/** A template contains hooks, and `init` adds them to an existing repository; it does the same with a new location for `.git`. */
+/** Returns what `git init` writes in an existing repository: the hooks of a template, and a new location for `.git`. */
 function newRepository(
   before: readonly ShellWord[],
   rest: readonly ShellWord[],

@@ -189,7 +189,7 @@ export function guessedWrites(run: CommandWords): ShellWord[] {
     .filter(({ value, dynamic }) => !dynamic && leadsOut.test(value) && !isSink(value));
 }
 
-/** A container may mount folders of this machine, so its command counts. The mounts are judged separately. */
+/** Returns the arguments of a container's command, since it may mount folders of this machine. The mounts are judged separately. */
 function containerFiles(args: readonly ShellWord[]): ShellWord[] {
   const at = args.findIndex((arg) => /^(run|exec|create)$/.test(arg.value));
   const givesFile = /^(-[vf]|--(volume|mount|file|env-file|label-file))(=|$)/s;
@@ -236,7 +236,7 @@ export function ownWords(base: string, args: readonly ShellWord[]): readonly She
   return end === -1 ? args : args.slice(0, end + (wrapper.operands ?? 0));
 }
 
-/** The script of a shell or interpreter is read, not written. If it is attached to its option, no operand is the script. */
+/** Removes the script of a shell or interpreter, which is only read. If it is attached to its option, no operand is the script. */
 function withoutScript(base: string, args: readonly ShellWord[]): readonly ShellWord[] {
   if ((!isShell(base) && !isInterpreter(base)) || opensOperands.has(base)) return args;
   if (isFilter(base) && args.some((arg) => /^-[a-zA-Z0]*?e./s.test(arg.value))) return args;
@@ -255,7 +255,7 @@ export function gitMay(args: readonly ShellWord[], subcommands: RegExp): ShellWo
   return rest.filter((arg, index) => !isMessage(arg, rest[index - 1])).map(asPattern);
 }
 
-/** Git treats paths as patterns, even if they are quoted in the shell. */
+/** Marks a word with wildcards as a pattern: git expands them in paths even if the shell does not, because they are quoted. */
 export function asPattern(word: ShellWord): ShellWord {
   return /[*?[]/.test(word.value) ? { ...word, glob: true } : word;
 }

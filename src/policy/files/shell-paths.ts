@@ -247,7 +247,7 @@ function repositoryOf(folder: string): string | undefined {
   return above === folder ? undefined : repositoryOf(above);
 }
 
-/** A nested repository has settings that run programs; so has a folder laid out like a bare one. */
+/** Returns the nested repository, or folder laid out like a bare one, that contains a folder: its settings can run programs. */
 export function nestedRepository(folder: string, { workspace }: ShellSituation): string | undefined {
   for (let at = folder; at !== workspace && isInside(at, workspace); at = dirname(at)) {
     const has = (name: string) => existsSync(join(at, name));

@@ -77,11 +77,11 @@ const writers: Record<string, Writer> = {
     hasOption(args, /^(-[a-zA-Z]*[lpdn]|--(list|print|dump|no-act|info)|print)$/) ? [] : plain,
   ),
   ...each("npm pnpm", ({ plain }: WriterArguments) => {
-    const said = plain.map((word) => word.value).join(" ");
+    const argsText = plain.map((word) => word.value).join(" ");
     // Find settings that name a program which npm runs.
-    if (/^((config|c) )?set\b.*\b(shell|node-options|git|editor|viewer|browser|init.module|\w+config)\b/.test(said))
+    if (/^((config|c) )?set\b.*\b(shell|node-options|git|editor|viewer|browser|init.module|\w+config)\b/.test(argsText))
       return [literalWord("~/.npmrc")];
-    return /^pkg (set|delete|fix)\b/.test(said) ? [literalWord("package.json")] : [];
+    return /^pkg (set|delete|fix)\b/.test(argsText) ? [literalWord("package.json")] : [];
   }),
   install: (given) => (hasOption(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
   dd: ({ plain }) =>
@@ -166,8 +166,8 @@ function lastPart(path: string): string {
   return path.replace(/\/+$/, "").replace(/^.*\//s, "") || ".";
 }
 
-/** A command that changes settings in a file. `said` must match its arguments, joined with blanks. */
-type SettingsCommand = { said: RegExp; file: string };
+/** A command that changes settings in `file` if its arguments, joined with blanks, match `argsPattern`. */
+type SettingsCommand = { argsPattern: RegExp; file: string };
 
 const anything = /^(?!.*--?(help|version)\b)/s;
 const installs = /(^|\s)-{0,2}(un)?install(\s|$)/;
@@ -175,31 +175,31 @@ const hooks = ".git/hooks";
 const startUp = "~/.bashrc";
 
 const settings: Record<string, SettingsCommand> = {
-  ...each("pre-commit prek captainhook git-secrets", { said: installs, file: hooks }),
-  lefthook: { said: /^(.*\s)?(install|uninstall|add)(\s|$)/s, file: hooks },
+  ...each("pre-commit prek captainhook git-secrets", { argsPattern: installs, file: hooks }),
+  lefthook: { argsPattern: /^(.*\s)?(install|uninstall|add)(\s|$)/s, file: hooks },
   // Husky sets the hooks folder in the git config.
-  husky: { said: anything, file: ".git/config" },
-  "simple-git-hooks": { said: anything, file: hooks },
-  overcommit: { said: /(^|\s)(-i|-u|--(un)?install)(\s|$)/, file: hooks },
-  "git-annex": { said: /^init(\s|$)/, file: hooks },
-  "git-lfs": { said: /^(install|uninstall|update)(\s|$)/, file: hooks },
-  direnv: { said: /^(allow|permit|grant)(\s|$)/, file: ".envrc" },
-  ...each("conda opam", { said: /^init(\s|$)/, file: startUp }),
-  ...each("mamba micromamba", { said: /^(shell )?init(\s|$)/, file: startUp }),
-  pipx: { said: /^ensurepath(\s|$)/, file: startUp },
-  ...each("pnpm volta", { said: /^setup(\s|$)/, file: startUp }),
-  uv: { said: /^tool update-shell(\s|$)/, file: startUp },
-  "rustup-init": { said: anything, file: startUp },
-  claude: { said: /^(mcp (add|remove)|config (set|add|remove)|plugin )/, file: ".mcp.json" },
-  codex: { said: /^mcp (add|remove)/, file: "~/.codex/config.toml" },
-  gemini: { said: /^(mcp|extensions) (add|remove|install|link|enable)/, file: ".gemini/settings.json" },
+  husky: { argsPattern: anything, file: ".git/config" },
+  "simple-git-hooks": { argsPattern: anything, file: hooks },
+  overcommit: { argsPattern: /(^|\s)(-i|-u|--(un)?install)(\s|$)/, file: hooks },
+  "git-annex": { argsPattern: /^init(\s|$)/, file: hooks },
+  "git-lfs": { argsPattern: /^(install|uninstall|update)(\s|$)/, file: hooks },
+  direnv: { argsPattern: /^(allow|permit|grant)(\s|$)/, file: ".envrc" },
+  ...each("conda opam", { argsPattern: /^init(\s|$)/, file: startUp }),
+  ...each("mamba micromamba", { argsPattern: /^(shell )?init(\s|$)/, file: startUp }),
+  pipx: { argsPattern: /^ensurepath(\s|$)/, file: startUp },
+  ...each("pnpm volta", { argsPattern: /^setup(\s|$)/, file: startUp }),
+  uv: { argsPattern: /^tool update-shell(\s|$)/, file: startUp },
+  "rustup-init": { argsPattern: anything, file: startUp },
+  claude: { argsPattern: /^(mcp (add|remove)|config (set|add|remove)|plugin )/, file: ".mcp.json" },
+  codex: { argsPattern: /^mcp (add|remove)/, file: "~/.codex/config.toml" },
+  gemini: { argsPattern: /^(mcp|extensions) (add|remove|install|link|enable)/, file: ".gemini/settings.json" },
 };
 
-/** Returns the files with settings that run code later: git hooks, shell start-up files, other agents' servers. */
+/** Returns the file that the command would change, if its settings can run code later: git hooks, shell start-up, other agents' servers. */
 function changedSettings(run: CommandWords): ShellWord[] {
   const { program, rest } = splitProgram(run);
   const setting = own(settings, program);
-  return setting?.said.test(rest.map((arg) => arg.value).join(" ")) ? [literalWord(setting.file)] : [];
+  return setting?.argsPattern.test(rest.map((arg) => arg.value).join(" ")) ? [literalWord(setting.file)] : [];
 }
 
 /** Treats `python -m pre_commit` and `git lfs` as programs of their own. */

@@ -77,7 +77,7 @@ function hasSameLetters(name: string, meant: string): boolean {
   return letters(name) === letters(meant);
 }
 
-/** One letter added, missing or different, or two swapped: `eslint_d` is not a misspelt `eslint`. */
+/** Returns whether one letter is added, missing or different, or two are swapped: `eslint_d` is not a misspelt `eslint`. */
 function isOneSlip(name: string, meant: string): boolean {
   return distanceBetween(name.toLowerCase(), meant) <= 1;
 }
@@ -135,7 +135,7 @@ function deadRead({ pattern }: Rule, context: LintContext): LintFinding | undefi
   return special ? noEffect(`It is never opened: ${special}.`) : undefined;
 }
 
-/** The user can unlock protected paths only one by one, by name. */
+/** Finds a Write rule without effect on a protected path: the user can unlock such paths only one by one, by name. */
 function deadWrite(rule: Rule, context: LintContext): LintFinding | undefined {
   const path = absolutePattern(rule.pattern, context);
   const both = { given: path, real: path };

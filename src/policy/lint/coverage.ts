@@ -5,7 +5,7 @@ import { coversUrl, hostPattern, judgeUrl } from "../network.ts";
 import type { WorkspacePaths } from "../paths.ts";
 import { absolutePattern, allowsCommand, coversMcp, deniesCommand, shellPattern } from "../rules.ts";
 
-/** `outer` may have either verdict, and is matched as that verdict is. */
+/** Returns whether `outer` matches everything that `inner` matches, with the matching of its own verdict, allow or deny. */
 export function ruleShadows(outer: Rule, inner: Rule, paths: WorkspacePaths): boolean {
   if (outer.kind !== inner.kind) return false;
   if (inner.kind === "Shell") return coversShell(outer, inner);

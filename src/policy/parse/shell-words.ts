@@ -154,7 +154,7 @@ function repeatedBody(script: ParsedScript | undefined): string | undefined {
   return first.body.text.replace(/\n+$/, "");
 }
 
-/** Returns undefined if a member is not a simple command or has redirected input. */
+/** Returns the commands of a pipeline; undefined if one is not a simple command or has redirected input. */
 export function pipelineOf(members: readonly SyntaxNode[]): CommandWords[] | undefined {
   const found: CommandWords[] = [];
   for (const member of members) {

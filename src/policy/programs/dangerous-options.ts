@@ -222,8 +222,8 @@ export function dangerousArguments({ name, args }: CommandWords): DangerousArgum
   if (!table) return [];
   const found: DangerousArgument[] = [];
   const operands = args.filter((arg) => !arg.value.startsWith("-"));
-  const said = table.operands?.exec(operands.map((arg) => arg.value).join(" "));
-  if (said) found.push({ name: said[0], text: said[0], at: args.indexOf(operands[0]!) });
+  const match = table.operands?.exec(operands.map((arg) => arg.value).join(" "));
+  if (match) found.push({ name: match[0], text: match[0], at: args.indexOf(operands[0]!) });
   const end = table.wraps ? args.length - parseOptions(args, wrappers[base]!).operands.length : scriptAt(args, table);
   for (const [at, arg] of args.slice(0, end).entries()) {
     // `tar xfI`: the first word holds options without a dash, and their values follow later.

@@ -82,7 +82,7 @@ export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellW
 const usualName =
   /^-(?:o|-?(?:[\w.-]*[-_.])?(?:out(?:put)?|dest(?:ination)?|logs?|reports?|target|cache|coverage|dump|save|trace|record|\w{0,6}prof(?:ile)?|junit-?xml|basetemp|workdir|metafile|install)(?:[-_]?(?:file|dir(?:ectory)?|path|folder|base|location|html|xml|json))*)(?:=(.*))?$/is;
 
-/** For a program with a row, such an option counts only if its value looks like a path that leads elsewhere. */
+/** Returns a function that finds the value of a usual output option; for a listed program, only a path that leads elsewhere. */
 function usualOutput(isListed: boolean) {
   return (arg: ShellWord, at: number, args: readonly ShellWord[]): ShellWord[] => {
     const found = usualName.exec(arg.value);

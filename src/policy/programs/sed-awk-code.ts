@@ -40,7 +40,7 @@ export function dangerousSed(args: readonly ShellWord[]): DangerousArgument[] {
   return found;
 }
 
-/** A script without the letters of commands that run, read or write cannot do so, however it is parsed. */
+/** Returns whether a script runs, reads and writes nothing. Without the letters of such commands it cannot, however it is parsed. */
 function isHarmlessSed(script: string): boolean {
   return !/[erRwW]/.test(script) || piecesOf(script).every((piece) => sedCommand.test(piece));
 }

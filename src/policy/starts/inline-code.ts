@@ -9,7 +9,7 @@ import { databaseShells, instructed, otherLanguages } from "../programs/program-
 import { isOption } from "../programs/read-options.ts";
 import type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
-/** The command in which the code was found, and where. */
+/** The command that contains the code, the text of its line, and the list to which findings are added. */
 type CodeTrail = { found: StartedPrograms; command: ShellCommand; source: string };
 
 /** Records texts in another language that may name files: code that a program runs, and its instructions. */
@@ -41,7 +41,7 @@ export function noteCode(
     else if (isPatching && direction === "in" && target) found.patches.push(target);
 }
 
-/** Handles a script that is read from a file, another descriptor or another command. */
+/** Records that a program reads its script from a file, another descriptor or another command. */
 export function followInput(base: string, { found, command, source }: CodeTrail, isGiven: boolean): void {
   const from = command.redirects.filter((redirect) => redirect.descriptors.includes(0));
   const isCopied = from.some(({ direction, target }) => direction === "copy" && !/^0?-?$/.test(target?.value ?? ""));
@@ -51,7 +51,7 @@ export function followInput(base: string, { found, command, source }: CodeTrail,
   if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
 }
 
-/** A script file is judged like a program, unless it is a device. */
+/** Records a script file, to which the rules for programs apply, unless it is a device. */
 export function followFile(file: ShellWord | undefined, base: string, { found }: CodeTrail): void {
   if (!file) return;
   found.files.push({ word: file, by: base });

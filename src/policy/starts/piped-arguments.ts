@@ -1,4 +1,4 @@
-// Adds words that a command gets from elsewhere: what xargs reads, what find finds.
+// Adds the words that xargs and `find -exec` pass to the command they run, as far as they can be predicted.
 
 import type { ShellCommand } from "../parse/shell.ts";
 import type { ShellWord, WordOrigin } from "../parse/shell-word.ts";
@@ -16,7 +16,10 @@ type XargsInput = {
   scope: VariableScope;
 };
 
-/** Adds what xargs reads to its operands, or fills it in. `opaque` lists the cases where the input decides what runs. */
+/**
+ * Returns the operands of xargs with the words it reads from standard input, appended or in place of the `-I` placeholder.
+ * `opaque` lists the reasons why the input decides what runs.
+ */
 export function withInput(
   operands: ShellWord[],
   { args, values, command, scope }: XargsInput,
@@ -35,17 +38,20 @@ export function withInput(
   const { gives, mentions } =
     upstream && !isElsewhere ? predictOutput(upstream) : ({ gives: "made", mentions: texts } as const);
   const origin = gives === "token" ? "names" : gives;
-  const input: MarkReplacement = { origin, others: mentions };
+  const input: Replacement = { origin, others: mentions };
   // `xargs sed -i`: options after the command are the command's own.
-  const mark = replacedBy(values, args.slice(0, args.length - operands.length));
-  if (mark === undefined) return { words: [...operands, { ...nothingYet, ...input }], opaque };
-  return { words: operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word)), opaque };
+  const placeholder = placeholderOf(values, args.slice(0, args.length - operands.length));
+  if (placeholder === undefined) return { words: [...operands, { ...unknownInput, ...input }], opaque };
+  return {
+    words: operands.map((word) => (word.value.includes(placeholder) ? fillIn(word, placeholder, input) : word)),
+    opaque,
+  };
 }
 
-/** The words that replace the mark of `-I`. */
-type MarkReplacement = { origin: WordOrigin; others: readonly ShellWord[] };
+/** The words that replace the placeholder of `-I`. */
+type Replacement = { origin: WordOrigin; others: readonly ShellWord[] };
 
-const nothingYet: ShellWord = { text: "(input)", value: "", dynamic: true, glob: false, tilde: false };
+const unknownInput: ShellWord = { text: "(input)", value: "", dynamic: true, glob: false, tilde: false };
 
 /** Returns the wrapper or interpreter that would take its program from the input, or undefined if it is already given. */
 function undecidedProgram([name, ...args]: readonly ShellWord[]): string | undefined {
@@ -62,29 +68,29 @@ function undecidedProgram([name, ...args]: readonly ShellWord[]): string | undef
   return isUnsure || rest.length === 0 ? inner : undecidedProgram(rest);
 }
 
-/** Returns the mark of the `-I` option, which is replaced by the input. */
-function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
-  const placeholder = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
-  return values.get("I")?.value ?? (placeholder === "" ? "{}" : placeholder);
+/** Returns the placeholder that the input replaces, as named by the option `-I`, `-i` or `--replace`. */
+function placeholderOf(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
+  const short = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
+  return values.get("I")?.value ?? (short === "" ? "{}" : short);
 }
 
 /** Returns the words of `find -exec`, with possible matches in place of `{}`. */
 export function withFound(words: readonly ShellWord[], findArgs: readonly ShellWord[]): ShellWord[] {
   const others = [...startingPoints(findArgs), ...namePatterns(findArgs).map((word) => ({ ...word, glob: true }))];
-  return words.map((word) => (word.value.includes("{}") ? filledIn(word, "{}", { origin: "names", others }) : word));
+  return words.map((word) => (word.value.includes("{}") ? fillIn(word, "{}", { origin: "names", others }) : word));
 }
 
-/** Replaces the mark in a word: in `dir/{}`, the part before it is known. */
-function filledIn(word: ShellWord, mark: string, { origin, others }: MarkReplacement): ShellWord {
-  const lead = word.value.slice(0, word.value.indexOf(mark));
+/** Replaces the placeholder in a word: in `dir/{}`, the part before it is known. */
+function fillIn(word: ShellWord, placeholder: string, { origin, others }: Replacement): ShellWord {
+  const lead = word.value.slice(0, word.value.indexOf(placeholder));
   return {
     ...word,
     dynamic: true,
     pieces: [
       { kind: "text", value: lead },
-      { kind: "variable", name: mark, quoted: true },
+      { kind: "variable", name: placeholder, quoted: true },
     ],
     origin,
-    others: others.map((each) => ({ ...each, value: word.value.replaceAll(mark, () => each.value) })),
+    others: others.map((each) => ({ ...each, value: word.value.replaceAll(placeholder, () => each.value) })),
   };
 }

@@ -75,7 +75,7 @@ export function programsInArguments(run: ProgramStart, denying: readonly Rule[])
   });
 }
 
-/** In a code file that this run wrote, any quoted text may be a program that it starts. */
+/** Finds denied programs in a code file that this run wrote, where any quoted text may be a program that it starts. */
 export function programsInCode({ text, by }: { text: string; by: string }, denying: readonly Rule[]): NamedProgram[] {
   const texts = otherLanguages.has(by) ? [text] : quotedTexts(text);
   return denying.flatMap((rule) => {

@@ -1,4 +1,4 @@
-// Follows commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
+// Follows commands that run other commands: finds every program that `env`, `sudo`, `xargs`, `find -exec` or `bash -c` would start.
 import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "../parse/shell.ts";
 import { literalWord } from "../parse/shell-word.ts";
@@ -78,7 +78,7 @@ function descend(
   }
 }
 
-/** Follows a variable whose value becomes code, for the shell itself or for what it starts. */
+/** Analyses a variable whose value becomes code, for the shell itself or for a program that it starts. */
 function followVariable(name: string, value: string, trail: Trail): void {
   const { found } = trail;
   const { commands, options, code, loads, isOpaque } = variableCode(name, value);
@@ -96,6 +96,7 @@ function followVariable(name: string, value: string, trail: Trail): void {
   noteLoads(name, loads, found);
 }
 
+/** Where the analysis is, and in `found` everything that it has found so far. `certain` is false for guesses. */
 type Trail = {
   command: ShellCommand;
   depth: number;
@@ -134,7 +135,7 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   followOptions(run, trail);
 }
 
-/** Follows the commands in `trap -- 'commands' SIGNAL`. */
+/** Analyses the commands in `trap -- 'commands' SIGNAL`. */
 function followTrap(args: readonly ShellWord[], trail: Trail): void {
   const commands = args.find((arg, at) => !isOption(arg) && (at === 0 || args[at - 1]!.value === "--"));
   if (commands) script([commands], trail, "trap");
@@ -146,7 +147,7 @@ function followRenaming(base: string, args: readonly ShellWord[], trail: Trail):
   for (const arg of args) guessScript(arg.value.replace(/^[^=]*=/s, ""), trail);
 }
 
-/** Follows options that name a program, and programs with their own language. */
+/** Analyses options that name a program, and programs with a language of their own. */
 function followOptions(run: ProgramStart, trail: Trail): void {
   const { found } = trail;
   const base = baseName(run.name.value);
@@ -232,7 +233,7 @@ function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], tr
   else follow(operands[0]!, operands.slice(1), next);
 }
 
-/** Removes assignments, and follows them, because variables decide what a program loads. */
+/** Removes assignments from the operands, and analyses them, because variables decide what a program loads. */
 function withoutAssignments(operands: readonly ShellWord[], by: string, trail: Trail): ShellWord[] {
   const { found } = trail;
   const first = operands.findIndex((word) => !/^[^=/$`{]+=/s.test(word.value));
@@ -245,7 +246,7 @@ function withoutAssignments(operands: readonly ShellWord[], by: string, trail: T
   return operands.slice(count);
 }
 
-/** Follows every word as a possible command, because of an unknown option. */
+/** Analyses each word as the possible start of a command, marked as uncertain: an unknown option hides where the command begins. */
 function guessCommands(operands: readonly ShellWord[], trail: Trail): void {
   for (let at = 0; at < operands.length; at++) {
     if (trail.found.guesses++ > maxGuesses) {
@@ -336,13 +337,13 @@ function script(words: readonly ShellWord[], trail: Trail, base: string): void {
   descendIn(base, words.map((word) => word.value).join(" "), trail);
 }
 
-/** Follows a script passed to a shell. Only bash reads it as the parser does. */
+/** Analyses a script passed to a shell. The parser is one for bash; other shells may read the script differently. */
 function descendIn(shell: string, source: string, trail: Trail): void {
   if (!readsAlike(source, shell)) noteMisread(source, shell, trail.found);
   descend(source, { ...trail, depth: trail.depth + 1 });
 }
 
-/** Follows a text that may be a command: what it would start counts against the line, never for it. */
+/** Analyses a text that may be a command: what it would start can only make the verdict stricter. */
 function guessScript(text: string, trail: Trail): void {
   const { found } = trail;
   if (found.guesses++ > maxGuesses) {
@@ -360,7 +361,7 @@ function guessScript(text: string, trail: Trail): void {
 
 type Inside = Omit<Trail, "command" | "scope">;
 
-/** Follows the commands of an inner line that can count only against the outer one. */
+/** Analyses the commands of an inner line, which can only make the verdict on the outer line stricter. */
 function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): void {
   const { found } = inside;
   for (const { direction, target } of line.redirects)
@@ -373,7 +374,7 @@ function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): 
   }
 }
 
-/** Follows what a script file would start. */
+/** Adds the programs that the script `text` would start to `found`. */
 export function followScript(text: string, found: StartedPrograms): void {
   const line = parseShell(text);
   const { errors, evaluates } = line;
@@ -384,7 +385,7 @@ export function followScript(text: string, found: StartedPrograms): void {
   followCommands(line, scopeOf(line, found.scopes[0]), inside);
 }
 
-/** Follows a command under another name of the program. */
+/** Analyses the start of a program again as if the program had been called by `path`. */
 export function followProgram(
   { name, args, command, depth }: ProgramStart,
   path: string,

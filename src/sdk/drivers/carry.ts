@@ -34,7 +34,7 @@ export class LineCarrier {
     this.#codec = codec;
   }
 
-  /** `own` is the events of this line: empty if the line needs none, undefined if its type is unknown. */
+  /** Attaches a line to its events in `own`, which is empty if the line needs no event, and undefined if its type is unknown. */
   carry(line: unknown, own: AgentEvent[] | undefined): AgentEvent[] {
     if (own?.length === 0) {
       this.#silent.push(line);

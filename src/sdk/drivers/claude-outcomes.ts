@@ -35,7 +35,7 @@ const readers: Readonly<Record<string, OutcomeReader>> = {
   },
 };
 
-/** Returns undefined if there is nothing beyond the text for the model. */
+/** Returns the outcome of a call in the unified form, or undefined if the CLI reports no more than the text that its model received. */
 export function claudeOutcome(
   { name, args }: ToolCallPart,
   { text, isError }: { text: string; isError: boolean },

@@ -24,7 +24,7 @@ const spellings: Readonly<Record<RuleKind, Spelling>> = {
   },
 };
 
-/** A deny rule without a counterpart throws: it must not be dropped silently. */
+/** Converts permission rules to Claude's. Throws for a deny rule without a counterpart, which must not be dropped silently. */
 export function claudeRules({ permissions = {} }: DriverRequest, { losses }: DriverCommand): object | undefined {
   const spelled = (list: "allow" | "deny") =>
     (permissions[list] ?? []).flatMap((text) => {

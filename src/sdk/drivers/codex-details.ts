@@ -50,7 +50,7 @@ async function withChange(event: EventOf<"tool_end">, opened: Promise<CodexRollo
   return event;
 }
 
-/** The stream reports the usage of all turns of a thread. If this turn's part cannot be determined, none is reported. */
+/** Computes the usage of this turn, since the stream reports that of all turns of a thread. Omits it if that is not possible. */
 async function withOwnUsage(event: Ending, opened: Promise<CodexRollout>): Promise<AgentEvent> {
   const before = (await opened).usageBefore();
   const { usage, ...rest } = event;

@@ -103,7 +103,7 @@ function command(request: DriverRequest): DriverCommand {
   return built;
 }
 
-/** Returns undefined to keep Codex's own configuration, and "none" for no sandbox and no questions. */
+/** Returns the value of Codex's `sandbox_mode`; undefined to keep its own configuration, "none" for no sandbox and no questions. */
 function sandboxMode(request: DriverRequest, isForced: boolean): string | undefined {
   if (isReadOnly(request)) return "read-only";
   if (isForced) return request.sandbox ? "workspace-write" : "none";

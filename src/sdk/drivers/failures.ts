@@ -47,7 +47,7 @@ const vendorRows: readonly FailureRow[] = [
 
 const statusWords = /(?:^|\b(?:status(?: code)?|error|code|rejected)["']?[\s:=(]{1,3})([45]\d\d)\b/i;
 
-/** Returns undefined if nothing in the text identifies the failure. The words say more than a status of 400. */
+/** Returns the error code that a CLI's message implies, or undefined. Its words are more specific than an HTTP status of 400. */
 export function codeIn(text: string, rows: readonly FailureRow[]): ErrorCode | undefined {
   const named = codeNamedIn(text) ?? rows.find(({ pattern }) => pattern.test(text))?.code;
   if (named !== undefined) return named;

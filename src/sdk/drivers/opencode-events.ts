@@ -66,7 +66,7 @@ function parseTokens(tokens: unknown): Usage | undefined {
   };
 }
 
-/** Returns undefined if there is nothing beyond the text for the model. */
+/** Returns the outcome of a call in the unified form, or undefined if the CLI reports no more than the text that its model received. */
 function callOutcome({ name, args }: ToolCallPart, text: string, { metadata }: JsonObject): Outcome | undefined {
   const argsObject = fieldsOf(args);
   const spending = fieldsOf(metadata);

@@ -77,7 +77,7 @@ export function piReaders(stream: AgentStream, { cwd }: DriverRequest): Record<s
   }
 }
 
-/** Returns undefined if there is nothing beyond the text for the model. */
+/** Returns the outcome of a call in the unified form, or undefined if the CLI reports no more than the text that its model received. */
 function callOutcome(
   { name, args }: ToolCallPart,
   { text, isError }: { text: string; isError: boolean },

@@ -82,7 +82,7 @@ const takers = new Map<unknown, LineTaker>(
   } satisfies Record<string, LineTaker>),
 );
 
-/** A fork repeats the lines of its source session, including the header, so only the first header counts. */
+/** Reads the header of a session. A fork repeats the lines of its source, including the header, so only the first one counts. */
 function takeMeta(state: ReadState, meta: JsonObject): void {
   if (state.id !== undefined) return;
   state.id = textIn(meta, "id") ?? textIn(meta, "session_id");

@@ -31,7 +31,7 @@ export function refuseToDelete({ id, isBusy }: Pick<AgentRecord, "id" | "isBusy"
   if (isBusy) throw new UserError("AGENT_BUSY", `The agent ${id} is busy with a run. Cancel it first.`);
 }
 
-/** Throws every error but the one for a user who lacks the permission: that is left to others. */
+/** Ignores the error for a user who lacks a permission, since others may do the work; throws any other. */
 export function ignoreMissingPermission(error: unknown): void {
   if (!(error instanceof UserError) || error.code !== "FLEET_REFUSED") throw error;
 }

@@ -124,7 +124,7 @@ export function listQuestions(tables: FleetTables): OpenQuestion[] {
   }));
 }
 
-/** `now` is on the clock of the deadlines. */
+/** Counts unhosted and hosted runs; `nextMs` is the time until the first lease expires. `now` is on the clock of the deadlines. */
 export function countWaiting(tables: FleetTables, now: number): { count: number; hosted: number; nextMs?: number } {
   const free = tables.row(`SELECT count(*) AS count FROM runs WHERE ${isFree}`, now)!["count"];
   const hosted = tables.row(`SELECT count(*) AS count, min(deadline) AS next FROM runs WHERE ${isHosted}`, now)!;

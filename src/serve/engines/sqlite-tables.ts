@@ -13,7 +13,7 @@ import {
   whenFree,
 } from "../../store/sqlite.ts";
 
-/** The file has a folder of its own, so that watching the folder reports every commit and nothing else. */
+/** Returns the fleet's database file. It has a folder of its own, so that watching the folder reports every commit and nothing else. */
 export function fleetFile(configDir: string): string {
   return join(configDir, "runs", "runs.db");
 }

@@ -7,7 +7,7 @@ import { errorBody } from "./route.ts";
 
 export const proofPath = "/api/proof";
 
-/** The page chooses `?nonce=`: 32 to 128 letters and digits. Returns false if the request is for something else. */
+/** Proves that this service has the token, by a hash with the `?nonce=` of the page. Returns false for a request for something else. */
 export function proveToken({ url = "", method }: IncomingMessage, response: ServerResponse, token: string): boolean {
   const [path, query] = url.split("?");
   if (path !== proofPath || method !== "GET") return false;

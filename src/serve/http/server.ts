@@ -97,7 +97,7 @@ export async function listen(options: HttpOptions): Promise<HttpService> {
   };
 }
 
-/** A new connection replaces the longest idle one, so that a flood of connections cannot lock the user out. */
+/** Limits connections: a new one replaces the longest idle one, so that a flood of them cannot lock the user out. */
 function limitConnections(server: Server, busy: ReadonlyMap<Socket, number>): void {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -176,8 +176,8 @@ function bodyFault({ method = "", headers }: IncomingMessage) {
 }
 
 /**
- * Returns undefined if the body is too large or not wanted. The body is still read, within bounds, because a client that is still
- * writing would not read the reply; a client that sends more is cut off.
+ * Reads the body of a request; undefined if it is too large or not wanted. It is still read, within bounds, because a client that is
+ * still writing would not read the reply; a client that sends more is cut off.
  */
 async function readBody(request: IncomingMessage, { isWanted }: { isWanted: boolean }): Promise<string | undefined> {
   let chunks: Buffer[] = [];

@@ -61,6 +61,7 @@ export const placeShapes = {
   force: v.optional(v.boolean()),
 };
 
+/** Picks the fields of a request body that restrict a run. */
 export function restrictionsIn(body: { [Name in RestrictingField]?: unknown }): object {
   return Object.fromEntries(
     Object.keys(shapes).flatMap((name) => {

@@ -256,7 +256,7 @@ async function nextRun(
   return { ...next, spec: newSpec({ ...next.spec, request: nextRequest(next.spec.request, followUpRequest(body)) }) };
 }
 
-/** The agent's first request still applies, with restrictions added. The client may switch between modes without force. */
+/** Builds the next request of an agent: its first one with restrictions added. The client may switch between modes without force. */
 function nextRequest({ mode: before, ...base }: RunRequest, more: Partial<RunRequest>): RunRequest {
   const mode = more.mode ?? before;
   return restrict({ ...base, ...(mode && { mode }) }, more);
@@ -297,7 +297,7 @@ function refuseUnsupported(body: JsonObject, { fleetUrl }: ServeContext): void {
     );
 }
 
-/** Returns undefined without the header. 0 is a valid id, for a client that connected before the first event. */
+/** Parses the Last-Event-ID header; undefined without it. 0 is valid, for a client that connected before the first event. */
 export function lastEventOf({ lastEventId }: Pick<Call<unknown, unknown>, "lastEventId">): number | undefined {
   if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);

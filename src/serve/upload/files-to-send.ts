@@ -19,7 +19,7 @@ export type FilesToSend = {
 export const maxFiles = 50_000;
 export const maxBytes = 256 * 1024 * 1024;
 
-/** `isWhole` also includes ignored files and those that look like secrets. Throws a UserError if the workspace is too large. */
+/** Lists the files to send. `isWhole` includes ignored files and those that look like secrets. Throws a UserError if they are too large. */
 export async function filesToSend(
   workspace: string,
   { isWhole = false, ...call }: Omit<GitCall, "cwd"> & { isWhole?: boolean },

@@ -10,7 +10,7 @@ export type Upload = Omit<FilesToSend, "files"> & { source: WorkspaceSource; cou
 
 const object = "workspace.tar.gz";
 
-/** The archive is stored for `run`, which need not be queued yet. */
+/** Stores an archive of the workspace in the fleet for `run`, which need not be queued yet. */
 export async function uploadWorkspace(
   fleet: Fleet,
   run: string,

@@ -12,7 +12,7 @@ const limits: ArchiveLimits = { files: 200_000, bytes: 4 * 1024 ** 3 };
 /** The maximum depth of a path. */
 const deepestFolder = 100;
 
-/** Throws a UserError if anything in the archive is unsafe or too large; nothing is silently left out. */
+/** Unpacks a tar archive. Throws a UserError if anything in it is unsafe or too large; nothing is silently left out. */
 export async function unpackArchive(
   bytes: AsyncIterable<Uint8Array>,
   folder: string,

@@ -31,7 +31,7 @@ const pageSize = 500;
 const interruption =
   "Interrupted: the worker was lost while this call was running. It may or may not have taken effect, and is not run again.";
 
-/** Returns undefined if no host has started the run yet. */
+/** Reads from the log how to continue a run whose host was lost. Returns undefined if no host has started it yet. */
 export async function readContinuation(fleet: Fleet, run: string): Promise<Continuation | undefined> {
   const log: LogEntry[] = [];
   for (let from = 0; ; ) {
@@ -127,7 +127,7 @@ function owedEntries({ open, pieces, questions, lastNumber }: Left): Entry[] {
   return entries;
 }
 
-/** With `workspace`, the files are those of the checkpoint; without it, they are as the lost host left them. */
+/** Builds the prompt after a lost worker. With `workspace`, the files are those of the checkpoint, else as the lost host left them. */
 export function continuationPrompt(
   run: RunRecord,
   { checkpoint, later }: Continuation,

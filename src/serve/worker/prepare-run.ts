@@ -36,7 +36,7 @@ export type PreparedRun = {
   notice?: string;
 };
 
-/** `continuation` belongs to this run. A run that resumes the session of an earlier one on another worker gets that run's chat. */
+/** Prepares the workspace and chat of a run. One that resumes a session from another worker gets the chat of that earlier run. */
 export async function prepareRun(
   fleet: Fleet,
   run: RunRecord,
@@ -65,7 +65,7 @@ export async function prepareRun(
   }
 }
 
-/** A run from elsewhere is not supervised: it runs in a sandbox unless its sender or the operator disabled that. */
+/** Puts a run into the sandbox, because no one supervises a run from elsewhere, unless its sender or the operator disabled that. */
 function sandboxFor({ cli, request }: RunSpec, { sandbox }: WorkerPlace): { sandbox?: "enabled" } {
   if (cli !== "courser" || request.sandbox !== undefined || sandbox === undefined) return {};
   if (sandbox === "enabled") return { sandbox };

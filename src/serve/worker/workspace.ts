@@ -47,7 +47,7 @@ export type RunWorkspace = {
 
 const objectPrefix = "object:";
 
-/** `snapshot` is the state to resume from, instead of the start. */
+/** Creates the workspace of a run from its source, or from `snapshot`, the state to resume from. */
 export async function makeWorkspace(
   fleet: Fleet,
   run: RunRecord,
@@ -162,7 +162,7 @@ export async function repositoryChangesNotice(
 }
 
 /** Stores the run's changes as a patch in the fleet, and as a branch if the repository is on this disk. */
-export async function changesMade(
+export async function storeChanges(
   fleet: Fleet,
   run: RunRecord,
   { states, folder, home }: RunWorkspace,

@@ -7,7 +7,7 @@ import { isImpossibleFailure, readDatabaseFile, storeError } from "../sqlite.ts"
 import type { ChatProblem } from "./chat.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 
-/** Throws if the chat has no store, or an empty file in its place. */
+/** Checks that the database of a chat exists. Throws if it is missing or an empty file. */
 export function checkStore(folder: string): void {
   const file = storeFile(folder);
   let stat: Stats | undefined;

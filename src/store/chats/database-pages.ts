@@ -1,7 +1,7 @@
 // Reads the pages of an SQLite file without SQLite, for a file that it no longer opens. Format: sqlite.org/fileformat2.html
 import type { SqlValue } from "../sqlite.ts";
 
-/** Pages by number, from 1; those of the write-ahead log replace older ones. */
+/** Pages by number, from 1; those of the write-ahead log replace older ones. `usable` is how many bytes of each page hold content. */
 export type DatabasePages = { pages: Map<number, Buffer>; usable: number };
 
 /** A row that was recovered; `number` is its row id, or 0 in tables without row ids. */
@@ -11,6 +11,7 @@ const headerSize = 100;
 /** Page sizes to try if the header is lost: ours, and that of our earlier versions and of other programs. */
 const usualPageSizes = [1024, 4096] as const;
 
+/** Splits an SQLite file into its pages without the free ones, and applies `log`, its write-ahead log (WAL). */
 export function pagesOf(file: Buffer, log: Buffer | undefined): DatabasePages {
   const size = pageSizeOf(file);
   const reserved = file.length > 20 && file[20]! < 64 ? file[20]! : 0;

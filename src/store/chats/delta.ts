@@ -23,6 +23,7 @@ export function encodeDelta(text: string, known: string): Delta {
 /** Up to this length, searching the whole text is faster than a table of its windows: it runs natively. */
 const short = 8192;
 
+/** Encodes the part of `all` from `border` on; the part before it is the known text. Finds copies by searching the text itself. */
 function encodeShort(all: string, border: number): Delta {
   const delta: Delta = [];
   let written = border;
@@ -41,6 +42,7 @@ function encodeShort(all: string, border: number): Delta {
   return delta;
 }
 
+/** Encodes the part of `all` after `known`, with which it begins. Finds copies by a rolling hash and a table of earlier windows. */
 function encodeLong(all: string, known: string): Delta {
   const places = new Places(all);
   for (let at = 0; at + window <= known.length; at += window) places.add(at, places.hashAt(at));
@@ -69,7 +71,7 @@ function encodeLong(all: string, known: string): Delta {
   return delta;
 }
 
-/** Returns undefined if the delta does not fit this text, or its result is longer than `longest`. */
+/** Rebuilds the text of a delta. Returns undefined if the delta does not fit `known`, or the text would be longer than `longest`. */
 export function decodeDelta(delta: readonly unknown[], known: string, longest: number): string | undefined {
   const length = lengthOf(delta);
   if (length === undefined || length > longest) return undefined;

@@ -46,7 +46,7 @@ export function metaProblems(meta: object, isOurs: boolean): ChatProblem[] {
   return [{ code: "STORE_CORRUPT", message: "The title, the mode and the model of this chat are no longer readable." }];
 }
 
-/** Throws SQLite's error if the events cannot be read at all. */
+/** Finds stored events that are damaged. Throws SQLite's error if the events cannot be read at all. */
 export function eventProblems(store: StoreConnection): ChatProblem[] {
   const rows = store.rows(
     `SELECT sequence FROM courser_events WHERE NOT json_valid(body) OR (body NOT LIKE '[%' AND (${isBroken})) ORDER BY sequence`,

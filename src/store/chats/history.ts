@@ -202,10 +202,7 @@ function orderRows(order: readonly string[], ours: readonly HistoryRow[]): Histo
 
 const unknownTurn = -1;
 
-/**
- * Assembles blobs into messages. A prompt written by another program starts a turn. The complete turns end before the first
- * missing blob.
- */
+/** Assembles blobs into messages. A prompt of another program starts a turn. The complete turns end before the first missing blob. */
 export function assemble(
   rows: HistoryRow[],
   blobs: BlobMap,

@@ -129,7 +129,7 @@ export function isTaken(configDir: string, id: string): boolean {
     .some((folder) => isChat(folder) || closedFolder(folder) === folder);
 }
 
-/** The store is created last, so a folder without one is not a chat. */
+/** Returns whether a folder is a chat. Its database is created last, so a folder without one is not. */
 export function isChat(folder: string): boolean {
   return existsSync(storeFile(folder));
 }

@@ -77,7 +77,7 @@ function alreadyExists(folder: string): UserError {
   return usageError(`A chat with the id ${id} already exists. Resume it: ${programName()} --resume ${id}`);
 }
 
-/** A log without its store belongs to a deleted one. SQLite would apply it to the new store. */
+/** Moves a new database into the chat's folder. Removes a write-ahead log left by a deleted database, which SQLite would apply to it. */
 function moveIn(folder: string, part: string): void {
   const file = storeFile(folder);
   if (!existsSync(file)) removeStoreFiles(file);

@@ -49,7 +49,7 @@ function restoreMeta(store: StoreConnection): void {
 
 type KnownTable = {
   name: string;
-  /** The columns of the table. `sequence` and `rowid` are the row's number; `rowid` is the order of last resort. */
+  /** The columns as in SQL. `sequence` and `rowid` get the number of the row; `rowid` only where nothing better gives the order. */
   columns: string;
   fits(row: SalvagedRow): boolean;
 };

@@ -107,7 +107,7 @@ function refresh(database: Database, configDir: string, watch: IndexWatch): void
   index(database, stale, watch);
 }
 
-/** Returns each place and its stamp as one text, since thousands are compared before every search. */
+/** Returns the path of each indexed chat and its change stamp as one text, since thousands are compared before every search. */
 function knownStamps(database: Database): Set<string> {
   const text = database.prepare("SELECT group_concat(place || ' ' || stamp, char(10)) AS text FROM chats").get()?.[
     "text"

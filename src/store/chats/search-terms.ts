@@ -2,7 +2,7 @@
 
 export type SearchTerm = { text: string; isPhrase: boolean };
 
-/** Quoted text is a phrase; an unclosed quote extends to the end. */
+/** Splits a search text into terms. Quoted text is a phrase; an unclosed quote extends to the end. */
 export function termsIn(text: string): SearchTerm[] {
   return [...text.matchAll(/"([^"]*)(?:"|$)|([^\s"]+)/g)].map(([, phrase, word]) =>
     phrase === undefined ? { text: word!, isPhrase: false } : { text: phrase, isPhrase: true },

@@ -33,7 +33,7 @@ export function searchChats(configDir: string, text: string, { limit = 50, ...wa
   });
 }
 
-/** The index treats `foo_bar` as a phrase of its parts, so it matches as a whole. The last part may be a prefix. */
+/** Builds the query for the index, which treats `foo_bar` as a phrase of its parts. The last part may be a prefix. */
 function queryOf(terms: readonly SearchTerm[]): string {
   return terms.map(({ text, isPhrase }) => `"${text.replaceAll('"', '""')}"${isPhrase ? "" : "*"}`).join(" ");
 }

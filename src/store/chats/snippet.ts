@@ -36,7 +36,7 @@ function wordPattern(word: string): string {
   return word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
-/** Returns the position followed by the most different words within one snippet. */
+/** Returns the position from which one snippet contains the largest number of distinct search words. */
 function bestMatch(matches: readonly WordMatch[]): number | undefined {
   let best: { at: number; count: number } | undefined;
   for (const [index, { at }] of matches.entries()) {

@@ -150,7 +150,7 @@ function withTime(text: string, at: number): string {
   return `<timestamp>${new Date(at).toISOString()}</timestamp>\n${text}`;
 }
 
-/** Programs that list chats find the workspace of a project here. */
+/** Records the workspace of a project, where programs that list chats look for it. */
 function nameWorkspace(folder: string, workspace: string): void {
   const file = join(folder, "worker.log");
   const line = `workspacePath=${workspace}\n`;

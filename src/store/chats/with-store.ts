@@ -47,7 +47,7 @@ function readLocked<T>(file: string, read: (store: StoreConnection) => T): T {
   }
 }
 
-/** A non-empty log needs an index file next to it; if that cannot be created, a copy elsewhere is read. */
+/** Reads a copy of a store whose log needs an index file next to it that could not be created, as in a read-only folder. */
 function readCopy<T>(file: string, read: (store: StoreConnection) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "courser-chat-"));
   try {

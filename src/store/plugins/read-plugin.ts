@@ -32,7 +32,7 @@ const manifests = [".cursor-plugin/plugin.json", ".claude-plugin/plugin.json", "
 const folders = { commands: "commands", skills: "skills", agents: "agents", rules: "rules" } as const;
 const files = { hooks: ["hooks/hooks.json"], mcpServers: ["mcp.json", ".mcp.json"] } as const;
 
-/** Throws a UserError for a folder that is not a plugin, or a manifest that cannot be parsed. */
+/** Reads a plugin folder. Throws a UserError if it is not a plugin, or its manifest cannot be parsed. */
 export function readPlugin(folder: string, scope: Plugin["scope"]): Plugin {
   const root = realPathOrSame(resolve(folder));
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())

@@ -1,7 +1,7 @@
 // Copy: an unobtrusive button that copies the source text, as it was before rendering.
 import { useView } from "./view-options.tsx";
 
-/** Every answer has one, so it has no state and is drawn by the style sheet. */
+/** A button that copies an answer. Every answer has one, so it has no state and is drawn by the style sheet. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
   if (useView().isStatic) return null;
   return (

@@ -156,10 +156,10 @@ function Body({ question, isInCard, ...rest }: QuestionProps) {
 
 type AnsweringProps<Kind> = Omit<QuestionProps, "question"> & { question: Question & Kind };
 
-/** A way to say yes: the button's label, and the rules that it saves. */
+/** A button that allows the call: its label in `words`, and the permission rules that it saves. */
 type Way = { words: string; rules?: readonly string[]; answer: Answer };
 
-/** Returns what a question offers, from the narrowest to the widest. */
+/** Returns the ways to allow a call, from the narrowest to the widest. */
 function waysOf(question: PermissionQuestion): Way[] {
   const { rules = [], widerRules = [], offersSandbox } = question;
   const ways: Way[] = [{ words: "Allow once", answer: { type: "yes" } }];

@@ -78,7 +78,7 @@ export function loadHighlighter(): Promise<void> {
   return loading;
 }
 
-/** Returns undefined until it is loaded; then the component is rendered again. */
+/** Returns the syntax highlighter; undefined until it is loaded, which renders the component again. */
 export function useHighlight(isWanted: boolean): Highlight | undefined {
   const { highlight } = useView();
   const [, setLoaded] = useState(highlighter !== undefined);

@@ -6,7 +6,7 @@ import { linePanel } from "../panels/line.ts";
 import { createPanel } from "../panels/panel.ts";
 import { frameRows, menuMoves, openUntil } from "./question-panel.ts";
 
-/** Returns undefined if `signal` aborts. Questions that the user skips get no answer. */
+/** Asks the model's questions one after the other; skipped ones get no answer. Returns undefined if `signal` aborts. */
 export async function askChoices(
   { title, questions }: ChoicesQuestion,
   signal: AbortSignal,
@@ -23,10 +23,10 @@ export async function askChoices(
   return { type: "choices", answers };
 }
 
-/** What is asked. If there are several questions, `place` is the number of this one. */
+/** Where and how a question is asked. If there are several, `place` is its number, such as "1 of 3". */
 type Asking = { title: string; place: string; signal: AbortSignal; desk: Desk };
 
-/** Returns undefined if the user skips this question, and "stop" if the signal aborts it. */
+/** Asks one question. Returns undefined if the user skips it, and "stop" if the signal aborts it. */
 async function askOne(question: ChoiceItem, asking: Asking): Promise<QuestionAnswer | "stop" | undefined> {
   const { desk, signal } = asking;
   const { id: questionId, options, prompt } = question;

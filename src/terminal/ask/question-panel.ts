@@ -55,7 +55,7 @@ export type KeyQuestion<Result> = {
   onEscape?: string;
 };
 
-/** Returns undefined if the user pressed Esc or the question was aborted. */
+/** Shows a question that the user answers with a key. Returns undefined if the user pressed Esc or the question was aborted. */
 export async function askByKey<Result>(
   desk: Desk,
   signal: AbortSignal,

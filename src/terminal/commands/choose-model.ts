@@ -18,7 +18,7 @@ type Choice = { id: string; name: string; isOwn?: boolean; isMore?: boolean };
 
 const efforts: readonly (ReasoningEffort | undefined)[] = [undefined, ...reasoningEfforts];
 
-/** `words` is a model as --model takes it with an optional effort, or the beginning of a name. */
+/** Switches the model. `words` is a model as for --model with an optional effort; any other text filters a list to choose from. */
 export async function chooseModel(desk: Desk, words: string): Promise<void> {
   const [name = "", wish] = words.split(/\s+/);
   const { usable, keyless } = await modelItems(desk);

@@ -237,7 +237,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return true;
   }
 
-  /** Returns undefined if the list does not handle the key. */
+  /** Handles a key while the completion list is open. Returns undefined if the list has no use for the key. */
   function pressChoices(open: Popup & { type: "choices" }, name: string): Pressed | undefined {
     const { query, choices, chosen } = open;
     const choice = choices[chosen]!;

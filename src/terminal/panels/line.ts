@@ -14,7 +14,7 @@ export type LineOptions = {
   isHidden?: boolean;
 };
 
-/** `closed` resolves to undefined if the user cancels with Esc or Ctrl+C. */
+/** Creates a panel in which the user types one line. `closed` resolves to undefined if the user cancels with Esc or Ctrl+C. */
 export function linePanel(
   palette: Palette,
   { title, hint = "", text = "", note, isHidden = false }: LineOptions,

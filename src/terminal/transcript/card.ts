@@ -135,7 +135,7 @@ export function titleLine(words: CallWords, right: Painted, { palette, width, si
       ? nothing
       : palette.soft(`  ${words.by === "" ? "in" : "by"} ${cutMiddle(place, Math.max(8, Math.floor(room / 3)))}`);
   const paint = struck ? palette.struck : palette.plain;
-  // If there is not enough room, omit the location first, then the outcome.
+  // If the row is too narrow, omit the location (`where`) first, then the outcome (`right`).
   if (room >= 8) {
     const isBoth = room - widthOf(where) >= Math.min(12, words.target.length);
     const target = paint(cutMiddle(words.target, isBoth ? room - widthOf(where) : room));

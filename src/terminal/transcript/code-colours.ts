@@ -27,7 +27,7 @@ const colours: Record<string, Colour> = {
   title: "bold",
 };
 
-/** Returns undefined for the terminal's default colour. `kind` is the highlighter's name for the token. */
+/** Returns the colour of a token, whose `kind` is the highlighter's name for it; undefined for the terminal's default colour. */
 export function colourOfCode(kind: string | undefined): Colour | undefined {
   return kind !== undefined && Object.hasOwn(colours, kind) ? colours[kind] : undefined;
 }

@@ -21,10 +21,7 @@ export type ExchangesHeader = {
   places: Places;
 };
 
-/**
- * `at` is in milliseconds since the start. `vendor` is the base address that the CLI would use; `path` is relative to it,
- * without keys.
- */
+/** `at` is in milliseconds since the start, `vendor` the base address that the CLI would use; `path` is relative to it, without keys. */
 export type ExchangeRequest = {
   request: number;
   at: number;
@@ -124,7 +121,7 @@ function isSame(one: unknown, other: unknown): boolean {
 
 export type Exchanges = { file: string; header: ExchangesHeader; list: readonly Exchange[] };
 
-/** Returns undefined if it is not such a recording; it may be one of this program's own runs. */
+/** Reads a recording of another CLI's model requests; undefined for other files, such as a recording of one of this program's runs. */
 export function readExchanges(file: string): Exchanges | undefined {
   const text = readText(file, `The recording ${file}`, "Make one with: record -o FILE -- claude …");
   const lines = text.split("\n").filter((line) => line.trim() !== "");

@@ -92,7 +92,7 @@ function isOfSameKind(recorded: ExchangeRequest, now: ExchangeRequest): boolean 
   return recorded.method === now.method && recorded.path === now.path && isTurn(recorded) === isTurn(now);
 }
 
-/** A reply that never came when it was recorded does not come now. */
+/** Repeats a recorded reply. One that never came when it was recorded does not come now. */
 function replyAgain({ request, reply }: Exchange, speed: number | undefined): ModelAnswer {
   if (!reply) return { hangUp: true };
   const { status, headers, cut, at } = reply;

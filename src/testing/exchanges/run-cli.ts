@@ -71,7 +71,7 @@ export async function recordCli(file: string, cliCommand: CliCommand): Promise<n
 
 export type CliReplay = CliCommand & { onMismatch: "stop" | "continue"; speed?: number };
 
-/** `differences` lists where this run's requests differ from the recorded ones. */
+/** Runs a CLI against recorded answers. `differences` lists where its requests differ from the recorded ones. */
 export async function replayCli(
   exchanges: Exchanges,
   given: CliReplay,
@@ -112,10 +112,7 @@ async function startPointed(
   }
 }
 
-/**
- * Starts the program on this terminal. An interrupt typed there reaches it directly; a signal that only this process gets is
- * forwarded.
- */
+/** Starts the program on this terminal. An interrupt typed there reaches it directly; a signal to this process alone is forwarded. */
 export async function startAndWait(
   command: readonly string[],
   { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },

@@ -45,8 +45,8 @@ const checks = {
   },
 
   /**
-   * `name` may also be the model's name for the tool, such as `Shell`. `args` are some of the arguments: paths may be relative
-   * to the run's folder, a pattern matches text, a function tests a value. `times` is the exact number of calls.
+   * Checks that a tool was called. `name` may also be the model's name for it, such as `Shell`. `args` are some of the arguments: paths
+   * may be relative to the run's folder, a pattern matches text, a function tests a value. `times` is the exact number of calls.
    */
   toHaveCalledTool(run, name: string, args?: unknown, { times, outcome }: { times?: number; outcome?: string } = {}) {
     const found = run.toolCalls.filter((call) => {

@@ -45,7 +45,7 @@ export class ServedScript {
     return this.#refuse(`Reply ${this.#given} expects ${JSON.stringify(missing)}, but the agent sent: ${said}`);
   }
 
-  /** Throws if the run did not follow the script. */
+  /** Throws if the run did not use the replies of the script as expected. */
   check(outcome: RunResult<unknown>): void {
     if (this.#fault !== undefined) throw new Error(this.#fault);
     const left = this.#isLoop ? 0 : this.#replies.length - this.#given;

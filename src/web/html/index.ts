@@ -3,7 +3,7 @@ import { mainContent } from "./main-content.ts";
 import { markdownOf } from "./markdown.ts";
 import { parseHtml, strippedText } from "./tree.ts";
 
-/** `url` is the page's address, which its links are relative to unless it has a base element. */
+/** Converts the main content of a page to Markdown. Its links are relative to `url`, unless it has a base element. */
 export function htmlToMarkdown(html: string, url: string): { title: string; markdown: string } {
   const page = parseHtml(html);
   if (!page) return { title: "", markdown: strippedText(html) };

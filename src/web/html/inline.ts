@@ -95,7 +95,7 @@ function image(element: Element, { base }: InlineContext): string {
   return alt === "" || target === undefined ? alt : `![${alt}](${target})`;
 }
 
-/** Returns undefined for addresses that cannot be opened: scripts, data, invalid ones. */
+/** Resolves the address of a link. Returns undefined for one that cannot be opened: a script, data, or an invalid one. */
 function absoluteUrl(address: string | undefined, base: string): string | undefined {
   const trimmedAddress = address?.trim();
   if (!trimmedAddress || !URL.canParse(trimmedAddress, base)) return undefined;

@@ -78,7 +78,7 @@ function parse(line: string): Record<string, unknown> {
 
 const maxFaults = 10;
 
-/** `check` throws if a line is not acceptable for another reason. Throws one UserError that names every invalid line. */
+/** Parses the lines of a batch; `check` may throw for further reasons. Throws one UserError that names every invalid line. */
 export function readItems(bytes: Buffer, context: BatchContext, check: (run: BatchRun) => void): BatchItem[] {
   const items: BatchItem[] = [];
   const numbers = new Map<string, number>();

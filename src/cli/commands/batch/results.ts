@@ -47,7 +47,7 @@ export interface BatchResults {
   close(isComplete: boolean): void;
 }
 
-/** Throws a UserError if the file cannot be written or another batch is writing it. */
+/** Opens the results file of a batch, with its earlier results. Throws a UserError if it is not writable or another batch is using it. */
 export function openResults(file: string): BatchResults {
   const state = `${file}.state`;
   const batch = claim(file, state);

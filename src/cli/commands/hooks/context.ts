@@ -16,7 +16,7 @@ export function hooksContext(invocation: Invocation): HooksContext {
   return { ...contextOf(invocation), env: invocation.env };
 }
 
-/** Throws if there is more than one word, because the others would be ignored. */
+/** Returns the argument of a `hooks` command, which takes at most one. Throws if there are more. */
 export function onlyWord(words: readonly string[], command: string): string | undefined {
   if (words.length <= 1) return words[0];
   throw usageError(`'hooks ${command}' takes one name, not ${words.length}: ${words.join(" ")}`);

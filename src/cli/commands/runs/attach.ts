@@ -17,7 +17,7 @@ export function attach(invocation: Invocation, words: readonly string[]): Promis
   );
 }
 
-/** The caller aborts `end` when the fleet can no longer be reached. */
+/** Shows a run and answers its questions. The caller aborts `end` when the fleet can no longer be reached. */
 export async function attachTo(
   invocation: Invocation,
   fleet: Fleet,

@@ -56,7 +56,7 @@ export function runJson({
   };
 }
 
-/** `write` receives finished text, in which foreign content cannot move the cursor. */
+/** Prints the events of a run as lines. `write` receives escaped text, in which foreign content cannot move the cursor. */
 export function createRunScreen(workspace: string, write: (text: string) => void) {
   /** Paths are shown relative to the agent's workspace, which on a worker is another folder. */
   let place = workspace;

@@ -71,7 +71,7 @@ function checkedHuman(human: Human, { askCommand }: RunRequest): Human {
   };
 }
 
-/** Converts events to the SDK's form, with its names for tool calls, and redacts keys in errors. */
+/** Converts recorded events to the SDK's form: gives tool calls their unified names, and redacts secrets in error messages. */
 async function* toLiveEvents(events: AsyncIterable<Recorded>): AsyncGenerator<LiveEvent> {
   const named = createNamer({ tool: "cursor", isOurs: true });
   for await (const recorded of events) {

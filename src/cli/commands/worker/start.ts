@@ -135,7 +135,7 @@ function forgetFleet(env: NodeJS.ProcessEnv): void {
     for (const name of Object.keys(each)) if (name.startsWith("COURSER_FLEET")) delete each[name];
 }
 
-/** A worker for a single run fails if the run failed, with the exit code that the run would have had. */
+/** Returns the exit code of a worker for a single run, which is the one that the run itself would have had. */
 function exitOf({ outcome, code = "INTERNAL" }: RunEnd): number {
   if (outcome === "finished") return 0;
   return exitCodeOf(code as Parameters<typeof exitCodeOf>[0]) || 1;
@@ -144,8 +144,8 @@ function exitOf({ outcome, code = "INTERNAL" }: RunEnd): number {
 type SignalOptions = { gone: AbortSignal; isStuck(): boolean };
 
 /**
- * The first signal drains, the second ends the current runs. What still stalls is killed. If the fleet cannot be reached, the
- * runs are ended at once.
+ * Handles signals: the first lets no more runs start, the second ends the current ones. What still stalls is killed. If the fleet cannot
+ * be reached, the runs are ended at once.
  */
 function watchSignals(
   say: (line: string) => void,

@@ -15,6 +15,7 @@ import { WorkerPresence } from "./worker-presence.ts";
 
 /** Added to the time until another worker's lease may expire, before its run is looked at again. */
 const laterMs = 10;
+/** How long the list of lanes counts as current, and after how long a run that cannot be taken yet is offered again. */
 const lookAgainMs = 5000;
 /** How long a sender's lanes are skipped after it has reached its quota. */
 const restMs = 1000;

@@ -23,7 +23,7 @@ export class RunLogs {
     this.#payloads = payloads;
   }
 
-  /** `known` is a position that the log has reached. */
+  /** Returns the last message of a run's log. `known` is a position that the log has reached. */
   async last(run: string, known = 0): Promise<Last> {
     const stored = await this.#server.last("log", word(run), sequenceAt(known));
     return stored ? lastIn(stored) : neverWritten;

@@ -35,7 +35,7 @@ export class Mailbox {
     }
   }
 
-  /** Returns undefined if there are prompts after `handled`, otherwise whether the box was ever used. */
+  /** Closes the mailbox of a run, and returns whether it was ever used. Returns undefined if there are prompts after `handled`. */
   async close(run: string, owner: string, handled: number): Promise<{ isUsed: boolean } | undefined> {
     const data = await this.#payloads.pack(run, { closed: owner } satisfies Letter);
     if (handled === 0 && (await this.#publish(boxOf(run), data, 0))) return { isUsed: false };

@@ -12,7 +12,7 @@ export class Payloads {
     this.#server = server;
   }
 
-  /** `keep` keeps a large value when the log of the run is pruned. */
+  /** Encodes a value for a message; a large one is stored as an object. With `keep`, that survives when the run's log is pruned. */
   async pack(run: string, value: unknown, { keep = false } = {}): Promise<string> {
     const data = JSON.stringify({ value } satisfies Packed);
     if (Buffer.byteLength(data) <= this.#server.maxBytes) return data;
@@ -22,7 +22,7 @@ export class Payloads {
     return JSON.stringify({ object: name } satisfies Packed);
   }
 
-  /** Returns undefined if the object that the message names was dropped. */
+  /** Decodes a value that `pack` encoded. Returns undefined if the object that contains it was deleted. */
   async unpack<T>(run: string, data: Uint8Array): Promise<T | undefined> {
     const packed = JSON.parse(Buffer.from(data).toString()) as Packed;
     if ("value" in packed) return packed.value as T;

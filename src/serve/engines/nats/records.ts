@@ -155,7 +155,7 @@ export class Records {
     return found.slice(0, limit);
   }
 
-  /** `known` is what the last change returned: it is not read again, unless somebody else has changed the agent since. */
+  /** Changes an agent's record. `known` is what the last change returned, which saves a read unless somebody else has changed it since. */
   changeAgent(id: string, change: Partial<KeptAgent>, known?: Kept): Promise<Kept | undefined> {
     return this.#changeKept(id, async (kept) => kept && { ...kept, ...change }, known);
   }
@@ -174,7 +174,7 @@ export class Records {
     await this.#server.purge("runs", `agent.${word(id)}`);
   }
 
-  /** `end` is the end of its log, if the caller knows that. */
+  /** Builds the record of a run from its stored specification and the end of its log, which the caller may know. */
   async record(stored: Stored, end?: { last: Last; entries: Entry[] }): Promise<RunRecord | undefined> {
     const id = lastWord(stored.key);
     const [made, { last, entries }] = await Promise.all([

@@ -44,7 +44,7 @@ export type Publishing = {
   stored(sequence?: number): Promise<{ sequence: number; writer?: string | undefined } | undefined>;
 };
 
-/** If another message came first, checks whether it is this one, stored earlier with its reply lost. Otherwise throws Refused. */
+/** Publishes a message once. Throws Refused if another one came first, unless that is this one, whose reply was lost. */
 export async function publishOnce({ writer, send, isOvertaken, stored }: Publishing): Promise<number> {
   let first: number | undefined;
   try {

@@ -95,12 +95,12 @@ export function positionOf({ sequence, entries }: Pick<Last, "sequence" | "entri
   return positionAt(sequence, Math.max(0, entries - 1));
 }
 
-/** A host may write if the run is its own and the log ends where it expects. */
+/** Returns whether a host may write: the run must be its own, and the log must end where it expects. */
 export function mayWrite(last: Last, owner: string, after: number): boolean {
   return last.head.state === "running" && last.head.owner === owner && positionOf(last) === after;
 }
 
-/** A token is valid in every process: it names the host, and the `work` message that it was handed. */
+/** Returns the token of a lease, valid in every process: it names the host, and the `work` message that the host received. */
 export function tokenOf(owner: string, handle: string): string {
   return `${owner}_${Buffer.from(handle).toString("base64url")}`;
 }

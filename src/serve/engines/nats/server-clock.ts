@@ -29,7 +29,7 @@ export class ServerClock {
     return this.#foundAt === undefined ? 0 : this.#foundAt + (this.#read?.offset ?? 0);
   }
 
-  /** Never ahead of the server. Concurrent callers share one read, each with its own retries. */
+  /** Returns the server's time, never ahead of it. Concurrent callers share one read, each with its own retries. */
   async now(again: <T>(work: () => Promise<T>) => Promise<T>): Promise<number> {
     const lastReading = this.#read;
     if (lastReading && performance.now() - lastReading.takenAt <= goodMs) return performance.now() + lastReading.offset;

@@ -6,7 +6,7 @@ const pageSize = 500;
 /** After this long without messages the stream is read, in case some were missed. */
 const lookAgainMs = 15_000;
 
-/** `isWhole` means that the filter matches everything, so that sequences have no gaps. */
+/** Yields the messages from `from` on. `isWhole` means that the filter matches everything, so that sequences have no gaps. */
 export async function* followStream(
   server: Server,
   stream: StreamName,

@@ -258,7 +258,7 @@ export function runTitle(id: string): string {
   );
 }
 
-/** A new chat has no title yet, and may not have its prompt either. */
+/** Returns the title to show for a session. A new chat has none yet, and perhaps no prompt either. */
 export function sessionTitle(
   session: { title: string } | undefined,
   run: Pick<RunRecord, "spec"> | undefined,

@@ -163,7 +163,7 @@ export function Composer({ subject }: { subject: Subject }) {
   );
 }
 
-/** A run that was stopped has not failed, unless it had not even begun. */
+/** Returns whether a run failed. One that was stopped has not, unless it had not even begun. */
 function isFailure({ outcome, turns }: RunEnd): boolean {
   return outcome === "error" || (turns === 0 && outcome === "cancelled");
 }

@@ -320,7 +320,7 @@ function workOf({ log, opening }: Conversation, { state }: RunRecord, agent: str
       : "Waiting for the model";
 }
 
-/** The timeline handles these keys itself; these actions are for when the focus is elsewhere. */
+/** Returns the actions for the timeline's keys when the focus is elsewhere; otherwise the timeline handles them itself. */
 function timelineActions(controls: () => TimelineControls | undefined) {
   const move = (by: Parameters<TimelineControls["move"]>[0]) => () => controls()?.move(by);
   return [

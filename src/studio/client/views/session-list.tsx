@@ -253,7 +253,7 @@ function liveParts(run: RunRecord): Pick<Item, "state" | "figure" | "line"> {
   };
 }
 
-/** A separate component, so that the list is not rendered again with every step of a run. */
+/** Shows what a run is doing, as a separate component, so that the list is not rendered again with every step. */
 function Doing({ run }: { run: RunRecord }) {
   const line = activity.value.get(run.id);
   const asked = questions.value.find((each) => each.run === run.id);

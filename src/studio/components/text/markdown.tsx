@@ -157,7 +157,7 @@ function Link({ link }: { link: Tokens.Link }) {
   );
 }
 
-/** A badge is an image inside a link; the outer link is enough. */
+/** Renders the content of a link without images. A badge is an image inside a link, of which the outer link is enough. */
 function withoutPictures(tokens: readonly Token[]): ComponentChildren {
   return tokens.map((token) => (token.type === "image" ? (token as Tokens.Image).text : inline([token])));
 }

@@ -356,7 +356,7 @@ export class TimelineLog {
     this.#replace(index!, changed);
   }
 
-  /** `body` is modified and becomes the block, so the caller must not use it elsewhere. */
+  /** Adds a block. `body` is modified and becomes that block, so the caller must not use it elsewhere. */
   #push(body: BlockBody, at: number | undefined): number {
     const turn = this.#turns.at(-1)?.number ?? this.#firstTurn - 1;
     const block = body as Block;

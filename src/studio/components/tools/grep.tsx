@@ -82,8 +82,8 @@ function markMatches(line: string, pattern: RegExp | undefined) {
 }
 
 /**
- * The search used another engine, but most patterns mean the same here. This engine backtracks, so patterns with many
- * alternatives or a repeated group are not marked.
+ * Compiles the pattern of a search to highlight its matches. The search used another engine, but most patterns mean the same here. This
+ * engine backtracks, so patterns with many alternatives or a repeated group are not highlighted.
  */
 function matchPattern({ pattern, caseInsensitive }: JsonObject): RegExp | undefined {
   const source = stringOrEmpty(pattern);

@@ -16,7 +16,7 @@ export function SemanticSearchTool(props: ToolProps) {
   return (
     <Card {...props} outcome={results === "" ? undefined : counted(hits.length, "hit")}>
       {hits.length > 0 && (
-        <Folded items={hits} first={6} noun="hit" draw={(hit, index) => <Found key={index} hit={hit} />} />
+        <Folded items={hits} first={6} noun="hit" draw={(hit, index) => <SearchHit key={index} hit={hit} />} />
       )}
       {hits.length === 0 && results.trim() !== "" && <Ansi text={results} />}
     </Card>
@@ -41,7 +41,7 @@ function attribute(text: string, name: string): string | undefined {
   return found === undefined ? undefined : decodeEntities(found);
 }
 
-function Found({ hit: { path, start, end, code } }: { hit: Hit }) {
+function SearchHit({ hit: { path, start, end, code } }: { hit: Hit }) {
   const short = usePath();
   return (
     <div class="cr-matches">

@@ -27,7 +27,7 @@ const letterOf: Record<string, string> = {
   "ctrl+r": "ctrl+r",
 };
 
-/** Returns undefined if vim does not handle the key, which is then left to the caller. */
+/** Handles a key outside insert mode. Returns undefined if vim has no use for it; the caller then handles it. */
 export function pressVim(vim: Vim, buffer: TextBuffer, key: Key & { type: "key" }): Work | undefined {
   if (vim.mode === "replace") return pressReplace({ vim, buffer }, key);
   const isVisual = vim.mode !== "normal";
@@ -232,7 +232,7 @@ export function leaveInsert(vim: Vim, buffer: TextBuffer): Work {
   return { vim: { ...rest, ...change, mode: "normal", keys: [] }, buffer: moveTo(current, back) };
 }
 
-/** Returns the text typed since insert mode began; undefined if the cursor was moved in between. */
+/** Returns the text typed since insert mode began; empty if the text before or after it has changed too. */
 function typedSince({ text: before, at }: NonNullable<Vim["inserting"]>, { text, cursor }: TextBuffer): string {
   const isInsert = text.length - cursor === before.length - at && text.startsWith(before.slice(0, at));
   const isReplace = text.startsWith(before.slice(0, at)) && cursor >= at && text.length - cursor <= before.length - at;

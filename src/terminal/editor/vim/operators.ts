@@ -17,8 +17,8 @@ export function rangeTo(text: string, from: number, reach: Reach, operator: stri
 }
 
 /**
- * A range that ends at the start of a line ends with the line before; if it begins at or before a line's first non-blank, it
- * takes whole lines.
+ * Adjusts a range that excludes its end: if that is the start of a line, the range ends with the line before, and takes whole lines if it
+ * begins at or before a line's first non-blank.
  */
 export function exclusiveRange(text: string, { start, end }: Range, operator: string): Range {
   if (end > start && text[end - 1] === "\n" && lineStart(text, start) !== lineStart(text, end)) {

@@ -107,7 +107,7 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
   }),
 };
 
-/** Returns undefined if it does not ask for an answer, or not in a known format. */
+/** Reads a model request. Returns undefined if it does not ask for an answer, or not in a known format. */
 export function askedIn(raw: RecordedRequest): ModelRequest | undefined {
   const asked = readAsked(raw.wire, raw.json);
   return asked && { model: raw.model, ...asked, raw };

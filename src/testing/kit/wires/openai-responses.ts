@@ -99,7 +99,7 @@ function outputItems(answer: ModelAnswer, request: RecordedRequest): Item[] {
   return items;
 }
 
-/** A tool of a group, such as those of an MCP server, is called by its name in the group. */
+/** Splits the name of a tool in a group, such as those of an MCP server, which is called by its name in the group. */
 function splitToolName(name: string, { json }: RecordedRequest): { name: string; namespace?: string } {
   for (const { name: namespace, tools } of Array.isArray(json?.tools) ? json.tools : [])
     for (const each of Array.isArray(tools) ? tools : [])
