@@ -225,6 +225,7 @@ export function judgeByRules(
   return { verdict: "allow", reasons: ["Allow rules cover every part of it."] };
 }
 
+/** Returns the texts of the allow rules that match the line's programs. */
 export function coveringTexts({ runs }: ShellFindings, { rules }: ShellSituation): string[] {
   const allowing = rulesFor(rules, "Shell", "allow");
   const named = runs.runs.flatMap(({ name, args }) => {

@@ -42,6 +42,7 @@ async function wouldAllow(texts: readonly string[], need: Need, situation: Situa
   return then.verdict === "allow" && !then.confined;
 }
 
+/** Lists the proposals, narrower ones first. */
 function listProposals(
   need: Need,
   { commands = [], writes = [], path }: Explanation,

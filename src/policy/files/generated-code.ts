@@ -216,6 +216,7 @@ function isSameFile(one: string, other: string): boolean {
 
 const maxCompared = 2 ** 26;
 
+/** Returns the paths that a chain of symlinks leads through. */
 function linkedNames(path: string): string[] {
   const names: string[] = [];
   for (let link = linkAt(path); link !== undefined && names.length < 10; link = linkAt(names.at(-1)!)) {
@@ -226,6 +227,7 @@ function linkedNames(path: string): string[] {
   return names;
 }
 
+/** Returns the folders that the line adds to PATH. */
 function assignedFolders(
   { runs, assigned }: StartedPrograms,
   directories: readonly string[],

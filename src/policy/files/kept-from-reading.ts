@@ -16,6 +16,7 @@ import { readsOf, withoutPatterns } from "./read-files.ts";
 import { type ShellSituation, type Touch, touchOf } from "./shell-paths.ts";
 import { mountsOf, targetOptions } from "./written-files.ts";
 
+/** Returns the deny reasons for folders that a line reads or copies with all their contents. */
 export function deniedFolders(
   { runs, code }: StartedPrograms,
   directories: readonly string[],
@@ -50,6 +51,7 @@ function mayBeFound({ others = [] }: ShellWord, file: string): boolean {
 
 const recursive = /^(-[a-zA-Z]*[rR]|--(dereference-)?recursive|--directories=recurse)/;
 
+/** Returns the folders that a command reads with all their contents. */
 function wholeFolders(run: ProgramStart): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value).toLowerCase();

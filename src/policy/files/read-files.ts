@@ -53,10 +53,12 @@ export function readsOf({ name, args }: CommandWords): ShellWord[] {
   return [...withoutPatterns(readArguments), ...programFiles(base, args)].flatMap(pathsIn);
 }
 
+/** Returns the words of a git command that may name what it shows. */
 export function shownByGit({ name, args }: CommandWords): ShellWord[] {
   return baseName(name.value) === "git" ? gitMay(args, gitShowing) : [];
 }
 
+/** Returns the files from which git takes messages and settings. */
 function gitTexts(args: readonly ShellWord[]): ShellWord[] {
   const at = subcommandAt(args);
   return /^(notes|commit|tag|config)$/.test(args[at]?.value ?? "")

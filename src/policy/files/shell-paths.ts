@@ -163,6 +163,7 @@ function knownEnd({ value }: ShellWord): ResolvedPath[] {
   return [{ given: path, real: path }];
 }
 
+/** Returns the words that a word may expand to, as far as they are known. */
 function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): ShellWord[] {
   const others = word.others ?? [];
   if (!word.dynamic) return [word, ...others];

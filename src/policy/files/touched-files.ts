@@ -40,6 +40,7 @@ export function readFiles(runs: StartedPrograms, { withOperands }: { withOperand
 /** Matches options that take a list of files from elsewhere: `--files0-from=-`, `-T <(…)`. */
 const listed = /^(--files0?-from|-[a-zA-Z]*T)(?:[= ]|= )?(-$|<\(|\/dev\/)/;
 
+/** Returns reads of files whose names the line itself generates. */
 export function madeUpReads(runs: StartedPrograms): string[] {
   const words = [
     ...redirectTargets(runs, "in"),

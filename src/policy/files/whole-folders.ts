@@ -66,6 +66,7 @@ const removesTree =
 /** Matches `rm -rf folder`, as one string or as several arguments, for a shell or a call that starts programs. */
 const removingCommand = /\brm(?:["'`,\s]+-[\w-]+)+["'`,\s]+([/~][^\s"'`;|&),]*)/g;
 
+/** Returns the folders named by code that removes whole folders. */
 function removedByCode(code: string): string[] {
   const commands = Array.from(code.matchAll(removingCommand), ([, path]) => path!);
   const named = removesTree.test(code) ? quotedTexts(code).filter((text) => /^[/~]/.test(text)) : [];

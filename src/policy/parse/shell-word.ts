@@ -19,6 +19,7 @@ export type ShellWord = {
   origin?: WordOrigin;
 };
 
+/** Creates a word without any expansion. */
 export function literalWord(value: string): ShellWord {
   return { text: value, value, dynamic: false, glob: false, tilde: value.startsWith("~") };
 }

@@ -274,6 +274,7 @@ function valuedIn(value: string, next: ShellWord | undefined, table: DangerousOp
   return undefined;
 }
 
+/** Returns whether a rule's text names this option as a separate word. */
 export function namesOption(pattern: string, { name, text }: DangerousArgument): boolean {
   return hasWord(pattern, name) || hasWord(pattern, text);
 }

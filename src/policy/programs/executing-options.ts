@@ -88,6 +88,7 @@ const codeOption: Record<string, RegExp> = {
   other: /^(?:-e|-c|--eval=?)(.*)$/s,
 };
 
+/** Returns the code in an interpreter's arguments. */
 export function inlineCode({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   if (!isInterpreter(base)) return [];

@@ -21,6 +21,7 @@ const programs = words(`
 const commandAfter: Record<string, string> = { bisect: "run", submodule: "foreach", "submodule--helper": "foreach" };
 const shortOptions: Record<string, string> = { clone: "uc", "ls-remote": "u", grep: "O", rebase: "x" };
 
+/** Returns the index of the subcommand, or -1. */
 export function subcommandAt(args: readonly ShellWord[]): number {
   return args.findIndex((arg, index) => !arg.value.startsWith("-") && !globalValues.has(args[index - 1]?.value ?? ""));
 }

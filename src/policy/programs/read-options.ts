@@ -135,6 +135,7 @@ function attachedWord(text: string): ShellWord {
   return { text, value: text, dynamic: /[$`]/.test(text), glob: /[*?[]/.test(text), tilde: text.startsWith("~") };
 }
 
+/** Returns the values of the listed options. */
 export function valuesOf(args: readonly ShellWord[], options: OptionNames): ShellWord[] {
   const found: ShellWord[] = [];
   for (const [index, arg] of args.entries()) {

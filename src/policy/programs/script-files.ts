@@ -20,6 +20,7 @@ const scriptFiles: Record<string, readonly string[]> = {
   cargo: ["build.rs", "Cargo.toml"],
 };
 
+/** Returns whether plain arguments of the program are task names. */
 export function isTaskRunner(base: string): boolean {
   return (
     Object.hasOwn(scriptFiles, base) || /^(go|dotnet|bazel|nx|turbo|lerna|rails|deno|terraform|tox|nox)$/.test(base)
@@ -29,6 +30,7 @@ export function isTaskRunner(base: string): boolean {
 /** Matches subcommands of npm and others that run no script. */
 const idle = /^(pkg|init|create|view|info|ls|list|outdated|search|--version|-v)$/;
 
+/** Returns the files that a program runs or takes commands from. */
 export function scriptsOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   if (base === "go" && args[0]?.value === "run") return args.slice(1).filter((arg) => arg.value.endsWith(".go"));

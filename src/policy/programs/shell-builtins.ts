@@ -44,6 +44,7 @@ const folderOptions: Record<string, OptionNames> = {
   unzip: { short: "d" },
 };
 
+/** Returns the folders that options tell a command to work in. */
 export function foldersOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   // -execdir and -okdir run the command in the folder of each match, below the starting points.

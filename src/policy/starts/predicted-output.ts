@@ -189,6 +189,7 @@ function outputThrough({ gives, mentions }: PredictedOutput, { name, args }: Com
   return isField ? { gives: "derived", mentions } : computed;
 }
 
+/** Returns the words of a text that a command prints. */
 export function spokenWords({ value, dynamic }: Pick<ShellWord, "value" | "dynamic">): ShellWord[] {
   if (dynamic) return [];
   const texts = value.split(/(?:\s|\\[nt0])+/).filter((text) => text !== "" && !text.startsWith("-"));
