@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
+import { entriesBelow } from "../store/entries-below.ts";
 import { invalidTaskError } from "./environment.ts";
 import type { Task } from "./task.ts";
 
@@ -84,7 +85,7 @@ export function removeFolders({ base, diff }: AttemptFolders): void {
  */
 export function refuseLinksOut(folder: string): void {
   const root = realpathSync(folder);
-  for (const entry of readdirSync(root, { withFileTypes: true, recursive: true })) {
+  for (const entry of entriesBelow(root)) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() || entry.isDirectory()) continue;
     if (!entry.isSymbolicLink())

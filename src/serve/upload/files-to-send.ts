@@ -1,9 +1,10 @@
 // Selects the files of a workspace that are sent to a fleet: those that git would add, without any that look like secrets.
-import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { lstatSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, posix, relative, sep } from "node:path";
 import { type UserError, usageError } from "../../protocol/error-codes.ts";
 import { holdsSecrets } from "../../redact/secret-files.ts";
+import { entriesBelow } from "../../store/entries-below.ts";
 import { byteSize } from "../../view/numbers.ts";
 import { type GitCall, git, splitEntries, tryGit } from "../../worktrees/git.ts";
 
@@ -57,7 +58,7 @@ function staysInside(workspace: string, path: string): boolean {
 }
 
 function everythingIn(workspace: string): string[] {
-  return readdirSync(workspace, { recursive: true, withFileTypes: true })
+  return [...entriesBelow(workspace)]
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(workspace, join(entry.parentPath, entry.name)).replaceAll(sep, "/"));
 }

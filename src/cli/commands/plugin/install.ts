@@ -1,19 +1,10 @@
 // `plugin add`, `update`, `remove`, `enable`, `disable`. What is installed is a copy of what the user saw and approved.
 
-import {
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { UserError, usageError } from "../../../protocol/error-codes.ts";
 import { configDir } from "../../../store/config-dir.ts";
+import { entriesBelow } from "../../../store/entries-below.ts";
 import { makeFolder } from "../../../store/json-file.ts";
 import {
   hashFolder,
@@ -129,7 +120,7 @@ async function fetchSource({ source, ref }: Wanted, folder: string, env: NodeJS.
   await git(["clone", "--quiet", "--no-checkout", "--", source, folder], call);
   await git(["checkout", "--quiet", "--detach", ref ?? "HEAD"], { ...call, cwd: folder });
   rmSync(join(folder, ".git"), { recursive: true, force: true });
-  for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) isTaken(join(folder, path));
+  for (const { parentPath, name } of entriesBelow(folder)) isTaken(join(parentPath, name));
 }
 
 /** The maximum size of a plugin. Its files are read at each start, to check that they are as approved. */
