@@ -10,7 +10,11 @@ const starts: Record<string, { script: string; plain?: boolean; leftovers?: "ign
   "an empty environment": { script: `exec env -i sleep ${seconds}` },
   "a plain program": { script: `exec sleep ${seconds}`, plain: true, leftovers: "ignore" },
   "a stopped one": { script: `kill -STOP $$; sleep ${seconds}` },
-  "what a hook left on purpose": { script: `setsid sleep ${seconds} >/dev/null 2>&1 &`, leftovers: "group" },
+  // Ends once the process has left the group: before that, it is one that was merely forgotten.
+  "what a hook left on purpose": {
+    script: `setsid sleep ${seconds} >/dev/null 2>&1 & until [ "$session" = $! ]; do read -r _ _ _ _ _ session _ </proc/$!/stat; done`,
+    leftovers: "group",
+  },
 };
 
 for (const kind of kinds.split(",")) {
