@@ -1,10 +1,7 @@
 // Many runs that one process waits for: each end arrives, whatever is lost on the way; short outages of the log are waited out.
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { UserError } from "../../src/protocol/error-codes.ts";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Question } from "../../src/protocol/run.ts";
 import type { Entry, Fleet, LogEntry, NewRun, RunRecord, RunState } from "../../src/serve/fleet.ts";
-import { answerQuestion, followThrough } from "../../src/serve/follow-log.ts";
-import { ManyRuns } from "../../src/serve/many-runs.ts";
 
 /** Sleeping moves the clock, and takes no time. */
 const clock = vi.hoisted(() => ({ now: 0, slept: [] as number[] }));
@@ -14,6 +11,16 @@ vi.mock("node:timers/promises", () => ({
     clock.now += ms;
   },
 }));
+
+// Files share what one of them has loaded: these are loaded anew, with the clock above, and no other file gets them.
+vi.resetModules();
+const { UserError } = await import("../../src/protocol/error-codes.ts");
+const { answerQuestion, followThrough } = await import("../../src/serve/follow-log.ts");
+const { ManyRuns } = await import("../../src/serve/many-runs.ts");
+afterAll(() => {
+  vi.doUnmock("node:timers/promises");
+  vi.resetModules();
+});
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
